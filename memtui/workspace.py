@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
     from memtui.search.quotes import QuoteSearch
-    from memtui.services.forget import TraceFiles
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.ollama.prompts import PromptInput
@@ -187,14 +186,6 @@ class Workspace:
         from memtui.services.quarantine import QuarantineService
 
         return QuarantineService(self.paths.spool)
-
-    @property
-    def trace_files(self) -> "TraceFiles":
-        """The files outside the store that contain text of it."""
-        from memtui.services.forget import TraceFiles
-
-        paths = self.paths
-        return TraceFiles(paths.index, paths.message_index, paths.log)
 
     @property
     def schedules(self) -> "Schedules":

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from memtui.cli import output, work
@@ -15,7 +15,7 @@ from memtui.services.forget import Forget, ForgetResult
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import database, tombstones
 from memtui.store.tombstones import TombstoneKind
-from memtui.text import date_format, tokens
+from memtui.text import date_format
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -68,7 +68,7 @@ def run(args: Namespace, context: Context) -> int:
 
 def _forget(args: Namespace, workspace: "Workspace") -> int:
     kind = TombstoneKind(args.kind)
-    service = Forget(workspace.trace_files, workspace.paths.spool, workspace.zone, _now)
+    service = Forget(workspace.paths, workspace.zone, workspace.now)
     if args.dry_run:
         preview = service.preview(kind, args.names)
         lines = _result_lines(preview, is_done=False)
@@ -82,10 +82,6 @@ def _forget(args: Namespace, workspace: "Workspace") -> int:
     errors = work.run_pipeline(workspace) or []
     lines = _result_lines(result, is_done=True)
     return _print_result(args, result, lines, is_done=True, errors=errors)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _print_result(
@@ -152,10 +148,8 @@ def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
 def _redact(args: Namespace, workspace: "Workspace") -> int:
     if not args.dry_run:
         work.lock(workspace)
-    paths = workspace.paths
-    counter = tokens.load_counter(paths.vocabulary)
     service = Redaction(
-        workspace.trace_files, paths.spool, workspace.zone, counter, _now
+        workspace.paths, workspace.zone, workspace.counter, workspace.now
     )
     result = service.run(is_dry_run=args.dry_run)
     errors = [] if args.dry_run else work.run_pipeline(workspace) or []

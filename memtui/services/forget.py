@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
-from pathlib import Path
 from typing import Any
 
 from memtui.capture import projects
@@ -34,6 +33,7 @@ from memtui.capture.spool import (
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
+from memtui.paths import Paths
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import (
@@ -69,15 +69,6 @@ _DISTANT_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class TraceFiles:
-    """Files outside the store that hold traces of its content."""
-
-    index: Path
-    messages: Path
-    log: Path
-
-
-@dataclass(frozen=True, slots=True)
 class ForgetResult:
     """The content that is deleted, or would be."""
 
@@ -104,14 +95,10 @@ class Forget:
     """Forgets content of one store."""
 
     def __init__(
-        self,
-        traces: TraceFiles,
-        spool: Path,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
+        self, paths: Paths, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
         """Create the service; no other process may use the store at the same time."""
-        self._traces, self._spool = traces, Spool(spool)
+        self._paths, self._spool = paths, Spool(paths.spool)
         self._zone, self._clock = zone, clock
 
     def preview(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
@@ -138,7 +125,7 @@ class Forget:
                 deletion.set_pending(kind, named)
                 meta.set_needs_cleanup(True)
             forgotten = self._delete(matcher)
-        remove_traces(self._traces)
+        remove_traces(self._paths)
         events = finished.counts.events if finished else 0
         return replace(forgotten, finished=events if was_interrupted else None)
 
@@ -159,7 +146,7 @@ class Forget:
                 matcher = self._add_tombstones(*pending)
                 meta.set_needs_cleanup(True)
             forgotten = self._delete(matcher)
-        remove_traces(self._traces)
+        remove_traces(self._paths)
         return forgotten
 
     def _delete(self, matcher: "SpoolMatcher") -> ForgetResult:
@@ -224,22 +211,22 @@ def rolled_back() -> Iterator[None]:
         return
 
 
-def remove_traces(traces: TraceFiles) -> None:
-    """Remove all traces of deleted content.
+def remove_traces(paths: Paths) -> None:
+    """Remove all traces of deleted content: in the indexes, the log and free pages.
 
     Raises:
         MemtuiError: Something is in use or cannot be written; it can be tried again.
     """
-    NodeIndex(traces.index).delete()
-    MessageIndex(traces.messages).delete()
+    NodeIndex(paths.index).delete()
+    MessageIndex(paths.message_index).delete()
     try:
-        for old_log in traces.log.parent.glob(f"{traces.log.name}.*"):
+        for old_log in paths.log.parent.glob(f"{paths.log.name}.*"):
             old_log.unlink()
-        if traces.log.exists():
-            with traces.log.open("r+b") as log:
+        if paths.log.exists():
+            with paths.log.open("r+b") as log:
                 log.truncate()
     except OSError as error:
-        raise StoreError(f"{traces.log}: {error.strerror}") from error
+        raise StoreError(f"{paths.log}: {error.strerror}") from error
     backup.discard_restore(database.path())
     deletion.vacuum()
     with database.transaction():

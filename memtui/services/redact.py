@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
-from pathlib import Path
 
 from memtui.capture.spool import DRAFTS_FOLDER, Spool, redact_file
 from memtui.model.events import Event, to_ms
 from memtui.model.sessions import counted_text
+from memtui.paths import Paths
 from memtui.services import forget
 from memtui.services.forget import Forget
 from memtui.store import (
@@ -59,15 +59,13 @@ class Redaction:
 
     def __init__(
         self,
-        traces: forget.TraceFiles,
-        spool: Path,
+        paths: Paths,
         zone: tzinfo,
         counter: TokenCounter,
         clock: Callable[[], datetime],
     ) -> None:
         """Create the service; no other process may use the store at the same time."""
-        self._traces, self._spool_folder, self._zone = traces, spool, zone
-        self._spool = Spool(spool)
+        self._paths, self._zone, self._spool = paths, zone, Spool(paths.spool)
         self._counter, self._clock = counter, clock
         self._result, self._is_dry_run = RedactionResult(), False
 
@@ -89,7 +87,7 @@ class Redaction:
             self._check_names()
             needs_cleanup = meta.needs_cleanup()
         if needs_cleanup and not is_dry_run:
-            forget.remove_traces(self._traces)
+            forget.remove_traces(self._paths)
         if not is_dry_run:
             with database.transaction():
                 meta.set_redaction_version(secrets.RULES_VERSION)
@@ -97,8 +95,7 @@ class Redaction:
 
     def _finish_forgetting(self) -> None:
         """Finish an interrupted forgetting, so that the traces removed are all."""
-        work = Forget(self._traces, self._spool_folder, self._zone, self._clock)
-        finished = work.finish()
+        finished = Forget(self._paths, self._zone, self._clock).finish()
         self._result.forgotten = finished.counts.events if finished else 0
 
     def _redact_events(self) -> None:

@@ -51,8 +51,7 @@ AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
 
 def forgetting(house: Workspace) -> Forget:
-    places = house.trace_files
-    return Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
+    return Forget(house.paths, house.zone, lambda: datetime.now(UTC))
 
 
 def forget(house: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:

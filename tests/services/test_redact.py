@@ -97,8 +97,7 @@ def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspac
 
 def redacting(house: Workspace) -> Redaction:
     return Redaction(
-        house.trace_files,
-        house.paths.spool,
+        house.paths,
         house.zone,
         load_counter(house.paths.vocabulary),
         lambda: datetime.now(UTC),

@@ -257,8 +257,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         versions.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
     settle(house)
     assert holding(house.paths.store.parent) != []
-    places = house.trace_files
-    forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
+    forget = Forget(house.paths, house.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["s-ada"])
     settle(house)
     assert holding(house.paths.store.parent) == []
@@ -303,8 +302,7 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
     settle(house)
     redact = Redaction(
-        house.trace_files,
-        house.paths.spool,
+        house.paths,
         house.zone,
         load_counter(house.paths.vocabulary),
         lambda: NOW,
@@ -325,8 +323,7 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     later(house, tmp_path, 30)
     model_versions.add_model_version(DAY, "Quokkas counted")
     versions.pin(DAY, 2, house.zone, NOW)
-    places = house.trace_files
-    forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
+    forget = Forget(house.paths, house.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["later-30"])
     settle(house)
     (one,) = history().versions
