@@ -409,9 +409,13 @@ _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
 def count_content_words(text: str) -> int:
     """Return how many different words say what a text is about.
 
-    A pair of Chinese or Japanese characters counts half, since two make a word.
+    A pair of characters of a script without letter case (Chinese, Japanese, Korean)
+    counts half, since two make a word.
     """
     found = {term for term in query_terms(text) if term not in VAGUE_STEMS}
     found -= STOP_WORDS
-    latin = sum(term.isascii() for term in found if len(term) > 1)
-    return latin + (len(found) - sum(term.isascii() for term in found) + 1) // 2
+    pairs = sum(
+        len(term) <= 2 and not term.isascii() and term == term.upper() for term in found
+    )
+    letters = sum(len(term) == 1 and term.isascii() for term in found)
+    return len(found) - pairs - letters + (pairs + 1) // 2

@@ -107,8 +107,6 @@ _CAN_YOU = re.compile(
     r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
 
-_CYRILLIC = re.compile(r"[а-яё](?!.*\?$)", re.IGNORECASE)
-
 _ASKS_ABROAD = re.compile(r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]", re.IGNORECASE)
 """Matches the openings in German and Russian."""
 
@@ -233,7 +231,7 @@ _WANTS = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
     r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
     r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
-    r"|problem|trying|unable|issues?|trouble|difficult\w*|confus\w*|ugly|instead|more"
+    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly|instead|more"
     r"|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
     re.IGNORECASE,
 )
@@ -266,9 +264,7 @@ def request_title(text: str) -> str:
     if not found or found.score < LIKELY:
         return ""
     is_order = len(sentences) > SHORT_SENTENCES and _is_order(found.title)
-    # Words in Cyrillic letters count half, so that two are three or four words.
-    is_short = is_order or _CYRILLIC.search(found.title)
-    least = MIN_CONTENT_WORDS if is_short else MIN_REQUEST_WORDS
+    least = MIN_CONTENT_WORDS if is_order else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])

@@ -226,3 +226,8 @@ def test_a_recap_gives_the_title_of_a_request_that_it_quotes(
     text: str, title: str
 ) -> None:
     assert titles.recap_title(text) == title
+
+
+def test_a_short_russian_request_gives_the_title() -> None:
+    assert titles.request_title("Какую очередь взять?") == "Какую очередь взять?"
+    assert titles.request_title("Продолжай, пожалуйста") == ""
