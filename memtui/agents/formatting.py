@@ -119,9 +119,9 @@ def score(value: float, *, is_recent: bool) -> Item:
 def hit(one: Hit, *, is_recent: bool = False) -> Item:
     """Describe a node or grip that was found."""
     is_grip = one.kind is HitKind.GRIP
-    cite = citations.cite_grip if is_grip else citations.cite_node
+    cite_target = citations.cite_grip if is_grip else citations.cite_node
     item: Item = {
-        "id": cite(one.target_id),
+        "id": cite_target(one.target_id),
         **score(one.score, is_recent=is_recent),
         "at": date_format.iso_utc(one.at),
         "title": one_line(one.title),
@@ -189,15 +189,18 @@ def left_open(details: "SessionDetails") -> list[Item]:
     return items
 
 
-def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
+def cite(one: CombinedHit) -> str:
+    """Return the citation of a hit: of its message, else of its grip or its node."""
     if one.event_id:
-        cite = citations.cite_event(one.event_id)
-    elif one.grip_id:
-        cite = citations.cite_grip(one.grip_id)
-    else:
-        cite = citations.cite_node(one.node_id)
+        return citations.cite_event(one.event_id)
+    if one.grip_id:
+        return citations.cite_grip(one.grip_id)
+    return citations.cite_node(one.node_id)
+
+
+def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
     item: Item = {
-        "id": cite,
+        "id": cite(one),
         **score(one.score, is_recent=is_recent),
         "at": date_format.iso_utc(one.at),
         "session": f"{one.agent}:{one.session_id}",
@@ -215,7 +218,7 @@ def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
     item |= {key: value for key, value in zip(SESSION_KEYS, work, strict=True) if value}
     if one.role:
         item["role"] = one.role.value
-    if one.node_id and cite != one.node_id:
+    if one.node_id and item["id"] != one.node_id:
         item["node_id"] = citations.cite_node(one.node_id)
     return item
 

@@ -13,7 +13,7 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event, EventRole
-from memtui.services import session_work
+from memtui.services import session_outcomes
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.summarize import tool_actions
@@ -143,7 +143,7 @@ def _describe(
         path: Include only their changes to this file.
     """
     session = sessions.get_many([number])[number]
-    work = session_work.read_one(session.agent, session.session_id)
+    work = session_outcomes.read_one(session.agent, session.session_id)
     report = _answer(number, changes[-1] if changes else event)
     return {
         "id": citations.cite_event(event.event_id),

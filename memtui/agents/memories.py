@@ -186,10 +186,8 @@ def _bare(text: str) -> str:
 
 
 def _cite(hit: CombinedHit, node: TocNode | None) -> str:
-    if hit.event_id:
-        return citations.cite_event(hit.event_id)
-    if hit.grip_id:
-        return citations.cite_grip(hit.grip_id)
+    if hit.event_id or hit.grip_id:
+        return formatting.cite(hit)
     bullets = node.bullets if node else ()
     grip_ids = (grip_id for bullet in bullets for grip_id in bullet.grip_ids)
     return citations.cite_grip(next(grip_ids, ""))

@@ -11,7 +11,7 @@ from memtui.model.events import Event
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.search import snippets
-from memtui.services import session_work
+from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions
 from memtui.text import analyzer, cues, date_format, prose
 
@@ -97,18 +97,12 @@ def describe_quotes(
     found: Sequence[CombinedHit], *, is_recent: bool = False
 ) -> list[Item]:
     """Describe quotes, with the verdicts of bullets and what took a quote back."""
-    found = session_work.add_work(found)
+    found = session_outcomes.add_work(found)
     items = formatting.quotes(found, is_recent=is_recent)
-    by_cite = {_cite(one): one for one in reversed(found)}
+    by_cite = {formatting.cite(one): one for one in reversed(found)}
     hits = [by_cite.get(item["id"]) for item in items]
     with_verdicts(items, hits)
     return items if is_recent else _with_retractions(items, hits)
-
-
-def _cite(hit: CombinedHit) -> str:
-    if hit.event_id:
-        return citations.cite_event(hit.event_id)
-    return citations.cite_node(hit.node_id)
 
 
 def with_verdicts(

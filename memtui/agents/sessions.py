@@ -16,7 +16,7 @@ from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import Scope
 from memtui.model.sessions import NO_WORK
 from memtui.search import resolve_filters
-from memtui.services import session_work, sessions
+from memtui.services import session_outcomes, sessions
 from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
@@ -56,7 +56,7 @@ def list_sessions(
         for one in page.sessions
     ]
     reply = Reply("sessions", items, LineWriter(workspace.zone).session)
-    return _as_page(reply, page.offset, page.total, none)
+    return _as_page(reply, offset, page.total, none)
 
 
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
@@ -138,16 +138,15 @@ def list_messages(
         all_events=all_events,
         with_thoughts=with_thoughts,
     )
-    items, thoughts = [], list(page.thoughts)
-    for event in page.events:
-        item = formatting.event(event)
-        before = list[str]()
-        while thoughts and thoughts[0].at <= event.timestamp:
-            before.append(thoughts.pop(0).text)
-        items.append(item | ({"thoughts": before} if before else {}))
+    items = []
+    for turn in page.turns:
+        item = formatting.event(turn.event)
+        if turn.thoughts:
+            item["thoughts"] = [thought.text for thought in turn.thoughts]
+        items.append(item)
     items[:1] = [_from_offset(item, text_offset) for item in items[:1]]
     reply = _event_list(workspace, "messages", items)
-    return _as_page(reply, page.offset, page.total, "There is no message.")
+    return _as_page(reply, offset, page.total, "There is no message.")
 
 
 def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
@@ -298,7 +297,7 @@ def expand_grip(
     lines, lead = LineWriter(workspace.zone), []
     if found.session:
         one = found.session
-        work = session_work.read_one(one.agent, one.session_id)
+        work = session_outcomes.read_one(one.agent, one.session_id)
         head["session"] = formatting.session(one, work)
         lead = [lines.session(head["session"])]
     return Reply(

@@ -13,7 +13,7 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventPosition, Thought, clean, from_ms, to_ms
 from memtui.model.nodes import Expansion, Grip
 from memtui.model.sessions import Session, SubagentMetadata
-from memtui.services import session_work
+from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions, versions
 
 PAGE_SIZE = 60
@@ -96,7 +96,7 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         number = _number(key)
         found = sessions.get(key.agent, key.session_id)
         assert found is not None
-        work = session_work.read_one(key.agent, key.session_id)
+        work = session_outcomes.read_one(key.agent, key.session_id)
         found = replace(found, title=work.name or found.title)
         helpers = tuple(sessions.list_subagents(key.agent, key.session_id))
         return ConversationInfo(
@@ -211,7 +211,7 @@ def _after(
 ) -> TurnRange:
     found = conversations.list_after(number, key.subagent, position, most)
     before_at = from_ms(position[0]) if position else None
-    turns = _turns(number, key, found, before_at)
+    turns = add_thoughts(number, key.subagent, found, before_at)
     return TurnRange(turns, position is None, len(found) < most)
 
 
@@ -226,15 +226,22 @@ def _before(
     is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp
     shown = found if is_first else found[1:]
-    return TurnRange(_turns(number, key, shown, before_at), is_first, position is None)
+    return TurnRange(
+        add_thoughts(number, key.subagent, shown, before_at), is_first, position is None
+    )
 
 
-def _turns(
-    number: int,
-    key: ConversationKey,
-    found: Sequence[Event],
-    before_at: datetime | None,
+def add_thoughts(
+    number: int, subagent: str, found: Sequence[Event], before_at: datetime | None
 ) -> tuple[Turn, ...]:
+    """Return events in a row with the thoughts before each of them.
+
+    Args:
+        number: The session.
+        subagent: The subagent; "" for the main conversation.
+        found: The events.
+        before_at: The time of the event before the first one; None if there is none.
+    """
     if not found:
         return ()
     since_ms = to_ms(before_at) + 1 if before_at else 0
@@ -242,7 +249,7 @@ def _turns(
         number,
         since_ms,
         found[-1].timestamp_ms,
-        subagent=key.subagent,
+        subagent=subagent,
         limit=MAX_THOUGHTS,
     )
     waiting.reverse()

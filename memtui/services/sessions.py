@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
-from memtui.model.events import Event, Thought, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
 from memtui.model.sessions import (
@@ -13,9 +12,9 @@ from memtui.model.sessions import (
     SessionWork,
     SubagentMetadata,
 )
-from memtui.services import session_work
+from memtui.services import conversation, session_outcomes
+from memtui.services.conversation import Turn
 from memtui.store import conversations, database, nodes
-from memtui.store import events as store_events
 from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SessionKey
@@ -24,9 +23,6 @@ from memtui.summarize.session_work import merge_cards
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
 
-MAX_THOUGHTS = 500
-"""The most thoughts that are given with a page: the first ones."""
-
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
@@ -34,7 +30,6 @@ class SessionPage:
 
     total: int
     """The number on all pages."""
-    offset: int
     sessions: tuple[Session, ...]
     work: Mapping[SessionKey, SessionWork]
     """What came of those that have a summary."""
@@ -74,14 +69,10 @@ class SessionDetails:
 class MessagePage:
     """A page of the events of a conversation."""
 
-    subagent: str
-    """Empty for the main conversation."""
-    offset: int
     total: int
     """The number on all pages: of messages, or of all events."""
-    events: tuple[Event, ...]
-    thoughts: tuple[Thought, ...] = ()
-    """The thoughts before each of them, if asked for."""
+    turns: tuple[Turn, ...]
+    """They have thoughts if asked for."""
 
 
 def list_sessions(
@@ -92,11 +83,11 @@ def list_sessions(
         scope = Scope(agent, project)
         found = store_sessions.list_latest(scope, offset, limit)
         total = store_sessions.count((), scope)
-        return SessionPage(total, offset, tuple(found), _read_work(found))
+        return SessionPage(total, tuple(found), _read_work(found))
 
 
 def _read_work(found: Sequence[Session]) -> Mapping[SessionKey, SessionWork]:
-    return session_work.read_work([(one.agent, one.session_id) for one in found])
+    return session_outcomes.read_work([(one.agent, one.session_id) for one in found])
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
@@ -127,7 +118,7 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
             shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(subagents),
             segments=len(segments),
-            work=session_work.read_one(agent, session_id),
+            work=session_outcomes.read_one(agent, session_id),
             card=merge_cards(cards),
         )
 
@@ -163,17 +154,11 @@ def list_messages(
         found = conversations.list_page(
             number, subagent, offset - ahead, limit + ahead, is_all=all_events
         )
-        shown = found[ahead:]
-        thoughts: Sequence[Thought] = ()
-        if with_thoughts and shown:
-            thoughts = store_events.thoughts_between(
-                number,
-                to_ms(found[0].timestamp) + 1 if ahead else 0,
-                to_ms(shown[-1].timestamp),
-                subagent=subagent,
-                limit=MAX_THOUGHTS,
-            )
-    return MessagePage(subagent, offset, total, tuple(shown), tuple(thoughts))
+        if not with_thoughts:
+            return MessagePage(total, tuple(map(Turn, found)))
+        before_at = found[0].timestamp if ahead and found else None
+        turns = conversation.add_thoughts(number, subagent, found[ahead:], before_at)
+        return MessagePage(total, turns)
 
 
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:

@@ -60,7 +60,7 @@ def facts(asked: str) -> sessions.SessionDetails:
 
 
 def texts(page: sessions.MessagePage) -> list[str]:
-    return [event.text.removeprefix("number ") for event in page.events]
+    return [turn.event.text.removeprefix("number ") for turn in page.turns]
 
 
 def test_the_session_heard_of_last_comes_first(full_house: Workspace) -> None:
@@ -168,7 +168,7 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
     assert (one.events, one.messages, found.events) == (4, 2, 8)
     page = sessions.list_messages(found, subagent="a7")
     assert (texts(page), page.total) == (["0", "3"], 2)
-    assert len(sessions.list_messages(found, all_events=True).events) == 8
+    assert len(sessions.list_messages(found, all_events=True).turns) == 8
     with pytest.raises(MemtuiError, match="no subagent 'b': a7"):
         sessions.list_messages(found, subagent="b")
 
@@ -199,12 +199,12 @@ def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
         page = sessions.list_messages(
             found, offset=offset, limit=limit, with_thoughts=True
         )
-        return [one.text for one in page.thoughts]
+        return [one.text for turn in page.turns for one in turn.thoughts]
 
     assert read(0, 50) == ["before 2", "before 3.5", "before 6"]
     assert read(1, 1) == ["before 2"]
     assert read(2, 2) == ["before 3.5", "before 6"]
-    assert sessions.list_messages(found).thoughts == ()
+    assert not any(turn.thoughts for turn in sessions.list_messages(found).turns)
 
 
 def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
@@ -267,7 +267,7 @@ def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
             page = sessions.list_messages(
                 found, offset=100, limit=50, with_thoughts=True
             )
-        assert len(page.events) == 50
+        assert len(page.turns) == 50
         told[name] = counts
     assert told["long"] == told["short"]
     assert told["long"]["rows"] < 3 * 50 + 10

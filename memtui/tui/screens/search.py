@@ -25,7 +25,7 @@ from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED
-from memtui.services import browse, session_work
+from memtui.services import browse, session_outcomes
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
@@ -321,13 +321,13 @@ def make_finders(
 
     def find_all(text: str) -> Hits[CombinedHit]:
         found = workspace.search.find(text, filters=Filters(scope=scope()))
-        return replace(found, hits=session_work.add_work(found.hits))
+        return replace(found, hits=session_outcomes.add_work(found.hits))
 
     def find_messages(text: str) -> Hits[MessageHit]:
         found = workspace.session_search.find(
             text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
         )
-        return replace(found, hits=session_work.add_work(found.hits))
+        return replace(found, hits=session_outcomes.add_work(found.hits))
 
     return {
         SearchView.ALL: find_all,

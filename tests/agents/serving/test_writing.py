@@ -258,7 +258,7 @@ def test_a_summary_goes_with_what_is_forgotten_of_its_session(caller: Caller) ->
     caller.work()
     house = caller.workspace
     known = sessions.get_details(*resolve_filters.find_session("shop-1"))
-    first = sessions.list_messages(known, limit=1).events[0]
+    first = sessions.list_messages(known, limit=1).turns[0].event
     forget = Forget(house.paths, house.zone, lambda: datetime.now(UTC))
     forget.run(TombstoneKind.EVENT, [first.event_id])
     caller.work()

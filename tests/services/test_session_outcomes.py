@@ -4,7 +4,7 @@ more of their messages match."""
 from memtui.model.events import EventRole
 from memtui.model.hits import CombinedHit
 from memtui.model.sessions import NO_WORK, SessionWork
-from memtui.services import browse, conversation, session_work
+from memtui.services import browse, conversation, session_outcomes
 from memtui.services.conversation import ConversationKey
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
@@ -14,7 +14,7 @@ ASSISTANT = EventRole.ASSISTANT
 
 def find(house: Workspace, query: str) -> dict[str, CombinedHit]:
     assert house.pipeline.run_until_idle(lambda _: None) == []
-    hits = session_work.add_work(house.search.find(query).hits)
+    hits = session_outcomes.add_work(house.search.find(query).hits)
     return {hit.session_id: hit for hit in hits}
 
 
@@ -40,12 +40,12 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     key = ("claude-code", "s1")
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
-    assert session_work.read_work([key, ("codex", "none")]).keys() == {key}
+    assert session_outcomes.read_work([key, ("codex", "none")]).keys() == {key}
 
 
 def test_a_session_without_summary_has_none(house: Workspace) -> None:
     store_messages(make_message("A walrus."))
-    (hit,) = session_work.add_work(house.search.find("walrus").hits)
+    (hit,) = session_outcomes.add_work(house.search.find("walrus").hits)
     assert hit.work is NO_WORK == SessionWork()
 
 
