@@ -93,6 +93,7 @@ def make_card(
     return Card(
         title=agent_title
         or _title(work, commits, is_continued=bool(earlier_prompts))
+        or (_result_title(outcome) if earlier_prompts else "")
         or _earlier_title(work.events, earlier_prompts)
         or _plain_title(work, outcome),
         state=state,
@@ -140,6 +141,21 @@ def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
     if title := next(filter(None, (*found, *recaps)), ""):
         limit = titles.TITLE_CHARS - len(CONTINUED)
         return titles.shorten_title(title, limit) + CONTINUED
+    return ""
+
+
+_ACHIEVED = re.compile(
+    r"(?:i(?:'ve| have)? )?(?:successfully )?(?:fixed(?! by\b)|added|removed|replaced"
+    r"|created|updated|implemented|renamed|moved|extracted|wrote|migrated|resolved)\b"
+    r"|the fix: ",
+    re.IGNORECASE,
+)
+
+
+def _result_title(outcome: CardLine | None) -> str:
+    """Return the outcome as a title if it says what was achieved; else ""."""
+    if outcome and _ACHIEVED.match(outcome.text):
+        return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     return ""
 
 

@@ -231,8 +231,8 @@ _WANTS = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
     r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
     r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
-    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly|instead"
-    r"|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
+    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly"
+    r"|instead|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
     re.IGNORECASE,
 )
 

@@ -868,6 +868,19 @@ def test_work_after_a_compaction_is_named_by_the_request_in_the_recap() -> None:
     assert found.title == "Round the totals of all invoices once (continued)"
 
 
+def test_a_part_of_earlier_work_is_named_by_what_it_achieved() -> None:
+    earlier = [event(0, *ASK)]
+    for said, title in (
+        (
+            REPORT,
+            "Fixed the rounding: Ledger.total now adds cents and rounds only once",
+        ),
+        ("Found one more gap in the rounding.", f"{ASK[1][:-1]} (continued)"),
+    ):
+        work = read_work([event(1, *EDIT[:2], **EDIT[2]), event(2, "assistant", said)])
+        assert make_card(work, earlier).title == title
+
+
 def test_a_bare_command_of_the_agent_names_nothing() -> None:
     found = card(
         ("user", "/model openai/gpt-5.4"), ("user", "/ask what is delta?"), SAY
