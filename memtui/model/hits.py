@@ -125,18 +125,6 @@ MAX_HITS = 20
 """The maximum number of hits of a session search."""
 
 
-class HitSource(StrEnum):
-    """The place where a hit was found."""
-
-    MESSAGES = "messages"
-    NODES = "nodes"
-    """Titles, headlines, keywords and bullets of the table of contents."""
-    GRIPS = "grips"
-    """Excerpts of grips."""
-    TITLES = "titles"
-    """Titles of sessions."""
-
-
 @dataclass(frozen=True, slots=True)
 class WindowMessage:
     """A message of a hit's window."""
@@ -208,7 +196,6 @@ class CombinedHit:
     snippet: Snippet
     score: float
     """0 to 1, as in teleport."""
-    layers: frozenset[HitSource]
     is_unsummarized: bool
     """True if only messages match and no summary."""
     more: int = 0

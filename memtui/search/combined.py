@@ -16,7 +16,6 @@ from memtui.model.hits import (
     Hit,
     HitKind,
     Hits,
-    HitSource,
     IndexMatch,
     Snippet,
 )
@@ -39,13 +38,7 @@ from memtui.search.nodes import (
 )
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.scoring import (
-    CONVERSATION,
-    DATE_BOOST,
-    LAYER_WEIGHTS,
-    MESSAGE,
-    WINDOW,
-)
+from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer
 from memtui.search.snippets import best_line, find_marks, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
@@ -73,9 +66,9 @@ class RankedSession:
 
     session: int
     message: RankedMessage | None = None
-    leads: dict[HitSource, tuple[IndexMatch, datetime]] = field(default_factory=dict)
+    leads: dict[Layer, tuple[IndexMatch, datetime]] = field(default_factory=dict)
     """The best node and grip, each with the start of the segment it leads to."""
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[Layer, float] = field(default_factory=dict)
     """The best score of each layer."""
     rank: float = 0.0
     """Comparable within one result only."""
@@ -93,7 +86,7 @@ class RankedSession:
         """True if only the session's title or summary matches."""
         return self.message is None and not self.leads
 
-    def add_score(self, layer: str, score: float) -> bool:
+    def add_score(self, layer: Layer, score: float) -> bool:
         """Keep a score if it is the best of its layer, and return True then."""
         if score <= self.scores.get(layer, 0.0):
             return False
@@ -221,19 +214,19 @@ def _rank(
     best_message: dict[int, float] = {}
     for message in found.messages:
         one = of(message.session)
-        one.add_score(MESSAGE, message.message)
-        one.add_score(WINDOW, message.window)
-        one.add_score(CONVERSATION, message.conversation)
+        one.add_score(Layer.MESSAGES, message.message)
+        one.add_score(Layer.WINDOWS, message.window)
+        one.add_score(Layer.CONVERSATIONS, message.conversation)
         own = message.message / most + message.window / most_window
         own *= DATE_BOOST if dated.covers(message.event.timestamp) else 1.0
         if own > best_message.get(message.session, -1.0):
             best_message[message.session], one.message = own, message
     for number, score in found.titles.items():
-        of(number).add_score(HitSource.TITLES, score)
+        of(number).add_score(Layer.TITLES, score)
     for number, match, at in leads:
-        source = HitSource.GRIPS if match.kind is HitKind.GRIP else HitSource.NODES
-        if of(number).add_score(source, match.score):
-            of(number).leads[source] = match, at
+        layer = Layer.GRIPS if match.kind is HitKind.GRIP else Layer.NODES
+        if of(number).add_score(layer, match.score):
+            of(number).leads[layer] = match, at
     for layer, weight in LAYER_WEIGHTS.items():
         top = max((x.scores.get(layer, 0.0) for x in ranked.values()), default=0.0)
         for one in ranked.values():
@@ -306,8 +299,7 @@ def _hits(
         else:
             snippet = messages.title_snippet(session, query)
         times_of = [at for m, at in one.leads.values() if m == one.matches[0]]
-        layers = {source for source in HitSource if one.scores.get(source)}
-        grip = one.leads.get(HitSource.GRIPS)
+        grip = one.leads.get(Layer.GRIPS)
         yield CombinedHit(
             agent=session.agent,
             session_id=session.session_id,
@@ -321,7 +313,6 @@ def _hits(
             role=message.event.role if message else None,
             snippet=snippet,
             score=one.score,
-            layers=frozenset(layers | ({HitSource.MESSAGES} if message else set())),
             is_unsummarized=not is_summarized,
             more=more.get(one.session, 0),
         )
@@ -372,6 +363,5 @@ def _node_hit(node: TocNode, agent: str, session_id: str, project: str) -> Combi
         role=None,
         snippet=Snippet(node.bullets[0].text if node.bullets else node.headline),
         score=1.0,
-        layers=frozenset({HitSource.NODES}),
         is_unsummarized=False,
     )

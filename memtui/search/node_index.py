@@ -33,6 +33,7 @@ from whoosh.index import LockError
 from whoosh.query import And, Or, Prefix, Term
 from whoosh.reading import SegmentReader, TermNotFound
 from whoosh.searching import Searcher
+from whoosh.support.levenshtein import distance
 
 from memtui.errors import SearchError
 from memtui.model.filters import Filters
@@ -787,8 +788,9 @@ def _similar(reader: NodeReader, word: str) -> Iterator[tuple[tuple[int, str], i
     yield from (((1, other), count) for other, count in near.items())
     most = 2 if len(word) >= TWO_EDITS else 1
     for other, count in reader.beginning(word[:BEGINNING]).items():
-        edits = distance(word, other, most)
-        if other not in near and 0 < edits <= most:
+        if other in near or abs(len(other) - len(word)) > most:
+            continue
+        if 0 < (edits := distance(word, other, limit=most)) <= most:
             yield (edits, other), count
 
 
@@ -800,31 +802,6 @@ def _as_written(reader: NodeReader, term: str) -> str:
     if stem(term) != term or counts[term] > sum(counts[form] for form in forms):
         return term
     return max(forms, key=counts.__getitem__)
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Return the Damerau-Levenshtein distance of two words, at most ``most`` + 1.
-
-    It counts letters inserted, deleted, replaced or exchanged with the next one
-    (F. J. Damerau, "A technique for computer detection and correction of spelling
-    errors", 1964; no part is edited twice).
-    """
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        above, row = row, [i] + [0] * len(other)
-        for j, wanted in enumerate(other, 1):
-            cost = above[j - 1] + (letter != wanted)
-            best = min(cost, above[j] + 1, row[j - 1] + 1)
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
-                best = min(best, before[j - 2] + 1)
-            row[j] = best
-        if min(row) > most:
-            return most + 1
-        before = above
-    return row[-1]
 
 
 def neighbours(word: str, within: int) -> Iterator[str]:

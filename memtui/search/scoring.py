@@ -22,7 +22,6 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from memtui.model.events import EventRole
-from memtui.model.hits import HitSource
 from memtui.model.nodes import TocLevel
 from memtui.search.query import Query
 from memtui.store.index_input import IndexableEvent
@@ -91,7 +90,7 @@ WHOLE_WEIGHT = 0.3
 # - teleport, over nodes and grips: a node's title by the weight of ``NodeField.TITLE``;
 # - search of messages: the title and summary of the session count as a message of their
 #   own (``score_texts``), and with the headlines add up to TITLE_SHARE to the others;
-# - search over everything: they add up to the weight of ``HitSource.TITLES``.
+# - search over everything: they add up to the weight of ``Layer.TITLES``.
 # The last two score titles with the column weights SESSION_TITLE and SESSION_SUMMARY.
 
 SESSION_TITLE, SESSION_SUMMARY = 2.0, 3.0
@@ -140,15 +139,26 @@ MAX_SCORED = 600
 
 # Weights of the search over everything
 
-MESSAGE, WINDOW, CONVERSATION = "message", "window", "conversation"
+
+class Layer(StrEnum):
+    """A kind of text in which a session is found, with a score of its own."""
+
+    MESSAGES = "messages"
+    WINDOWS = "windows"
+    CONVERSATIONS = "conversations"
+    NODES = "nodes"
+    GRIPS = "grips"
+    TITLES = "titles"
+    """The titles and summaries of sessions."""
+
 
 LAYER_WEIGHTS = {
-    MESSAGE: 1.0,
-    WINDOW: 1.0,
-    CONVERSATION: 1.5,
-    HitSource.NODES: 0.3,
-    HitSource.GRIPS: 0.2,
-    HitSource.TITLES: 0.1,
+    Layer.MESSAGES: 1.0,
+    Layer.WINDOWS: 1.0,
+    Layer.CONVERSATIONS: 1.5,
+    Layer.NODES: 0.3,
+    Layer.GRIPS: 0.2,
+    Layer.TITLES: 0.1,
 }
 """The weight of a session's best score of each layer in its rank."""
 

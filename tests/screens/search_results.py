@@ -12,7 +12,6 @@ from memtui.model.events import EventRole
 from memtui.model.hits import (
     CombinedHit,
     Hits,
-    HitSource,
     MessageHit,
     ReadDate,
     Snippet,
@@ -56,7 +55,6 @@ def combined_hit(**others: object) -> CombinedHit:
         "role": None,
         "snippet": marked(LONG, "session", "timeout"),
         "score": 0.91,
-        "layers": frozenset({HitSource.MESSAGES, HitSource.NODES}),
         "is_unsummarized": False,
     }
     return CombinedHit(**(told | others))  # type: ignore[arg-type]
@@ -132,7 +130,6 @@ FINDINGS = Hits(
             event_id=f"{4:026}",
             role=EventRole.USER,
             snippet=marked("does the session timeout rotate?", "session", "timeout"),
-            layers=frozenset({HitSource.MESSAGES}),
             score=0.58,
             is_unsummarized=True,
         ),
@@ -143,7 +140,6 @@ FINDINGS = Hits(
             project="etl",
             snippet=marked("评审会议 session 在 timeout 之后 [red]x[/red]", "session"),
             grip_id="grip:1:00",
-            layers=frozenset({HitSource.GRIPS, HitSource.NODES, HitSource.TITLES}),
             score=0.34,
         ),
     ),

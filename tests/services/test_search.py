@@ -1,7 +1,6 @@
 """Searching everything: one ranking over messages, nodes, grips and titles."""
 
 from memtui.model.events import EventRole
-from memtui.model.hits import HitSource
 from memtui.store import database, nodes
 from memtui.workspace import Workspace
 from tests.message_factory import index_messages, make_message, store_messages
@@ -12,7 +11,7 @@ def test_a_moment_leads_to_its_message_and_to_its_segment(
 ) -> None:
     first, *_ = full_house.search.find("mutex tabs").hits
     assert "mutex" in first.snippet.text.lower()
-    assert {HitSource.MESSAGES, HitSource.NODES} <= first.layers
+    assert first.role and first.event_id
     with database.connection():
         node = nodes.get(first.node_id)
     assert node is not None
@@ -38,7 +37,7 @@ def test_what_no_summary_holds_is_found_and_marked_so(full_house: Workspace) -> 
     )
     (hit,) = full_house.search.find("zeppelin").hits
     assert hit.is_unsummarized
-    assert hit.layers == {HitSource.MESSAGES}
+    assert hit.role is EventRole.ASSISTANT
     assert hit.node_id == "", "no segment yet"
     assert hit.title == "Shall we?"
 
@@ -47,11 +46,11 @@ def test_filters_of_nodes_ask_summaries_alone_and_of_messages_messages_alone(
     full_house: Workspace,
 ) -> None:
     for hit in full_house.search.find("token level:segment").hits:
-        assert HitSource.MESSAGES not in hit.layers
+        assert hit.role is None
     found = full_house.search.find("token role:user").hits
     assert found
     for hit in found:
-        assert hit.layers == frozenset({HitSource.MESSAGES})
+        assert hit.grip_id == ""
         assert hit.role is EventRole.USER
 
 
