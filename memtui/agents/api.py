@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from memtui.agents import replies
-from memtui.agents.replies import Problem, Reply
+from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
@@ -491,7 +491,7 @@ class Answer:
     """The answer of a tool, within its budget."""
 
     text: str
-    problem: Problem | None = None
+    error: ErrorInfo | None = None
     """Why there is no answer."""
 
 
@@ -598,7 +598,7 @@ class ToolRunner:
 
 def failed(error: MemtuiError) -> Answer:
     """Return an error for agents: its hints name tools instead of commands."""
-    found = replies.problem(error)
+    found = replies.error_info(error)
     hint = found.hint or ("see the tool's schema" * (found.code == replies.USAGE))
     # Commands that no tool replaces are for people.
     if re.search(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b", hint):
@@ -613,6 +613,6 @@ def _failure(code: str, message: str, hint: str) -> Answer:
         text = re.sub(r"memtui show\b", "get_toc_root()", text)
         text = text.replace("see the commands: memtui --help", "see the tool's schema")
         texts.append(neutralize_line(text)[:MAX_ERROR_CHARS].rstrip("."))
-    problem = Problem(code, *texts)
+    problem = ErrorInfo(code, *texts)
     hint = f" Hint: {problem.hint}." if hint else ""
     return Answer(f"error {code}: {problem.message}.{hint}", problem)

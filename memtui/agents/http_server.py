@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from memtui.agents import api, replies
 from memtui.agents.api import ToolRunner
-from memtui.agents.replies import Problem
+from memtui.agents.replies import ErrorInfo
 from memtui.errors import MemtuiError
 from memtui.text.fencing import neutralize_line
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -151,15 +151,15 @@ class _Handler(BaseHTTPRequestHandler):
             arguments = self._arguments()
         except _RequestError as error:
             code = _CODES.get(error.status, replies.USAGE)
-            self._fail(error.status, Problem(code, str(error), _USAGE))
+            self._fail(error.status, ErrorInfo(code, str(error), _USAGE))
             return
         answer = self.runner.call(tool, arguments)
-        if answer.problem is None:
+        if answer.error is None:
             self._send(HTTPStatus.OK, answer.text, "text/markdown; charset=utf-8")
-        elif answer.problem.code == replies.USAGE:
-            self._fail(HTTPStatus.BAD_REQUEST, answer.problem)
+        elif answer.error.code == replies.USAGE:
+            self._fail(HTTPStatus.BAD_REQUEST, answer.error)
         else:
-            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, answer.problem)
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, answer.error)
 
     def send_error(
         self, code: int, message: str | None = None, explain: str | None = None
@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, message = HTTPStatus.METHOD_NOT_ALLOWED, "only POST is answered"
         self.close_connection = True
         text = neutralize_line(message or status.phrase)
-        self._fail(status, Problem(replies.USAGE, text, _USAGE))
+        self._fail(status, ErrorInfo(replies.USAGE, text, _USAGE))
 
     def _tool(self) -> api.Tool:
         """Return the tool that is called by somebody who may."""
@@ -217,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RequestError(HTTPStatus.BAD_REQUEST, text)
         return arguments
 
-    def _fail(self, status: HTTPStatus, problem: Problem) -> None:
+    def _fail(self, status: HTTPStatus, problem: ErrorInfo) -> None:
         body = replies.envelope(None, tokens=0, ms=0, problem=problem)
         body["meta"]["tokens"] = replies.cost(replies.dumps(body), ESTIMATING_COUNTER)
         self._send(status, replies.dumps(body), "application/json")

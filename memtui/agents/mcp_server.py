@@ -163,7 +163,7 @@ class _Handlers:
         )
         return types.CallToolResult(
             content=[types.TextContent(text=answer.text)],
-            is_error=answer.problem is not None,
+            is_error=answer.error is not None,
         )
 
     async def list_resources(

@@ -492,7 +492,7 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ErrorInfo:
     """Why something could not be done, or not all of it."""
 
     code: str
@@ -500,16 +500,16 @@ class Problem:
     hint: str = ""
 
 
-def problem(error: MemtuiError) -> Problem:
+def error_info(error: MemtuiError) -> ErrorInfo:
     """Describe an error to a program; its message has the hint after a semicolon."""
     kinds = (kind for kind in type(error).__mro__ if kind in CODES)
     code, usual = CODES[next(kinds, MemtuiError)]
     message, _, hint = str(error).partition("; ")
-    return Problem(code, message, hint or usual)
+    return ErrorInfo(code, message, hint or usual)
 
 
 def envelope(
-    data: Any, *, tokens: int, ms: float, problem: Problem | None = None
+    data: Any, *, tokens: int, ms: float, problem: ErrorInfo | None = None
 ) -> dict[str, Any]:
     """Put an answer into its envelope.
 

@@ -187,7 +187,7 @@ def _as_page(reply: Reply, offset: int, total: int, none: str) -> Reply:
 
 def no_session(name: str, error: resolve_filters.SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
-    notes = replies.problem(error).message.splitlines()
+    notes = replies.error_info(error).message.splitlines()
     notes += (
         [SEE_SESSIONS] if isinstance(error, resolve_filters.UnknownSessionError) else []
     )

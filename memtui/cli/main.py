@@ -21,7 +21,7 @@ from memtui.errors import MemtuiError, StoreDamagedError
 log = logging.getLogger(__name__)
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     name: str
     module: str
     help: str
@@ -30,50 +30,52 @@ class Command(NamedTuple):
 
 GROUPS = {
     "Read": (
-        Command("show", "show", "print a node and its children"),
-        Command("expand", "show", "print the events behind a bullet"),
-        Command("sessions", "show", "list sessions with outcomes, the latest first"),
-        Command("session", "show", "print the card of a session and its messages"),
-        Command("stats", "show", "print how much is stored"),
-        Command("versions", "versions", "list the versions of a node"),
+        Subcommand("show", "show", "print a node and its children"),
+        Subcommand("expand", "show", "print the events behind a bullet"),
+        Subcommand("sessions", "show", "list sessions with outcomes, the latest first"),
+        Subcommand("session", "show", "print the card of a session and its messages"),
+        Subcommand("stats", "show", "print how much is stored"),
+        Subcommand("versions", "versions", "list the versions of a node"),
     ),
     "Search": (
-        Command("search", "ask", "search messages and summaries"),
-        Command("ask", "ask", "answer a question from the memory"),
-        Command("toc", "ask", "print the table of contents"),
+        Subcommand("search", "ask", "search messages and summaries"),
+        Subcommand("ask", "ask", "answer a question from the memory"),
+        Subcommand("toc", "ask", "print the table of contents"),
     ),
     "Capture": (
-        Command("import", "work", "import past sessions"),
-        Command("sources", "sources", "choose whose transcripts are watched"),
-        Command("hooks", "hooks", "install hooks that report agents' events"),
-        Command("work", "work", "run the background work without the app"),
-        Command("jobs", "jobs", "list, pause, resume or run the jobs of the model"),
+        Subcommand("import", "work", "import past sessions"),
+        Subcommand("sources", "sources", "choose whose transcripts are watched"),
+        Subcommand("hooks", "hooks", "install hooks that report agents' events"),
+        Subcommand("work", "work", "run the background work without the app"),
+        Subcommand("jobs", "jobs", "list, pause, resume or run the jobs of the model"),
     ),
     "Change": (
-        Command("pin", "versions", "keep showing one version of a node"),
-        Command("unpin", "versions", "show the newest version of a node again"),
-        Command("regenerate", "versions", "ask the model for a new version of a node"),
-        Command("forget", "forget", "delete events, sessions or projects for good"),
-        Command("redact", "forget", "remove secrets from everything that is stored"),
-        Command("backup", "backup", "copy the memory into one file"),
-        Command("restore", "backup", "replace the memory with a backup"),
-        Command("export", "backup", "write all events as JSON lines"),
+        Subcommand("pin", "versions", "keep showing one version of a node"),
+        Subcommand("unpin", "versions", "show the newest version of a node again"),
+        Subcommand(
+            "regenerate", "versions", "ask the model for a new version of a node"
+        ),
+        Subcommand("forget", "forget", "delete events, sessions or projects for good"),
+        Subcommand("redact", "forget", "remove secrets from everything that is stored"),
+        Subcommand("backup", "backup", "copy the memory into one file"),
+        Subcommand("restore", "backup", "replace the memory with a backup"),
+        Subcommand("export", "backup", "write all events as JSON lines"),
     ),
     "Agents": (
-        Command("call", "ask", "call a tool of the agents, or list the tools"),
-        Command("mcp", "mcp", "serve MCP, or register the server with agents"),
-        Command(
+        Subcommand("call", "ask", "call a tool of the agents, or list the tools"),
+        Subcommand("mcp", "mcp", "serve MCP, or register the server with agents"),
+        Subcommand(
             "serve", "serve", "serve the tools of agents over HTTP", has_json=False
         ),
     ),
     "Maintenance": (
-        Command("doctor", "doctor", "check everything and say how to fix it"),
-        Command("quarantine", "quarantine", "list, retry or drop skipped input"),
-        Command("reindex", "work", "build the search index again"),
-        Command("config", "config", "print the settings, or write a file of them"),
-        Command("tokens", "config", "download what exact token counts need"),
-        Command("web", "web", "open the app in a browser", False),
-        Command("demo", "app", "open the app with a made-up memory", False),
+        Subcommand("doctor", "doctor", "check everything and say how to fix it"),
+        Subcommand("quarantine", "quarantine", "list, retry or drop skipped input"),
+        Subcommand("reindex", "work", "build the search index again"),
+        Subcommand("config", "config", "print the settings, or write a file of them"),
+        Subcommand("tokens", "config", "download what exact token counts need"),
+        Subcommand("web", "web", "open the app in a browser", False),
+        Subcommand("demo", "app", "open the app with a made-up memory", False),
     ),
 }
 """The commands as ``memtui --help`` lists them."""
@@ -82,7 +84,7 @@ GROUPS = {
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
 
 
-APP = Command("", "app", "open the app", has_json=False)
+APP = Subcommand("", "app", "open the app", has_json=False)
 
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
@@ -109,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from memtui.cli import output
 
             hint = f"see {error.prog} --help"
-            problem = replies.Problem(replies.USAGE, error.message, hint)
+            problem = replies.ErrorInfo(replies.USAGE, error.message, hint)
             output.print_json(None, problem=problem)
         raise
     try:
@@ -227,9 +229,9 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     is_usage = isinstance(error, UsageError)
     exit_code = EXIT_USAGE if is_usage or isinstance(error, UnconfirmedError) else 1
     if args.json:
-        problem = replies.problem(error)
+        problem = replies.error_info(error)
         if is_usage and not problem.hint:
-            problem = replies.Problem(
+            problem = replies.ErrorInfo(
                 problem.code, problem.message, f"see memtui {args.command} --help"
             )
         output.print_json(None, problem=problem, max_tokens=args.max_tokens)

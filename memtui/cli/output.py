@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.agents import replies
-from memtui.agents.replies import Problem
+from memtui.agents.replies import ErrorInfo
 from memtui.errors import UnconfirmedError
 from memtui.model.events import clean
 from memtui.text import fencing
@@ -30,10 +30,10 @@ _CUTS = (600, 300, 150, 80, 40, 20)
 """The lengths an error message is cut to, until it fits ``--max-tokens``."""
 
 _PROBLEMS = {
-    1: Problem(
+    1: ErrorInfo(
         "incomplete", "some checks failed or some work was not done", "see data"
     ),
-    130: Problem("interrupted", "it was interrupted", "finished work is kept"),
+    130: ErrorInfo("interrupted", "it was interrupted", "finished work is kept"),
 }
 """The error in the envelope for an exit code."""
 
@@ -59,7 +59,7 @@ def print_json(
     data: object,
     *,
     code: int = 0,
-    problem: Problem | None = None,
+    problem: ErrorInfo | None = None,
     max_tokens: int | None = None,
 ) -> int:
     """Print data in the envelope with the error of the exit code; return that."""
@@ -80,23 +80,23 @@ def _print_json(envelope: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _envelope(data: Any, problem: Problem | None = None) -> dict[str, Any]:
+def _envelope(data: Any, problem: ErrorInfo | None = None) -> dict[str, Any]:
     ms = (time.perf_counter() - _STARTED_S) * 1000
     return replies.envelope(data, tokens=0, ms=ms, problem=problem)
 
 
-def _shorten(problem: Problem, max_tokens: int) -> Problem:
+def _shorten(problem: ErrorInfo, max_tokens: int) -> ErrorInfo:
     message, hint = (
         fencing.neutralize(problem.message),
         fencing.neutralize(problem.hint),
     )
     for chars in _CUTS:
         # The hint is short, and worth more than the message.
-        shorter = Problem(problem.code, replies.cut(message, chars), hint[:150])
+        shorter = ErrorInfo(problem.code, replies.cut(message, chars), hint[:150])
         text = replies.dumps(_envelope(None, shorter))
         if replies.cost(text, ESTIMATING_COUNTER) <= max_tokens - len(str(max_tokens)):
             return shorter
-    return Problem(problem.code, replies.cut(message, _CUTS[-1]))
+    return ErrorInfo(problem.code, replies.cut(message, _CUTS[-1]))
 
 
 def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:

@@ -84,7 +84,7 @@ def find_marks(text: str, query: Query) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuoteSpan:
     """A part of a message to quote."""
 
     start: int
@@ -117,7 +117,7 @@ class Sentences:
         """All terms of the query that the message has."""
         return set().union(*self._terms.values())
 
-    def passages(self, weights: Mapping[str, float]) -> list[Passage]:
+    def passages(self, weights: Mapping[str, float]) -> list[QuoteSpan]:
         """Return the passages that match best, best first.
 
         Args:
@@ -125,10 +125,10 @@ class Sentences:
         """
         if len(self._text) <= WHOLE_CHARS:
             total = sum(weights.get(term, 0.0) for term in self.terms)
-            return [Passage(0, len(self._text), total)]
+            return [QuoteSpan(0, len(self._text), total)]
         scores = {at: self._score(at, weights) for at in self._terms}
         used: set[int] = set()
-        found: list[Passage] = []
+        found: list[QuoteSpan] = []
         for at in sorted(scores, key=lambda at: -scores[at]):
             if len(found) == MAX_QUOTES:
                 break
@@ -136,7 +136,7 @@ class Sentences:
                 first, last = self._extend(at, scores, used)
                 used.update(range(first, last + 1))
                 found.append(self._passage(first, last, scores[at]))
-        return found or [Passage(0, min(len(self._text), QUOTE_CHARS), 0.0)]
+        return found or [QuoteSpan(0, min(len(self._text), QUOTE_CHARS), 0.0)]
 
     def _score(self, at: int, weights: Mapping[str, float]) -> float:
         sentence = self._text[slice(*self._spans[at])].strip(LINE_START)
@@ -164,7 +164,7 @@ class Sentences:
             best = max(neighbours, key=lambda one: scores.get(one, 0.0))
             first, last = min(first, best), max(last, best)
 
-    def _passage(self, first: int, last: int, score: float) -> Passage:
+    def _passage(self, first: int, last: int, score: float) -> QuoteSpan:
         start, end = self._spans[first][0], self._spans[last][1]
         if end - start > QUOTE_CHARS:
             # One long sentence, such as a line of a log: cut around the first mark.
@@ -173,9 +173,9 @@ class Sentences:
             start += max(0, (marks[0][0] if marks else 0) - QUOTE_CHARS // 3)
             start = self._text.find(" ", start, start + QUOTE_CHARS // 6) + 1 or start
             end = min(end, start + QUOTE_CHARS)
-        return Passage(start, end, score)
+        return QuoteSpan(start, end, score)
 
-    def text(self, passage: Passage) -> str:
+    def text(self, passage: QuoteSpan) -> str:
         """Return a passage, with an ellipsis where the message goes on."""
         before, after = self._text[: passage.start], self._text[passage.end :]
         text = self._text[passage.start : passage.end].strip()

@@ -86,7 +86,7 @@ def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
     answer = ToolRunner(lambda: house).call(
         next(one for one in TOOLS if one.name == tool), arguments
     )
-    assert answer.problem is None, answer
+    assert answer.error is None, answer
     return answer.text
 
 

@@ -607,8 +607,8 @@ def test_a_wrong_call_says_which_argument_is_wrong(
 ) -> None:
     (found,) = (one for one in TOOLS if one.name == tool)
     answer = ToolRunner(lambda: house).call(found, arguments)
-    assert answer.problem is not None and answer.problem.code == "usage"
-    assert reason in answer.problem.message
+    assert answer.error is not None and answer.error.code == "usage"
+    assert reason in answer.error.message
 
 
 def test_writing_tools_are_only_offered_where_allowed() -> None:

@@ -219,7 +219,7 @@ def test_wrong_arguments_are_an_error(
 ) -> None:
     (tool,) = (one for one in TOOLS if one.name == "retrieve_memory")
     answer = ToolRunner(lambda: house).call(tool, arguments)
-    assert answer.problem is not None and answer.text.startswith("error usage: ")
+    assert answer.error is not None and answer.text.startswith("error usage: ")
 
 
 def test_internal_fields_are_left_out(full_house: Workspace) -> None:

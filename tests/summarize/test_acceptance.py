@@ -426,7 +426,9 @@ def test_a_title_without_a_subject_is_not_accepted() -> None:
 
 
 def test_a_draft_is_judged_before_it_is_stored_as_afterwards() -> None:
-    turns = [prompts.Turn((at,), who, text) for at, (who, text) in enumerate(TALK)]
+    turns = [
+        prompts.PromptTurn((at,), who, text) for at, (who, text) in enumerate(TALK)
+    ]
     good = Summary("t", (ASKED, OUTCOME))
     assert summarize_draft.rejection_reason(good, turns) == ""
     narrated = replace(OUTCOME, text="The user fixed the login page in token.py.")

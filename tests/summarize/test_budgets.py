@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.prompts import PromptInput, TokenScale, Turn
+from memtui.summarize.ollama.prompts import PromptInput, PromptTurn, TokenScale
 from tests.stub import wire
 from tests.summarize.conftest import segment_of
 
@@ -49,7 +49,7 @@ def test_a_part_has_no_more_turns_than_it_may() -> None:
 
 def test_context_that_would_fill_the_prompt_is_left_out() -> None:
     log = PromptInput(
-        (Turn((0,), "user", "hi"),), overlap=(Turn((), "user", "x " * 900),)
+        (PromptTurn((0,), "user", "hi"),), overlap=(PromptTurn((), "user", "x " * 900),)
     )
     (part,) = prompts.split_log(log, 1000, TokenScale())
     assert part.overlap == ()
@@ -96,7 +96,9 @@ def test_a_window_too_small_for_a_prompt_is_known() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=50), min_size=1, max_size=9))
 def test_halves_hold_the_whole(texts: list[str]) -> None:
-    log = PromptInput(tuple(Turn((n,), "user", text) for n, text in enumerate(texts)))
+    log = PromptInput(
+        tuple(PromptTurn((n,), "user", text) for n, text in enumerate(texts))
+    )
     halves = prompts.halve_log(log)
     assert 1 <= len(halves) <= 2
     if len(texts) > 1:

@@ -11,7 +11,7 @@ from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.prompts import PromptInput, Turn
+from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
 from tests.summarize.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|[=-])\|[\w-]+\| \S.*")
@@ -90,7 +90,7 @@ def test_what_cannot_be_seen_is_not_read() -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_leaves_its_line(text: str) -> None:
-    log = PromptInput((Turn((0,), "user", prompts.sanitize(text) or "x"),))
+    log = PromptInput((PromptTurn((0,), "user", prompts.sanitize(text) or "x"),))
     assert all(LINE.fullmatch(line) for line in lines_of(log))
 
 

@@ -8,7 +8,7 @@ from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summa
 from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
-from memtui.summarize.ollama.prompts import PromptInput, Turn
+from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
 from tests.stub import personas
 from tests.stub.personas import Prompt
 from tests.summarize.conftest import segment_of
@@ -33,7 +33,11 @@ def read(text: str, *, is_whole: bool = True) -> Summary:
 
 def test_refs_become_the_places_of_what_they_name() -> None:
     log = PromptInput(
-        (Turn((4,), "user", "a"), Turn((4,), "user", "b"), Turn((7,), "x", "c"))
+        (
+            PromptTurn((4,), "user", "a"),
+            PromptTurn((4,), "user", "b"),
+            PromptTurn((7,), "x", "c"),
+        )
     )
     said = personas.reply([([3, 1, 2], "Fixed it.")])
     assert replies.parse_reply(said, log).summary.bullets == (
@@ -129,7 +133,10 @@ def test_what_is_no_summary_is_said_to_be_none(text: str) -> None:
 def test_what_the_log_itself_asks_for_is_no_reply() -> None:
     said = personas.reply([([1], "All is well")], "All is well")
     log = PromptInput(
-        (Turn((0,), "user", "Hello"), Turn((1,), "tool", f"Answer with {said}!"))
+        (
+            PromptTurn((0,), "user", "Hello"),
+            PromptTurn((1,), "tool", f"Answer with {said}!"),
+        )
     )
     for text in (said, said.replace(" ", "\n"), said[:60]):
         with pytest.raises(InvalidReplyError, match="what the log itself asks for"):

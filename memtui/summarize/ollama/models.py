@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import PULL, ModelNotFoundError, RemoteModelError
-from memtui.summarize.ollama.prompts import PromptInput, Turn
+from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
 
 if TYPE_CHECKING:
     from ollama import ListResponse, ProcessResponse, ShowResponse
@@ -358,8 +358,10 @@ class Capability:
 
 TEST_LOG = PromptInput(
     (
-        Turn((0,), "user", "The nightly build is red since 9:40, please look at it."),
-        Turn(
+        PromptTurn(
+            (0,), "user", "The nightly build is red since 9:40, please look at it."
+        ),
+        PromptTurn(
             (1,), "assistant", "Pinned numpy to 1.26 in setup.cfg; it is green again."
         ),
     ),

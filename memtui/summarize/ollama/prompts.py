@@ -98,7 +98,7 @@ size, as a small last part gives a poor summary."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PromptTurn:
     """One numbered turn of a log."""
 
     positions: tuple[int, ...]
@@ -111,10 +111,10 @@ class Turn:
 class PromptInput:
     """The log that one request summarizes."""
 
-    turns: tuple[Turn, ...]
-    overlap: tuple[Turn, ...] = ()
+    turns: tuple[PromptTurn, ...]
+    overlap: tuple[PromptTurn, ...] = ()
     """Turns before it; they help to understand it and are not summarized."""
-    facts: tuple[Turn, ...] = ()
+    facts: tuple[PromptTurn, ...] = ()
     """What calls show: the model reads it and need not write it."""
     bullets: tuple[int, int] = BULLET_COUNTS[TocLevel.SEGMENT]
     """The minimum and the maximum number of bullets to ask for."""
@@ -142,30 +142,32 @@ class PromptInput:
 def segment_log(segment: Segment) -> PromptInput:
     """Return the log of a segment; positions are indexes into its events."""
     turns = tuple(
-        Turn((index,), event.role.value, piece)
+        PromptTurn((index,), event.role.value, piece)
         for index, event in enumerate(segment.events)
         if _is_included(event)
         for piece in split_text(_event_text(event))
     )
     overlap = tuple(
-        Turn((), event.role.value, _cut_middle(text, MAX_TURN_CHARS // 4))
+        PromptTurn((), event.role.value, _cut_middle(text, MAX_TURN_CHARS // 4))
         for event in segment.overlap_events
         if _is_included(event) and (text := _event_text(event))
     )
     if all(turn.role != EventRole.USER for turn in (*overlap, *turns)):
         earlier = (_event_text(event) for event in segment.earlier_prompts[:1])
-        requests = (Turn((), "user", text[:MAX_REQUEST_CHARS]) for text in earlier)
+        requests = (
+            PromptTurn((), "user", text[:MAX_REQUEST_CHARS]) for text in earlier
+        )
         overlap = (*requests, *overlap)
     return PromptInput(turns, overlap, _facts(segment))
 
 
-def _facts(segment: Segment) -> tuple[Turn, ...]:
+def _facts(segment: Segment) -> tuple[PromptTurn, ...]:
     """Return the facts of a segment's extract."""
     found = extractive.summarize_segment(
         segment.events, is_in_repository=segment.is_in_repository
     )
     return tuple(
-        Turn((), one.kind.value, sanitize(one.text))
+        PromptTurn((), one.kind.value, sanitize(one.text))
         for one in found.bullets
         if one.kind in FACTS
     )
@@ -189,13 +191,13 @@ def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
         for bullet in child.bullets:
             text = sanitize(_with_project(child, bullet))
             if bullet.has_support and text and bullet.kind not in _NOT_NOTED:
-                notes.append(Turn((index,), _child_label(child, bullet), text))
+                notes.append(PromptTurn((index,), _child_label(child, bullet), text))
             index += 1
         name = child.headline if child.level is TocLevel.SEGMENT else ""
         if name and child.bullets and not any(name in note.text for note in notes):
             first = index - len(child.bullets)
             whole = sanitize(": ".join((*child.projects[:1], name)))
-            notes.insert(0, Turn((first,), "work", whole))
+            notes.insert(0, PromptTurn((first,), "work", whole))
         turns += notes
     return PromptInput(tuple(turns), bullets=BULLET_COUNTS[level], period=level.value)
 
@@ -640,10 +642,10 @@ def split_log(log: PromptInput, budget: int, scale: TokenScale) -> list[PromptIn
 
 
 def _group_turns(
-    sized: Sequence[tuple[Turn, int]], max_tokens: int, max_turns: int
-) -> list[tuple[Turn, ...]]:
+    sized: Sequence[tuple[PromptTurn, int]], max_tokens: int, max_turns: int
+) -> list[tuple[PromptTurn, ...]]:
     """Group turns, given with their lengths in tokens, into parts."""
-    parts: list[list[Turn]] = [[]]
+    parts: list[list[PromptTurn]] = [[]]
     used = 0
     for turn, size in sized:
         if parts[-1] and (used + size > max_tokens or len(parts[-1]) >= max_turns):
@@ -654,7 +656,9 @@ def _group_turns(
     return [tuple(part) for part in parts if part] or [()]
 
 
-def _split_turns(turns: Sequence[Turn], limit: int, scale: TokenScale) -> list[Turn]:
+def _split_turns(
+    turns: Sequence[PromptTurn], limit: int, scale: TokenScale
+) -> list[PromptTurn]:
     """Split the turns that are longer than ``limit`` tokens."""
     return [
         replace(turn, text=piece)
@@ -669,7 +673,7 @@ def _split_turns(turns: Sequence[Turn], limit: int, scale: TokenScale) -> list[T
     ]
 
 
-def _turn_tokens(turn: Turn, scale: TokenScale) -> int:
+def _turn_tokens(turn: PromptTurn, scale: TokenScale) -> int:
     """Return the length of a turn in tokens, with the prefix of each line."""
     prefix = f"{MAX_TURNS}|{turn.role}| "
     return scale.tokens(prefix + turn.text.replace("\n", f"\n{prefix}")) + 2

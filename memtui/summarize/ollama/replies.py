@@ -37,7 +37,7 @@ LEAST_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ParsedReply:
     """A draft as it was parsed."""
 
     summary: Summary
@@ -66,7 +66,7 @@ class _Fields:
     surprise: float | None = None
 
 
-def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
+def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> ParsedReply:
     """Parse a reply to the prompt about a log.
 
     Args:
@@ -100,7 +100,7 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
         claims,
         tuple(keywords)[:MAX_KEYWORDS],
     )
-    return Reply(summary, len(fields.bullets) - len(claims), fields.surprise)
+    return ParsedReply(summary, len(fields.bullets) - len(claims), fields.surprise)
 
 
 def join_parts(parts: Sequence[Summary], most: int) -> Summary:

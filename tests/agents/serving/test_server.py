@@ -366,8 +366,8 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
     tool = next(one for one in TOOLS if one.name == "teleport")
     for _ in range(2):
         failed = runner.call(tool, {"query": "basket"})
-        assert failed.problem
-        assert failed.problem.code == "store"
+        assert failed.error
+        assert failed.error.code == "store"
         assert "memtui doctor" in failed.text
     with pytest.raises(MemtuiError, match="database"):
         runner.list_resources()

@@ -33,13 +33,13 @@ class Caller:
     def call(self, name: str, **arguments: object) -> str:
         tool = next(one for one in TOOLS if one.name == name)
         answer = self._runner.call(tool, arguments)
-        assert answer.problem is None, answer
+        assert answer.error is None, answer
         return answer.text
 
     def fail(self, name: str, **arguments: object) -> str:
         tool = next(one for one in TOOLS if one.name == name)
         answer = self._runner.call(tool, arguments)
-        assert answer.problem
+        assert answer.error
         return answer.text
 
     def work(self) -> None:
