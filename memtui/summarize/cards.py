@@ -212,11 +212,18 @@ _QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _NO_STATEMENT = re.compile(
-    r"(?:wait|hmm+|ah+)\b|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
+    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
+    r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:",
     re.IGNORECASE,
 )
-"""The beginning of a thought, of a note on a line of code or of a heading."""
+"""How a thought, a condition, a note on a line of code or a heading begins."""
+
+_GUESS = re.compile(
+    r"\b(?:likely|probably|perhaps|maybe|might|may be|seems?|appears?"
+    r"|i (?:think|suspect)|вероятно|возможно|похоже|vermutlich|wahrscheinlich)\b|可能",
+    re.IGNORECASE,
+)
 
 _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
 
@@ -329,6 +336,7 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         if not is_aside:
             score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)
 

@@ -148,7 +148,7 @@ def find_left_open(
         *_put_off(work),
         *_said_to_be_open(work),
         *_not_committed(work, commits, state),
-        *_not_checked(work),
+        *_not_checked(work, state),
     )
     distinct = {line.text: line for line in reversed(lines)}
     return [one for one in lines if distinct.pop(one.text, None)][:MAX_LEFT_OPEN]
@@ -271,15 +271,22 @@ def _put_off(work: WorkEvents) -> Iterator[CardLine]:
             yield CardLine(shorten_to_sentences(text, LINE_CHARS), (at,))
 
 
-def _not_checked(work: WorkEvents) -> Iterator[CardLine]:
-    """Yield the checks that a plan asks for and that no call did."""
+def _not_checked(work: WorkEvents, state: CardLine) -> Iterator[CardLine]:
+    """Yield the checks that a plan asks for and that no call did.
+
+    The commands of open work will be run at its end.
+    """
+    is_open = state.text == WorkState.OPEN
     commands = work.commands
     for at in work.requests:
         for check in _planned_checks(work.events[at].text):
             line = strip_markup(check)
             named = _TICKED.findall(check)
             if _BY_HAND.search(line):
-                yield CardLine(shorten(f"Not checked: {line}", LINE_CHARS), (at,))
+                text = f"Not checked: {line.rstrip(':')}"
+                yield CardLine(shorten(text, LINE_CHARS), (at,))
+            elif is_open and check.startswith("`"):
+                continue
             elif named and not any(_was_run(one, commands) for one in named):
                 yield CardLine(shorten(f"Not run: {line}", LINE_CHARS), (at,))
 

@@ -14,7 +14,7 @@ is_announcement = re.compile(
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
     r"|going\s+to\s|time\s+to\s"
     r"|(?:adding|building|checking|copying|creating|fixing|implementing|installing"
-    r"|looking|migrating|moving|reading|removing|running|starting|testing|trying"
+    r"|looking|migrating|moving|reading|removing|running|spawning|starting|testing|trying"
     r"|updating|using|writing)\b"
     r"(?!.*\b(?:is|are|was|were|did|does|shows?|fails?|gives?|takes?|works?)\b)"
     r"|(?:сейчас|сначала|давайте)\s|я\s+(?:сначала|сейчас)\s|начну\s|приступаю)"

@@ -933,3 +933,30 @@ def test_builds_and_deployments_are_listed_with_their_last_result(
 )
 def test_commands_without_a_certain_result_are_not_listed(call: Turn) -> None:
     assert card(ASK, call, SAY).commands is None
+
+
+def test_the_commands_of_a_plan_are_left_open_when_the_work_is_done() -> None:
+    plan = (
+        "Implement the following plan:\n# Plan: Round\n## Verification\n- `make lint`\n"
+    )
+    line = "Not run: `make lint`"
+    assert line in texts(card(("user", plan), EDIT, COMMIT, SAY).left_open)
+    assert line not in texts(card(("user", plan), EDIT).left_open)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "If the rounding still fails, we can round the totals by hand in the archive.",
+        "Spawning a subagent that rounds the totals of the archive.",
+    ],
+)
+def test_conditions_and_announcements_are_no_outcome(closing: str) -> None:
+    found = card(ASK, EDIT, COMMIT, ("assistant", closing)).outcome
+    assert found is not None and found.text == "Round invoices once"
+
+
+def test_a_guess_is_no_outcome_beside_a_result() -> None:
+    guess = "The rounding of the archive was likely wrong because of the old totals."
+    found = card(ASK, EDIT, ("assistant", f"{guess} {REPORT}")).outcome
+    assert found is not None and found.text == REPORT
