@@ -38,7 +38,8 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "�
 _INTERJECTION = re.compile(
     r"(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great|cool"
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
-    r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
+    r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
+    r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
     r"|(?:а|и|ну)(?: теперь| ещё| еще)?|теперь|ладно|хорошо|und|jetzt|bitte"
     r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
@@ -59,7 +60,7 @@ _OPENING = re.compile(
     r"|(?:können|könnten|würden) sie(?: bitte| mir| jetzt| auch| noch)*"
     r"|(?:не )?(?:мог|могла|могли) бы (?:вы|ты)(?: пожалуйста)?"
     r"|(?:не )?(?:можешь|можете)(?: ли)?(?: ты| вы)?(?: пожалуйста)?"
-    r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
+    r"|i(?:'d| would)? (?:like|want|need)(?: (?:yo)?u| us)? (?:to|for you to)"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
     r"|[^.!?;:\n]{0,200}?\bwhat (?:i|we) (?:want|need) to do(?: now| next)? is(?: to)?"
@@ -211,6 +212,9 @@ _TICKET = re.compile(
     r"|(?<!\w)(?<!image )#(\d{1,6})\b",
     re.IGNORECASE,
 )
+_ERROR_MESSAGE = re.compile(r"^#+ Error Message\s+(.+)$", re.MULTILINE)
+"""The error in a report that Next.js copies for a coding agent."""
+
 _SHELL_PROMPT = re.compile(
     r"\s*(?:➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
     r"|[\w.-]+@[\w.-]+[:~ ](?:[^%$#\n]{0,60}[%$#] )?)\s*"
@@ -259,6 +263,8 @@ def request_title(text: str) -> str:
         return tidy_title(plan)
     if _SHELL_PROMPT.match(text):
         return ""
+    if error := _ERROR_MESSAGE.search(text[:REQUEST_CHARS]):
+        return tidy_title(error[1])
     sentences = prose.message_sentences(_without_command(text))
     found = title_from_request(sentences)
     if not found or found.score < LIKELY:

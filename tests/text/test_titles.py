@@ -107,6 +107,19 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("/weak-model openai/gpt-5.2", ""),
         (
+            "## Error Type\nConsole Error\n\n## Error Message\nThe wheel turned 400 times"
+            "\n\n    at turnWheel (src/mill.ts:157:15)\n\n## Code Frame\n  155 |",
+            "The wheel turned 400 times",
+        ),
+        (
+            "once thats done i want u to plan the repair of the mill wheel",
+            "Plan the repair of the mill wheel",
+        ),
+        (
+            "yes, go. Repair the brake of the mill wheel",
+            "Repair the brake of the mill wheel",
+        ),
+        (
             "In mill/wheel.py around lines 76 to 82, the brake currently waits for the"
             " sluice; change the oak brake to stop the mill wheel",
             "Change the oak brake to stop the mill wheel",
