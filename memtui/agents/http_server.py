@@ -217,10 +217,10 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RequestError(HTTPStatus.BAD_REQUEST, text)
         return arguments
 
-    def _fail(self, status: HTTPStatus, problem: ErrorInfo) -> None:
-        body = replies.envelope(None, tokens=0, ms=0, problem=problem)
-        body["meta"]["tokens"] = replies.cost(replies.dumps(body), ESTIMATING_COUNTER)
-        self._send(status, replies.dumps(body), "application/json")
+    def _fail(self, status: HTTPStatus, error: ErrorInfo) -> None:
+        body = replies.envelope(None, error=error)
+        text = replies.write_envelope(body, ESTIMATING_COUNTER)
+        self._send(status, text, "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
         body = text.encode("utf-8", "replace")

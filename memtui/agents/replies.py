@@ -10,7 +10,7 @@ is cut.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -509,27 +509,25 @@ def error_info(error: MemtuiError) -> ErrorInfo:
 
 
 def envelope(
-    data: Any, *, tokens: int, ms: float, problem: ErrorInfo | None = None
+    data: Any, *, ms: float = 0, error: ErrorInfo | None = None
 ) -> dict[str, Any]:
-    """Put an answer into its envelope.
+    """Put an answer into its envelope, which has no number of tokens yet.
 
     Args:
         data: The answer, in JSON's own types; None where there is none.
-        tokens: What all of it costs an agent.
         ms: How long it took.
-        problem: Why there is no answer, or only a part of it.
+        error: Why there is no answer, or only a part of it.
     """
-    error = None
-    if problem:
-        error = {
-            "code": problem.code,
-            "message": problem.message,
-            "hint": problem.hint,
-        }
     return {
         "version": VERSION,
-        "status": "error" if problem else "ok",
+        "status": "error" if error else "ok",
         "data": data,
-        "error": error,
-        "meta": {"tokens": tokens, "ms": round(ms)},
+        "error": asdict(error) if error else None,
+        "meta": {"tokens": 0, "ms": round(ms)},
     }
+
+
+def write_envelope(envelope: dict[str, Any], counter: TokenCounter) -> str:
+    """Write an envelope as JSON, with what all of it costs an agent."""
+    envelope["meta"]["tokens"] = cost(dumps(envelope), counter)
+    return dumps(envelope)

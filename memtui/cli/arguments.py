@@ -9,8 +9,6 @@ from memtui.model.quantities import check_number
 
 MAX_PORT = 65_535
 
-MIN_TOKENS, MAX_TOKENS = 50, 100_000
-
 
 class UsageExit(SystemExit):
     """A wrong command line; the message is on standard error already."""
@@ -119,9 +117,11 @@ def add_paging(parser: Parser, items: str) -> None:
 
 def add_max_tokens(parser: Parser) -> None:
     """Add the limit on the size of an answer."""
+    from memtui.agents import replies  # not needed by most commands
+
     parser.add_argument(
         "--max-tokens",
-        type=whole_number(MIN_TOKENS, MAX_TOKENS),
+        type=whole_number(replies.MIN_TOKENS, replies.MAX_TOKENS),
         metavar="N",
         help="for agents: an answer of at most N tokens, with stored text in a fence",
     )

@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -111,8 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from memtui.cli import output
 
             hint = f"see {error.prog} --help"
-            problem = replies.ErrorInfo(replies.USAGE, error.message, hint)
-            output.print_json(None, problem=problem)
+            info = replies.ErrorInfo(replies.USAGE, error.message, hint)
+            output.print_json(None, error=info)
         raise
     try:
         return _run(args)
@@ -229,12 +230,10 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     is_usage = isinstance(error, UsageError)
     exit_code = EXIT_USAGE if is_usage or isinstance(error, UnconfirmedError) else 1
     if args.json:
-        problem = replies.error_info(error)
-        if is_usage and not problem.hint:
-            problem = replies.ErrorInfo(
-                problem.code, problem.message, f"see memtui {args.command} --help"
-            )
-        output.print_json(None, problem=problem, max_tokens=args.max_tokens)
+        info = replies.error_info(error)
+        if is_usage and not info.hint:
+            info = replace(info, hint=f"see memtui {args.command} --help")
+        output.print_json(None, error=info, max_tokens=args.max_tokens)
     return exit_code
 
 

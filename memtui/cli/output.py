@@ -16,7 +16,7 @@ from memtui.agents.replies import ErrorInfo
 from memtui.errors import UnconfirmedError
 from memtui.model.events import clean
 from memtui.text import fencing
-from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 
 if TYPE_CHECKING:
     from memtui.agents.replies import Reply
@@ -29,7 +29,7 @@ _TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
 _CUTS = (600, 300, 150, 80, 40, 20)
 """The lengths an error message is cut to, until it fits ``--max-tokens``."""
 
-_PROBLEMS = {
+_ERRORS = {
     1: ErrorInfo(
         "incomplete", "some checks failed or some work was not done", "see data"
     ),
@@ -59,44 +59,38 @@ def print_json(
     data: object,
     *,
     code: int = 0,
-    problem: ErrorInfo | None = None,
+    error: ErrorInfo | None = None,
     max_tokens: int | None = None,
 ) -> int:
     """Print data in the envelope with the error of the exit code; return that."""
-    problem = problem or _PROBLEMS.get(code)
-    plain = to_plain(data)
-    if problem and plain is None and max_tokens:
-        problem = _shorten(problem, max_tokens)
-    envelope = _envelope(plain, problem)
-    tokens = replies.cost(replies.dumps(envelope), ESTIMATING_COUNTER)
-    envelope["meta"]["tokens"] = tokens
-    _print_json(envelope)
+    error = error or _ERRORS.get(code)
+    if error and data is None and max_tokens:
+        error = _shorten(error, max_tokens)
+    _print_envelope(_envelope(to_plain(data), error), ESTIMATING_COUNTER)
     return code
 
 
-def _print_json(envelope: dict[str, Any]) -> None:
+def _print_envelope(envelope: dict[str, Any], counter: TokenCounter) -> None:
+    text = replies.write_envelope(envelope, counter)
     # Nothing but hidden characters is left out: a program may need odd paths.
-    sys.stdout.write(f"{replies.dumps(envelope)}\n".translate(_TAG_CHARACTERS))
+    sys.stdout.write(f"{text}\n".translate(_TAG_CHARACTERS))
     sys.stdout.flush()
 
 
-def _envelope(data: Any, problem: ErrorInfo | None = None) -> dict[str, Any]:
+def _envelope(data: Any, error: ErrorInfo | None = None) -> dict[str, Any]:
     ms = (time.perf_counter() - _STARTED_S) * 1000
-    return replies.envelope(data, tokens=0, ms=ms, problem=problem)
+    return replies.envelope(data, ms=ms, error=error)
 
 
-def _shorten(problem: ErrorInfo, max_tokens: int) -> ErrorInfo:
-    message, hint = (
-        fencing.neutralize(problem.message),
-        fencing.neutralize(problem.hint),
-    )
+def _shorten(error: ErrorInfo, max_tokens: int) -> ErrorInfo:
+    message, hint = map(fencing.neutralize, (error.message, error.hint))
     for chars in _CUTS:
         # The hint is short, and worth more than the message.
-        shorter = ErrorInfo(problem.code, replies.cut(message, chars), hint[:150])
+        shorter = ErrorInfo(error.code, replies.cut(message, chars), hint[:150])
         text = replies.dumps(_envelope(None, shorter))
         if replies.cost(text, ESTIMATING_COUNTER) <= max_tokens - len(str(max_tokens)):
             return shorter
-    return ErrorInfo(problem.code, replies.cut(message, _CUTS[-1]))
+    return ErrorInfo(error.code, replies.cut(message, _CUTS[-1]))
 
 
 def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
@@ -120,9 +114,7 @@ def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
     elif args.json:
         counter = workspace.counter
         fitted = replies.fit_json(reply, limit, counter, _envelope)
-        envelope = json.loads(fitted.text)
-        envelope["meta"]["tokens"] = replies.cost(fitted.text, counter)
-        _print_json(envelope)
+        _print_envelope(json.loads(fitted.text), counter)
     else:
         print_lines([replies.fit_text(reply, limit, workspace.counter).text])
     return 0
@@ -191,12 +183,3 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [to_plain(item) for item in value]
     return value
-
-
-def page_lines(offset: int, count: int, total: int, items: str) -> Iterable[str]:
-    """Tell which part of a list this is, if it is not all of it."""
-    last = offset + count
-    if count == total:
-        return []
-    more = f"; more: --offset {last}" if last < total else ""
-    return ["", f"{offset + 1:,} to {last:,} of {total:,} {items}{more}"]

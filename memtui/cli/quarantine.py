@@ -83,7 +83,11 @@ def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
         yield from (f"    {reason}" for reason in entry.reasons[:MAX_REASONS])
         if (more := len(entry.reasons) - MAX_REASONS) > 0:
             yield f"    and {plural(more, 'more reason')}"
-    yield from output.page_lines(page.offset, len(page.entries), page.total, "entries")
+    last = page.offset + len(page.entries)
+    if len(page.entries) < page.total:
+        rest = f"; more: --offset {last}" if last < page.total else ""
+        yield ""
+        yield f"{page.offset + 1:,} to {last:,} of {page.total:,} entries{rest}"
 
 
 def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:

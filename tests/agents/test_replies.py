@@ -75,7 +75,7 @@ def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
     def wrap(data: Item) -> Item:
-        return replies.envelope(data, tokens=limit, ms=123.4)
+        return replies.envelope(data) | {"meta": {"tokens": limit, "ms": 123}}
 
     told = replies.fit_json(reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap)
     assert replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
@@ -273,7 +273,7 @@ def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) ->
     asked = Reply("about", (), str, {"x": "y" * 300}, notes=[why, *names])
 
     def wrap(data: Item) -> Item:
-        return replies.envelope(data, tokens=most, ms=12)
+        return replies.envelope(data) | {"meta": {"tokens": most, "ms": 12}}
 
     told = replies.fit_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
     notes = json.loads(told.text)["data"]["notes"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import api, replies
-from memtui.cli import arguments, main
+from memtui.agents import api
+from memtui.cli import main
 from memtui.text import fencing
 from memtui.workspace import Workspace
 from tests.cli_runner import run_at_terminal
@@ -116,11 +116,6 @@ def test_with_a_budget_text_is_fenced(
     assert fencing.NOTICE in first
     assert last.startswith("</memory ")
     assert between[0].startswith("toc:year:2024")
-
-
-def test_the_command_line_and_replies_have_the_same_bounds() -> None:
-    bounds = arguments.MIN_TOKENS, arguments.MAX_TOKENS
-    assert bounds == (replies.MIN_TOKENS, replies.MAX_TOKENS)
 
 
 def test_within_a_budget_the_contents_have_the_entries_that_are_worth_most(
