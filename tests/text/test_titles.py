@@ -107,7 +107,7 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("/weak-model openai/gpt-5.2", ""),
         (
-            "## Error Type\nConsole Error\n\n## Error Message\nThe wheel turned 400 times"
+            "## Error Type\nConsole\n\n## Error Message\nThe wheel turned 400 times"
             "\n\n    at turnWheel (src/mill.ts:157:15)\n\n## Code Frame\n  155 |",
             "The wheel turned 400 times",
         ),
