@@ -32,6 +32,9 @@ MAX_PROJECTS = 6
 MIN_WORKS, MAX_WORKS = 3, 7
 """The number of pieces of work of a project in a period, if it has so many."""
 
+WORK_SHARE = 0.05
+"""Work with a smaller share of the effort of the project's largest is no main work."""
+
 MAX_FURTHER_CHARS = 30
 """The maximum length of the further projects that a headline lists by name."""
 
@@ -246,7 +249,11 @@ def _rank(works: Sequence[_Work]) -> list[_Work]:
 
 def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> set[int]:
     """Choose the largest works: some of each project, then whatever is largest."""
-    ranked = _rank(works)
+    largest: dict[str, float] = {}
+    for work in works:
+        largest[work.project] = max(work.effort, largest.get(work.project, 0.0))
+    main = [one for one in works if one.effort >= WORK_SHARE * largest[one.project]]
+    ranked = _rank(main)
     chosen: list[_Work] = []
     for project in projects:
         chosen += [one for one in ranked if one.project == project][:MIN_WORKS]

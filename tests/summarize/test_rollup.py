@@ -324,3 +324,19 @@ def test_a_name_keeps_its_parentheses_in_longer_periods() -> None:
     days = (day_node(0, work("Set the CSP (of the shop) — In one file (twice)", "a")),)
     found = rollup.summarize_children(TocLevel.MONTH, days)
     assert [one.text for one in found.bullets] == ["Set the CSP (of the shop)"]
+
+
+def test_small_work_is_left_out_beside_large_work_on_the_project() -> None:
+    days = (
+        day_node(
+            0,
+            work("shop: Round invoices (done)", "a", effort=90),
+            work("shop: Say hello to the agent", "b", effort=2),
+            work("tide: Read one gzip file", "c", "tide", effort=2),
+        ),
+    )
+    found = rollup.summarize_children(TocLevel.WEEK, days)
+    assert [one.text for one in found.bullets] == [
+        "shop: Round invoices (done)",
+        "tide: Read one gzip file",
+    ]
