@@ -500,6 +500,7 @@ INDEXES = (
     " WHERE source_hash IS NOT NULL",
     "CREATE INDEX cursors_pending ON cursors (read_ms) WHERE has_pending",
     "CREATE INDEX nodes_requested ON nodes (requested_ms) WHERE requested_ms > 0",
+    "CREATE INDEX events_tool_results ON events (id) WHERE type = 'tool_result'",
 )
 """The partial indexes, which Peewee does not make."""
 
@@ -550,7 +551,8 @@ def open_schema(time_zone: str) -> bool:
 
 
 def add_missing() -> None:
-    """Add the columns and triggers that the first stores of this version lack."""
+    """Add the columns, indexes and triggers that the first stores of this version
+    lack."""
     statements = []
     for table in TABLES:
         name = table._meta.table_name
@@ -562,9 +564,8 @@ def add_missing() -> None:
                     f"ALTER TABLE {name} ADD COLUMN {field.column_name}"
                     f" {field.field_type} NOT NULL DEFAULT {default}"
                 )
-    rows = db.execute_sql("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-    triggers = {name for (name,) in rows.fetchall()}
-    statements += [sql for sql in TRIGGERS if sql.split()[2] not in triggers]
+    names = {name for (name,) in db.execute_sql("SELECT name FROM sqlite_master")}
+    statements += [sql for sql in (*INDEXES, *TRIGGERS) if sql.split()[2] not in names]
     if statements:
         with transaction():
             for statement in statements:

@@ -10,7 +10,7 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
-from memtui.store import database, meta, outbox, schema
+from memtui.store import conversations, database, meta, outbox, schema
 from memtui.store.schema import EventRow, MetaRow, OutboxRow, VersionRow
 from memtui.workspace import Workspace
 
@@ -149,3 +149,29 @@ def test_a_read_only_folder_is_said_so_by_the_command(tmp_path: Path) -> None:
     assert told.returncode == 1
     assert "memory.db" in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_an_earlier_store_gets_the_indexes_it_lacks(house: Workspace) -> None:
+    names = {sql.split()[2] for sql in schema.INDEXES}
+    with database.connection():
+        for name in names:
+            database.db.execute_sql(f"DROP INDEX {name}")
+    store.open_at(house.paths.store)
+    with database.connection():
+        rows = database.fetch("SELECT name FROM sqlite_master WHERE type = 'index'")
+    assert names <= {name for (name,) in rows}
+
+
+def test_tool_calls_are_found_without_reading_messages(house: Workspace) -> None:
+    del house
+    asked: list[str] = []
+    with database.connection():
+        connection = database.db.connection()
+        connection.set_trace_callback(asked.append)
+        conversations.find_by_tool_input("pool.py", 10)
+        connection.set_trace_callback(None)
+        (search,) = (sql for sql in asked if "metadata LIKE" in sql)
+        plan = database.fetch(f"EXPLAIN QUERY PLAN {search}")
+    assert [detail for *_, detail in plan] == [
+        "SCAN events USING INDEX events_tool_results"
+    ]
