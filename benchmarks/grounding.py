@@ -119,15 +119,13 @@ def main() -> int:
     for source in maker.sources:
         half = source.stretch.is_held_out
         for kind, claim, held_against in maker.bullets_of(source):
-            (verdict,) = claims.check_against_texts([claim], held_against.passages)
-            table.add(kind, half, verdict)
+            table.add(kind, half, claims.check_bullet(claim, held_against.passages))
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():
-        for verdict in claims.check_against_texts(
-            [*map(DraftBullet, said)], PassageIndex(texts)
-        ):
-            table.add(kind, True, verdict)
+        known = PassageIndex(texts)
+        for claim in map(DraftBullet, said):
+            table.add(kind, True, claims.check_bullet(claim, known))
     for row in _written_by_others(stretches):
         table.add(*row)
     print("\n".join(table.lines()))
@@ -163,7 +161,7 @@ def _written_by_others(
     """Yield verdicts on sentences by others, against their own source and the next
     best."""
     for one in commit_subjects(stretches):
-        verdict = _verdict(one.claims[0], PassageIndex(one.turns))
+        verdict = claims.check_bullet(one.claims[0], PassageIndex(one.turns))
         yield "commit's subject, its segment", one.is_held_out, verdict
     for name, asked in (
         ("LoCoMo fact", grips.facts()),
@@ -178,8 +176,12 @@ def _written_by_others(
                 wrong = (other for other in range(len(asked)) if other != at)
                 nearest = max(wrong, key=lambda other: scores.get(other, 0.0))
                 half = one.is_held_out
-                yield f"{name}, its own", half, _verdict(claim, sources[at])
-                yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
+                yield f"{name}, its own", half, claims.check_bullet(claim, sources[at])
+                yield (
+                    f"{name}, nearest other",
+                    half,
+                    claims.check_bullet(claim, sources[nearest]),
+                )
 
 
 MIN_WORDS = 5
@@ -235,10 +237,6 @@ def _summary_sentences(value: object) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for held in value.values() if isinstance(value, dict) else value:
             yield from _summary_sentences(held)
-
-
-def _verdict(claim: DraftBullet, source: PassageIndex) -> Verdict:
-    return claims.check_against_texts([claim], source)[0]
 
 
 def _tell_time(stretches: Sequence[Stretch]) -> None:

@@ -19,7 +19,6 @@ from memtui.errors import MemtuiError, StoreError
 from memtui.model.jobs import ROLLUP_JOBS
 from memtui.model.model_state import ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
-from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from memtui.search.quotes import QuoteSearch
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
-    from memtui.summarize.ollama.prompts import PromptInput
     from memtui.summarize.summarizer import Summarizer
     from memtui.text.tokens import TokenCounter
 
@@ -466,9 +464,7 @@ def create_ollama(
             for server, digest, mode in meta.capabilities()
             if mode in modes
         ]
-    callbacks = Callbacks(
-        report=report, save_capability=_save_capability, find_rejection=_find_rejection
-    )
+    callbacks = Callbacks(report=report, save_capability=_save_capability)
     return Ollama(model_options(settings), known, callbacks)
 
 
@@ -488,9 +484,3 @@ def model_options(settings: Settings) -> "ModelOptions":
 def _save_capability(found: "Capability") -> None:
     with database.transaction():
         meta.add_capability(found.server, found.digest, found.mode.value)
-
-
-def _find_rejection(draft: Summary, log: "PromptInput") -> str:
-    from memtui.summarize import draft as summarize_draft
-
-    return summarize_draft.rejection_reason(draft, log.turns)

@@ -45,10 +45,6 @@ from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import ExtractiveSummarizer, Summarizer
 from memtui.text import secrets
 
-SOURCE = "segment_summarizer"
-"""The ``source`` of the grips of segments."""
-
-
 EARLIER_PROMPTS = 8
 """The number of prompts before a segment that are read to find its request."""
 
@@ -114,10 +110,7 @@ class SegmentWork:
         segment, bounds = self.segment, self.range
         cleaned = _redact_draft(sanitize(self._with_work(draft)))
         ground = partial(
-            summarize_draft.ground_segment,
-            events=segment.events,
-            node_id=self.name,
-            source=SOURCE,
+            summarize_draft.ground_segment, events=segment.events, node_id=self.name
         )
         grounded = ground(cleaned)
         if draft.generation.model:

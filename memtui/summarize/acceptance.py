@@ -2,7 +2,7 @@
 
 A sentence is dropped by the first of these rules that it breaks:
 
-- **placeholder**: it says nothing, or repeats the prompt
+- **placeholder**: it says nothing
 - **repetition**: another field says the same
 - **other script**: the log is written in another script
 - **narration**: it tells who said or ran what, or what comes next
@@ -21,14 +21,14 @@ may not break a rule either, and must name a subject.
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet
-from memtui.model.summaries import BulletKind, DraftBullet
+from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims, negation
 from memtui.summarize.grounding.passages import PassageIndex
-from memtui.summarize.ollama import prompts
 from memtui.text import analyzer, cues, prose, scripts, titles
 
 MAX_OVERLAP = 0.8
@@ -49,7 +49,7 @@ class SourceTexts:
         self.by_user = PassageIndex(user)
         self.by_others = PassageIndex([*others, *tools])
         self.tool_lines = {
-            _squeeze(line) for text in tools for line in text.splitlines()
+            squeeze(line) for text in tools for line in text.splitlines()
         }
 
 
@@ -107,6 +107,39 @@ def title_objection(title: str, source: SourceTexts) -> str:
     if is_narration(title):
         return "narration"
     return "" if has_subject(title) else "no subject"
+
+
+def accept_title(
+    title: str, parts: Sequence[str], passages: PassageIndex, source: SourceTexts
+) -> str:
+    """Return a model's title; "" if it breaks a rule or the source contradicts one of
+    its parts."""
+    for part in parts:
+        found = claims.check_bullet(DraftBullet(part), passages)
+        if found.support is Support.UNSUPPORTED or found.features.is_contradicted:
+            return ""
+    return "" if title_objection(title, source) else title
+
+
+def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
+    """Return why a draft will be rejected; "" if it may be accepted.
+
+    Args:
+        draft: What a model wrote.
+        texts: What it was shown; each text comes with its role.
+    """
+    source = SourceTexts(texts)
+    passages = PassageIndex([text for _, text in texts])
+    written = []
+    for claim, rule in zip(
+        draft.bullets, list_objections(draft.bullets, source), strict=True
+    ):
+        verdict = claims.check_bullet(DraftBullet(claim.text), passages)
+        verdict = replace(verdict, objection=rule)
+        written.append(Bullet(claim.text, ("",), verdict, claim.kind))
+    is_continued = all(role != EventRole.USER for role, _ in texts)
+    title = accept_title(draft.title, [draft.title], passages, source)
+    return find_rejection(written, names_work=is_continued and bool(title))
 
 
 def is_kept(bullet: Bullet) -> bool:
@@ -167,7 +200,7 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 
-_ECHO = re.compile(
+_QUESTION = re.compile(
     r"(?:what (?:was|is|were) (?:wanted|asked|decided|done|left|the)"
     r"|the (?:result|task|work|outcome|answer|request)\b.{0,12}"
     r"\b(?:is|was|at the end|in the end|of the log)\b.{0,24}$)",
@@ -176,21 +209,13 @@ _ECHO = re.compile(
 
 
 def is_placeholder(text: str) -> bool:
-    """Return True if a sentence says nothing, or repeats the prompt's own words."""
-    squeezed = _squeeze(text)
-    return bool(
-        not squeezed
-        or _NOTHING.fullmatch(text)
-        or _ECHO.match(text)
-        or any(squeezed in own for own in _PROMPT_TEXTS)
-    )
+    """Return True if a sentence says nothing."""
+    return bool(not squeeze(text) or _NOTHING.fullmatch(text) or _QUESTION.match(text))
 
 
-def _squeeze(text: str) -> str:
+def squeeze(text: str) -> str:
+    """Return the letters and digits of a text, to compare it with others."""
     return "".join(re.findall(r"\w+", text)).casefold()
-
-
-_PROMPT_TEXTS = tuple(map(_squeeze, prompts.OWN_TEXTS))
 
 
 def is_repetition(text: str, kept: Sequence[str]) -> bool:
@@ -295,7 +320,7 @@ def is_copied_line(text: str, tool_lines: Collection[str] = ()) -> bool:
         return True
     if len(_CODE_MARKS.findall(text)) >= 2:
         return True
-    return _squeeze(text) in tool_lines
+    return squeeze(text) in tool_lines
 
 
 _REQUESTED = re.compile(
@@ -310,8 +335,8 @@ def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
     if _REQUESTED.search(bullet.text):
         return True
     plain = DraftBullet(bullet.text)
-    (user,) = claims.check_against_texts([plain], source.by_user)
-    (others,) = claims.check_against_texts([plain], source.by_others)
+    user = claims.check_bullet(plain, source.by_user)
+    others = claims.check_bullet(plain, source.by_others)
     match bullet.kind if source.by_user.texts else None:
         case BulletKind.ASKED:
             return user.support is Support.UNSUPPORTED

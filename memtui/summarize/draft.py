@@ -7,11 +7,8 @@ are withheld: stored, but neither shown nor rolled up.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol
 
-from memtui.model import nodes as model_nodes
-from memtui.model.events import Event, EventRole
+from memtui.model.events import Event
 from memtui.model.nodes import Bullet, Grip, TocNode
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import (
@@ -22,7 +19,6 @@ from memtui.model.summaries import (
 )
 from memtui.model.verdicts import (
     EventQuote,
-    SourceQuote,
     Support,
     Verdict,
     VerdictFeatures,
@@ -70,28 +66,30 @@ class GroundedSummary:
         is_open = any(
             one.kind is BulletKind.STATE and one.text in UNFINISHED for one in lines
         )
-        own, withheld = list(self.bullets), list(self.withheld)
-        for one in self.bullets:
-            is_outcome = is_open and one.kind is BulletKind.OUTCOME
-            if is_outcome and acceptance.claims_completion(one.text):
-                own.remove(one)
-                withheld.append(_object(one, acceptance.TOO_SURE))
-        written = (*own, *withheld)
         known = {one.kind for one in lines if one.kind in CARD}
         works = [one for one in lines if one.kind is BulletKind.WORK]
         known |= {BulletKind.NOTE} if works else set()
+        own, withheld = list(self.bullets), list(self.withheld)
+
+        def withhold(bullet: Bullet, rule: str) -> None:
+            own.remove(bullet)
+            withheld.append(_object(bullet, rule))
+
+        for one in self.bullets:
+            is_outcome = is_open and one.kind is BulletKind.OUTCOME
+            if is_outcome and acceptance.claims_completion(one.text):
+                withhold(one, acceptance.TOO_SURE)
+        written = (*own, *withheld)
         for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
-                own.remove(one)
-                withheld.append(_object(one, acceptance.WEAK))
+                withhold(one, acceptance.WEAK)
         for one in tuple(own):
             missing = known - {bullet.kind for bullet in own}
             texts = [line.text for line in lines if line.kind in missing]
             for line in works:
                 texts += [f"{line.project}: {line.text}", line.text.partition(" — ")[2]]
             if acceptance.is_repetition(one.text, texts):
-                own.remove(one)
-                withheld.append(_object(one, acceptance.REPETITION))
+                withhold(one, acceptance.REPETITION)
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         title = self._title_beside(extract.title, works)
@@ -136,43 +134,8 @@ def _card_order(bullet: Bullet) -> int:
     return _ORDER.index(bullet.kind) if bullet.kind in _ORDER else len(_ORDER)
 
 
-class SourceTurn(Protocol):
-    """A text that a model was shown."""
-
-    @property
-    def role(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-
-def rejection_reason(draft: Summary, turns: Sequence[SourceTurn]) -> str:
-    """Return why a draft will be rejected; "" if it may be accepted.
-
-    Args:
-        draft: What a model wrote.
-        turns: What it was shown.
-    """
-    source = acceptance.SourceTexts([(one.role, one.text) for one in turns])
-    passages = PassageIndex([one.text for one in turns])
-    rules = acceptance.list_objections(draft.bullets, source)
-    verdicts = claims.check_against_texts(
-        [DraftBullet(one.text) for one in draft.bullets], passages
-    )
-    is_continued = all(one.role != EventRole.USER for one in turns)
-    title = _accepted_title(draft.title, [draft.title], passages, source)
-    names_work = is_continued and bool(title)
-    return acceptance.find_rejection(
-        [
-            Bullet(claim.text, ("",), replace(verdict, objection=rule), claim.kind)
-            for claim, verdict, rule in zip(draft.bullets, verdicts, rules, strict=True)
-        ],
-        names_work=names_work,
-    )
-
-
 def ground_segment(
-    draft: Summary, events: Sequence[Event], *, node_id: str, source: str
+    draft: Summary, events: Sequence[Event], *, node_id: str
 ) -> GroundedSummary:
     """Ground a segment's draft in its events.
 
@@ -180,14 +143,11 @@ def ground_segment(
         draft: The draft; ``refs`` are indexes into ``events``.
         events: The events of the segment in order, without the overlap.
         node_id: The segment.
-        source: The process that asks, recorded with the grips.
     """
-    if not _is_models(draft):
-        return _ground_extract(draft, events, node_id=node_id, source=source)
+    if not draft.generation.model:
+        return _ground_extract(draft, events, node_id)
     passages = EventPassages(events)
-    anchored = anchoring.create_grips(
-        draft.bullets, events, node_id=node_id, source=source
-    )
+    anchored = anchoring.create_grips(draft.bullets, events, node_id)
     indexes = {event.event_id: at for at, event in enumerate(events)}
     new_grips: list[Grip] = []
     bullets = []
@@ -195,25 +155,27 @@ def ground_segment(
         cited_indexes = [at for grip in grips for at in _range(grip, indexes)]
         verdict = _check_at_grips(claim, cited_indexes, passages)
         quotes = {one.index: one for one in reversed(verdict.quotes)}
-        if verdict.support is not Support.UNSUPPORTED and not {*cited_indexes} & {
-            *quotes
-        }:
-            named = partial(
-                _grip_for_quote, claim, events, node_id=node_id, source=source
-            )
-            grips = (*grips, *map(named, quotes.values()))
+        if verdict.support is not Support.UNSUPPORTED and quotes.keys().isdisjoint(
+            cited_indexes
+        ):
+            for at, quote in quotes.items():
+                quoted = passages.quoted_text(quote).strip()
+                excerpt = prose.truncate(quoted, prose.EXCERPT_CHARS)
+                grips += (
+                    anchoring.create_grip(claim.text, events[at], excerpt, node_id),
+                )
         new_grips += grips
         grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in grips))
         verdict = claims.with_event_quotes(verdict, events)
         bullets.append(create_bullet(claim, grip_ids, verdict))
     texts = [(event.role.value, counted_text(event)) for event in events]
     source_texts = acceptance.SourceTexts(texts)
-    title = _accepted_title(draft.title, [draft.title], passages, source_texts)
+    title = acceptance.accept_title(draft.title, [draft.title], passages, source_texts)
     return _accept(title, draft, bullets, new_grips, source_texts)
 
 
 def _ground_extract(
-    draft: Summary, events: Sequence[Event], *, node_id: str, source: str
+    draft: Summary, events: Sequence[Event], node_id: str
 ) -> GroundedSummary:
     """Ground bullets that were taken from known events: these are their grips."""
     grips: dict[str, Grip] = {}
@@ -221,12 +183,11 @@ def _ground_extract(
     for claim in draft.bullets:
         weights = dict.fromkeys(analyzer.query_terms(claim.text), 1.0)
         mine = [
-            _grip(
-                claim,
+            anchoring.create_grip(
+                claim.text,
                 events[at],
                 prose.best_excerpt(events[at].text, weights),
-                node_id=node_id,
-                source=source,
+                node_id,
             )
             for at in claim.refs
             if 0 <= at < len(events)
@@ -258,21 +219,6 @@ def _quotes(
             yield EventQuote(event_id, start, end, hash_quote(quoted))
 
 
-def _grip(
-    claim: DraftBullet, event: Event, excerpt: str, *, node_id: str, source: str
-) -> Grip:
-    """Return a grip of a claim on one event."""
-    return Grip(
-        grip_id=model_nodes.grip_id(node_id, claim.text, event),
-        excerpt=excerpt,
-        event_id_start=event.event_id,
-        event_id_end=event.event_id,
-        timestamp=event.timestamp,
-        source=source,
-        toc_node_id=node_id,
-    )
-
-
 def ground_parent(
     draft: Summary, children: Sequence[TocNode], leaves: EventReader
 ) -> GroundedSummary:
@@ -286,7 +232,7 @@ def ground_parent(
         leaves: Reads events; called only if a model reworded bullets.
     """
     row = [bullet for child in children for bullet in child.bullets]
-    if not _is_models(draft):
+    if not draft.generation.model:
         return GroundedSummary(draft.title, join_children(draft, row))
     below = [
         ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
@@ -308,7 +254,7 @@ def ground_parent(
     source_texts = acceptance.SourceTexts([("note", text) for text in texts])
     passages = PassageIndex([*texts, *projects])
     parts = _HEADLINE_SEPARATOR.split(draft.title)
-    title = _accepted_title(draft.title, parts, passages, source_texts)
+    title = acceptance.accept_title(draft.title, parts, passages, source_texts)
     return _accept(title, draft, bullets, (), source_texts)
 
 
@@ -320,10 +266,6 @@ def _with_project(claim: DraftBullet, projects: Collection[str]) -> DraftBullet:
     """Return a bullet with the project that it begins with."""
     begun = (one for one in projects if claim.text.startswith(f"{one}: "))
     return replace(claim, project=next(begun, ""))
-
-
-def _is_models(draft: Summary) -> bool:
-    return bool(draft.generation.model)
 
 
 def _accept(
@@ -344,17 +286,6 @@ def _accept(
     )
 
 
-def _accepted_title(
-    title: str, parts: Sequence[str], passages: PassageIndex, source: SourceTexts
-) -> str:
-    """Return a model's title; "" if it breaks a rule or the source contradicts one of
-    its parts."""
-    for one in claims.check_against_texts([*map(DraftBullet, parts)], passages):
-        if one.support is Support.UNSUPPORTED or one.features.is_contradicted:
-            return ""
-    return "" if acceptance.title_objection(title, source) else title
-
-
 def _range(grip: Grip, places: dict[str, int]) -> range:
     return range(places[grip.event_id_start], places[grip.event_id_end] + 1)
 
@@ -363,25 +294,10 @@ def _check_at_grips(
     claim: DraftBullet, text_indexes: Sequence[int], source: PassageIndex
 ) -> Verdict:
     """Return the verdict on a claim, quoting where its grips are unless worse there."""
-    (verdict,) = claims.check_against_texts([claim], source)
+    verdict = claims.check_bullet(claim, source)
     if text_indexes and not {one.index for one in verdict.quotes} <= {*text_indexes}:
-        (there,) = claims.check_against_texts(
-            [DraftBullet(claim.text, tuple(text_indexes))], source
+        there = claims.check_bullet(
+            DraftBullet(claim.text, tuple(text_indexes)), source
         )
         return replace(there, is_repaired=verdict.is_repaired)
     return verdict
-
-
-def _grip_for_quote(
-    claim: DraftBullet,
-    events: Sequence[Event],
-    quote: SourceQuote,
-    *,
-    node_id: str,
-    source: str,
-) -> Grip:
-    """Return a grip for a quote that none of the claim's other grips contain."""
-    event = events[quote.index]
-    quoted = counted_text(event)[quote.start : quote.end]
-    excerpt = prose.truncate(quoted.strip(), prose.EXCERPT_CHARS)
-    return _grip(claim, event, excerpt, node_id=node_id, source=source)

@@ -13,16 +13,13 @@ from memtui.model.jobs import Job, JobRun
 from memtui.model.model_state import ModelProgress
 from memtui.model.nodes import TocHistory, TocLevel, TocNode
 from memtui.model.schedule import Schedules
-from memtui.model.summaries import Summary
 from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.schedule import JobScheduler
 from memtui.services import browse, jobs, versions
 from memtui.store import database, rewrite_queue, rollup_queue
 from memtui.store.schema import NodeRow
-from memtui.summarize import draft as summarize_draft
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
-from memtui.summarize.ollama.prompts import PromptInput
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -188,7 +185,6 @@ class Bench:
             known,
             Callbacks(
                 report=tell,
-                find_rejection=_why_not,
                 clock=self.clock.tick,
                 sleep=self._sleep,
                 jitter=lambda: 1.0,
@@ -356,7 +352,3 @@ def adding_number(prompt: Prompt) -> str:
     *others, (number, text) = prompt.sample
     quoted = [([n], said) for n, said in others]
     return reply([*quoted, ([number], f"{text} in 4711 ms")])
-
-
-def _why_not(draft: Summary, log: PromptInput) -> str:
-    return summarize_draft.rejection_reason(draft, log.turns)

@@ -464,9 +464,7 @@ def test_the_example_bullet_rests_on_the_question_and_its_answer() -> None:
         DraftBullet("Discussed sliding window approach for token refresh"),
         DraftBullet("Migrated the payroll cluster to Kubernetes"),
     ]
-    (grip,), none = anchoring.create_grips(
-        claims, events, node_id="toc:segment:x", source="segment_summarizer"
-    )
+    (grip,), none = anchoring.create_grips(claims, events, "toc:segment:x")
     assert none == ()
     assert grip.event_id_end == events[1].event_id
     assert grip.event_id_start in (events[0].event_id, events[1].event_id)

@@ -405,7 +405,7 @@ def test_a_models_summary_of_the_example_is_checked(
         (DraftBullet(text),),
         generation=GenerationStats(model="m"),
     )
-    grounded = ground_segment(draft, found, node_id=row.id, source="segment_summarizer")
+    grounded = ground_segment(draft, found, node_id=row.id)
     (bullet,) = (*grounded.bullets, *grounded.withheld)
     assert bullet.support.value == support
 

@@ -25,9 +25,7 @@ TALK = [
 
 
 def bullet(text: str, *refs: int) -> Bullet:
-    (verdict,) = claims.check_against_texts(
-        [DraftBullet(text, refs)], PassageIndex(TALK)
-    )
+    verdict = claims.check_bullet(DraftBullet(text, refs), PassageIndex(TALK))
     return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
 
 

@@ -11,6 +11,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.model_state import ModelProgress
 from memtui.model.sessions import Segment
+from memtui.summarize import acceptance
 from memtui.summarize.ollama.models import Capability, ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import Stub, run_stub
@@ -71,6 +72,12 @@ def stub() -> Iterator[Stub]:
     """A server with one ordinary model."""
     with run_stub() as stub:
         yield stub
+
+
+@pytest.fixture
+def any_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every draft is accepted: the test is about how it comes about."""
+    monkeypatch.setattr(acceptance, "check_draft", lambda *_: "")
 
 
 PATIENT_S = 10.0

@@ -14,7 +14,6 @@ from memtui.summarize import acceptance, extractive
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize.acceptance import SourceTexts
 from memtui.summarize.draft import GroundedSummary
-from memtui.summarize.ollama import prompts
 from tests.summarize.conftest import TALK, told
 
 SOURCE = SourceTexts([(who, text) for who, text in TALK])
@@ -124,11 +123,6 @@ def test_other_rules_by_name(text: str, rule: str) -> None:
     assert objection(text, kind) == rule
 
 
-@pytest.mark.parametrize("own", prompts.OWN_TEXTS[2:])
-def test_texts_of_the_prompt_are_dropped(own: str) -> None:
-    assert objection(own, BulletKind.DECISION) == "placeholder"
-
-
 def test_a_request_that_only_the_agent_made_has_swapped_roles() -> None:
     said = "Read the cookie in src/auth/token.py before it is set."
     assert objection(said, BulletKind.ASKED) == "swapped roles"
@@ -202,7 +196,6 @@ def test_a_sentence_is_in_the_script_of_its_log(
         ("Update", "no subject"),
         ("The user asked about the login", "narration"),
         ("修复登录页面", "other script"),
-        ("Rows with umlauts lost in the price list import", "placeholder"),
     ],
 )
 def test_a_title_names_a_subject(title: str, rule: str) -> None:
@@ -345,7 +338,7 @@ STATS = GenerationStats("qwen3:4b")
 
 
 def ground(draft: Summary, events: Sequence[Event] = EVENTS) -> GroundedSummary:
-    return summarize_draft.ground_segment(draft, events, node_id="n", source="test")
+    return summarize_draft.ground_segment(draft, events, node_id="n")
 
 
 def fill(*bullets: DraftBullet, title: str = "Login fails") -> GroundedSummary:
@@ -426,11 +419,8 @@ def test_a_title_without_a_subject_is_not_accepted() -> None:
 
 
 def test_a_draft_is_judged_before_it_is_stored_as_afterwards() -> None:
-    turns = [
-        prompts.PromptTurn((at,), who, text) for at, (who, text) in enumerate(TALK)
-    ]
     good = Summary("t", (ASKED, OUTCOME))
-    assert summarize_draft.rejection_reason(good, turns) == ""
+    assert acceptance.check_draft(good, TALK) == ""
     narrated = replace(OUTCOME, text="The user fixed the login page in token.py.")
-    reason = summarize_draft.rejection_reason(Summary("t", (narrated,)), turns)
+    reason = acceptance.check_draft(Summary("t", (narrated,)), TALK)
     assert reason == "it has no result that the source supports: narration"

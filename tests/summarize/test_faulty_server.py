@@ -198,6 +198,7 @@ def test_no_first_prompt_leaves_too_little_room_for_its_reply(token_bytes: int) 
         assert len(asked) == summary.generation.requests
 
 
+@pytest.mark.usefixtures("any_draft")
 def test_once_the_model_has_counted_the_rest_is_read_in_larger_parts(
     stub: Stub, asker: Asker, known: list[Capability]
 ) -> None:

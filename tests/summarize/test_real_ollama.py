@@ -38,6 +38,9 @@ REAL = os.environ.get("MEMTUI_REAL_OLLAMA", "")
 MODEL = os.environ.get("MEMTUI_REAL_OLLAMA_MODEL", "")
 
 
+pytestmark = pytest.mark.usefixtures("any_draft")
+
+
 @pytest.fixture(scope="module", params=["stub", "real"])
 def options(request: pytest.FixtureRequest) -> Iterator[ModelOptions]:
     """The server that is asked."""

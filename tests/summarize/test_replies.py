@@ -153,6 +153,13 @@ def test_a_bullet_that_repeats_the_fences_is_left_out() -> None:
     assert reply.left_out == 1
 
 
+@pytest.mark.parametrize("own", prompts.OWN_TEXTS[2:])
+def test_texts_of_the_prompt_are_left_out(own: str) -> None:
+    said = personas.reply([([1], own), ([2], "Fixed it.")], title=own)
+    assert [claim.text for claim in read(said).bullets] == ["Fixed it."]
+    assert read(said).title == ""
+
+
 def test_refs_as_words_and_alone_are_understood() -> None:
     said = json.dumps({"bullets": [{"refs": "2", "text": "Fixed it."}]})
     assert read(said).bullets == (DraftBullet("Fixed it.", (1,)),)

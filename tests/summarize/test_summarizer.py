@@ -11,6 +11,7 @@ from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.sessions import Segment
 from memtui.model.summaries import Summary
 from memtui.model.verdicts import SUPPORTED
+from memtui.summarize import acceptance
 from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import (
@@ -88,6 +89,7 @@ def test_a_node_is_summarized_out_of_its_childrens_bullets(
     ]
 
 
+@pytest.mark.usefixtures("any_draft")
 def test_a_long_segment_is_read_in_parts_and_merged(stub: Stub, asker: Asker) -> None:
     summary = asker.ollama().summarize_segment(segment_of(*LONG))
     assert summary.generation.parts > 2
@@ -217,6 +219,7 @@ def test_each_model_is_asked_as_it_keeps_to_the_schema(
         personas.long_winded,
     ],
 )
+@pytest.mark.usefixtures("any_draft")
 def test_what_can_be_read_is_a_draft_for_the_gate(
     stub: Stub, asker: Asker, segment: Segment, persona: personas.Persona
 ) -> None:
@@ -262,6 +265,7 @@ HOSTILE: dict[str, Sequence[tuple[str, str]]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("has_schema", [True, False])
+@pytest.mark.usefixtures("any_draft")
 def test_no_log_leads_it_astray(name: str, has_schema: bool) -> None:
     with run_stub(Model(schema_without_thinking=has_schema)) as stub:
         segment = segment_of(*HOSTILE[name])
@@ -286,6 +290,7 @@ def test_a_model_that_obeys_the_log_gives_no_summary(stub: Stub, asker: Asker) -
         asker.ollama().summarize_segment(segment_of(*HOSTILE["orders"]))
 
 
+@pytest.mark.usefixtures("any_draft")
 def test_tool_calls_alone_are_summarized(stub: Stub, asker: Asker) -> None:
     summary = asker.ollama().summarize_segment(segment_of(*HOSTILE["tools"]))
     assert summary.generation.parts == 3
@@ -385,26 +390,28 @@ def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
 
 
 def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
-    stub: Stub, asker: Asker, segment: Segment
+    stub: Stub, asker: Asker, segment: Segment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reasons = ["no bullet is supported", ""]
 
-    def accept(draft: Summary, log: prompts.PromptInput) -> str:
-        assert draft.bullets and len(log.turns) == 5
+    def check(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
+        assert draft.bullets and len(texts) == 5
         return reasons.pop(0)
 
-    asker.ollama(find_rejection=accept).summarize_segment(segment)
+    monkeypatch.setattr(acceptance, "check_draft", check)
+    asker.ollama().summarize_segment(segment)
     first, second = (one.body["options"] for one in stub.chats()[1:])
     assert (first["temperature"], second["temperature"]) == (0.0, 0.3)
     assert first["seed"] != second["seed"]
 
 
 def test_a_draft_that_is_never_accepted_comes_with_the_reason(
-    asker: Asker, segment: Segment
+    stub: Stub, asker: Asker, segment: Segment
 ) -> None:
-    ollama = asker.ollama(find_rejection=lambda *_: "no bullet is supported")
+    stub.models[0].persona = personas.inventing
+    ollama = asker.ollama()
     for _ in range(3):
-        with pytest.raises(InvalidReplyError, match="no bullet is supported") as caught:
+        with pytest.raises(InvalidReplyError, match="no result that the so") as caught:
             ollama.summarize_segment(segment)
         draft = caught.value.summary
         assert draft and draft.bullets and draft.generation.model == "qwen3:4b"
@@ -412,15 +419,18 @@ def test_a_draft_that_is_never_accepted_comes_with_the_reason(
     assert ollama.health().is_ready
 
 
-def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> None:
+def test_the_parts_of_a_log_are_judged_together(
+    stub: Stub, asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second draft of a part is taken whatever it is, that of the whole is not."""
-    whole = prompts.segment_log(segment_of(*LONG))
+    whole = prompts.segment_log(segment_of(*LONG)).texts
     verdicts = {"part": "not supported", "whole": ""}
 
-    def accept(_: Summary, log: prompts.PromptInput) -> str:
-        return verdicts["whole" if log == whole else "part"]
+    def check(_: Summary, texts: Sequence[tuple[str, str]]) -> str:
+        return verdicts["whole" if texts == whole else "part"]
 
-    ollama = asker.ollama(find_rejection=accept)
+    monkeypatch.setattr(acceptance, "check_draft", check)
+    ollama = asker.ollama()
     summary = ollama.summarize_segment(segment_of(*LONG))
     assert summary.bullets and summary.generation.parts > 2
     told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]

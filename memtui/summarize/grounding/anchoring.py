@@ -9,7 +9,7 @@ of parts is anchored where its parts are.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtui.model.events import Event
 from memtui.model.nodes import Grip, grip_id
@@ -301,8 +301,25 @@ def _neighbour_score(
     )
 
 
+SOURCE = "segment_summarizer"
+"""The process that creates grips, recorded with each."""
+
+
+def create_grip(text: str, event: Event, excerpt: str, node_id: str) -> Grip:
+    """Create the grip of a bullet on one event."""
+    return Grip(
+        grip_id=grip_id(node_id, text, event),
+        excerpt=excerpt,
+        event_id_start=event.event_id,
+        event_id_end=event.event_id,
+        timestamp=event.timestamp,
+        source=SOURCE,
+        toc_node_id=node_id,
+    )
+
+
 def create_grips(
-    claims: Sequence[DraftBullet], events: Sequence[Event], *, node_id: str, source: str
+    claims: Sequence[DraftBullet], events: Sequence[Event], node_id: str
 ) -> list[tuple[Grip, ...]]:
     """Create the grips of a segment's bullets.
 
@@ -311,7 +328,6 @@ def create_grips(
             well.
         events: The events of the segment in order, without the overlap.
         node_id: The node the grips belong to.
-        source: The process that asks, recorded with the grips.
 
     Returns:
         The grips of each bullet: none for an unsupported one, several if its parts are
@@ -320,16 +336,17 @@ def create_grips(
     index = NeighbourIndex([counted_text(event) for event in events])
     return [
         tuple(
-            Grip(
-                grip_id=grip_id(node_id, claim.text, events[place.start]),
-                excerpt=best_excerpt(
-                    counted_text(events[place.best]), index.term_weights(place.text)
+            replace(
+                create_grip(
+                    claim.text,
+                    events[place.start],
+                    best_excerpt(
+                        counted_text(events[place.best]), index.term_weights(place.text)
+                    ),
+                    node_id,
                 ),
-                event_id_start=events[place.start].event_id,
                 event_id_end=events[place.end].event_id,
                 timestamp=events[place.best].timestamp,
-                source=source,
-                toc_node_id=node_id,
             )
             for place in found
         )

@@ -68,9 +68,7 @@ def check_against_events(
         A verdict for each; its quotes refer to indexes of the events.
     """
     source = EventPassages(events)
-    return [
-        with_event_quotes(one, events) for one in check_against_texts(claims, source)
-    ]
+    return [with_event_quotes(check_bullet(one, source), events) for one in claims]
 
 
 def with_event_quotes(verdict: Verdict, events: Sequence[Event]) -> Verdict:
@@ -80,13 +78,6 @@ def with_event_quotes(verdict: Verdict, events: Sequence[Event]) -> Verdict:
         for one in verdict.quotes
     )
     return replace(verdict, spans=tuple(spans))
-
-
-def check_against_texts(
-    claims: Sequence[DraftBullet], source: PassageIndex
-) -> list[Verdict]:
-    """Check bullets against texts; their ``refs`` are indexes into these."""
-    return [_check_bullet(claim, source) for claim in claims]
 
 
 def check_against_children(
@@ -129,7 +120,7 @@ def _inherit_verdict(below: Sequence[ChildBullet], at: int) -> Verdict:
 def _check_reworded(
     claim: DraftBullet, row: PassageIndex, below: Sequence[ChildBullet]
 ) -> Verdict:
-    verdict = _check_bullet(claim, row)
+    verdict = check_bullet(claim, row)
     rests_on = [below[place] for place in sorted({q.index for q in verdict.quotes})]
     supports = [verdict.support, *(one.verdict.support for one in rests_on)]
     event_quotes = [span for one in rests_on for span in one.verdict.spans]
@@ -142,7 +133,8 @@ def _check_reworded(
     return replace(verdict, support=support, spans=tuple(dict.fromkeys(event_quotes)))
 
 
-def _check_bullet(claim: DraftBullet, source: PassageIndex) -> Verdict:
+def check_bullet(claim: DraftBullet, source: PassageIndex) -> Verdict:
+    """Check a bullet against texts; its ``refs`` are indexes into these."""
     anywhere = _check_anywhere(claim.text, source)
     cited = {at for at in claim.refs if 0 <= at < len(source.texts)}
     if not cited or {quote.index for quote in anywhere.quotes} <= cited:

@@ -124,6 +124,11 @@ class PromptInput:
     """True if the task is given once, since there is little room."""
 
     @property
+    def texts(self) -> list[tuple[str, str]]:
+        """The texts of the turns, each with its role."""
+        return [(turn.role, turn.text) for turn in self.turns]
+
+    @property
     def title_chars(self) -> int:
         """The maximum length of the title."""
         return HEADLINE_CHARS if self.period else TITLE_CHARS

@@ -25,6 +25,7 @@ from memtui.summarize.ollama.prompts import (
     CARD_FIELDS,
     MAX_KEYWORD_CHARS,
     MAX_KEYWORDS,
+    OWN_TEXTS,
     PromptInput,
 )
 from memtui.text.prose import shorten_to_sentences
@@ -92,7 +93,7 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Parsed
     claims = _select(_distinct(_claims(fields, log, fence)), log.bullets[1])
     if not claims:
         raise InvalidReplyError("no bullet of the reply names a place in the log")
-    title = _line(fields.title, fence) or claims[0].text
+    title = _sentence_line(fields.title.strip() or claims[0].text, fence)
     words = (_line(word, fence) for word in fields.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= MAX_KEYWORD_CHARS)
     summary = Summary(
@@ -126,7 +127,7 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
     first = [claim for claim in cards if claim.kind not in _FROM_LAST]
     words = dict.fromkeys(word for part in parts for word in part.keywords)
     bullets = _select(_distinct((*first, *last, *notes)), most)
-    names = dict.fromkeys(part.title for part in parts)
+    names = dict.fromkeys(part.title for part in parts if part.title)
     title = parts[0].title if cards else "; ".join(names)
     title = shorten_to_sentences(title, HEADLINE_CHARS)
     return Summary(title, bullets, tuple(words)[:MAX_KEYWORDS])
@@ -160,7 +161,7 @@ def _is_quoted(text: str, log: PromptInput) -> bool:
 def _claims(fields: _Fields, log: PromptInput, fence: str) -> Iterator[DraftBullet]:
     """Return the bullets whose refs are turns of the log, with their positions."""
     for one in fields.bullets:
-        shown = _line(one.text, fence)
+        shown = _sentence_line(one.text, fence)
         turns = [log.turns[ref - 1] for ref in one.refs if 1 <= ref <= len(log.turns)]
         found = tuple(sorted({index for turn in turns for index in turn.positions}))
         if len(shown) >= LEAST_CHARS and found:
@@ -182,6 +183,16 @@ def _distinct(claims: Iterable[DraftBullet]) -> tuple[DraftBullet, ...]:
 def _line(text: str, fence: str) -> str:
     """Return a text as one line; "" if it repeats the prompt's own fences."""
     return "" if fence in text else " ".join(clean(text).split())
+
+
+_OWN_TEXTS = tuple(map(acceptance.squeeze, OWN_TEXTS))
+
+
+def _sentence_line(text: str, fence: str) -> str:
+    """Return a sentence as one line; "" if it repeats the prompt."""
+    squeezed = acceptance.squeeze(text)
+    is_own = squeezed and any(squeezed in own for own in _OWN_TEXTS)
+    return "" if is_own else _line(text, fence)
 
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)

@@ -43,6 +43,7 @@ from memtui.model.summaries import (
     ProjectTotals,
     Summary,
 )
+from memtui.summarize import acceptance
 from memtui.summarize.ollama import models, prompts, replies
 from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
@@ -117,11 +118,6 @@ def _ignore(_: object) -> None:
     """Do nothing."""
 
 
-def _accept_all(_: Summary, __: PromptInput) -> str:
-    """Accept any draft."""
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Callbacks:
     """The callbacks that the caller of the summarizer provides."""
@@ -130,8 +126,6 @@ class Callbacks:
     """Called with the progress of a summary, on the thread that asks."""
     save_capability: Callable[[Capability], None] = _ignore
     """Called with the output mode of a model, so that it can be stored."""
-    find_rejection: Callable[[Summary, PromptInput], str] = _accept_all
-    """Return why a draft is rejected; "" if it is accepted."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = lambda: random.uniform(1 - JITTER, 1 + JITTER)
@@ -444,10 +438,9 @@ class SummaryTask:
         await session.choose()
         try:
             summary = await self._summarize(log)
-            if session.generation.parts > 1:
-                reason = session.callbacks.find_rejection(summary, log)
-                if reason:
-                    raise InvalidReplyError(reason, summary)
+            is_joined = session.generation.parts > 1
+            if is_joined and (reason := acceptance.check_draft(summary, log.texts)):
+                raise InvalidReplyError(reason, summary)
         except InvalidReplyError as error:
             error.summary = error.summary and self._with_facts(error.summary, began_s)
             raise
@@ -565,7 +558,7 @@ class SummaryTask:
         if scripts.is_in_other_script(bullets, spoken):
             reason = "the reply is in another language than the log"
             raise InvalidReplyError(reason, reply.summary)
-        if reason := session.callbacks.find_rejection(reply.summary, log):
+        if reason := acceptance.check_draft(reply.summary, log.texts):
             raise _DraftRejectedError(reason, reply.summary)
         left_out = session.generation.dropped_bullets + reply.left_out
         session.generation = replace(
@@ -616,7 +609,7 @@ class Ollama:
         Args:
             options: The settings.
             known: The output modes that were found out before.
-            callbacks: The functions that receive notices and accept a draft.
+            callbacks: The functions that receive notices.
         """
         self._options = options
         self._callbacks = callbacks or Callbacks()

@@ -27,9 +27,7 @@ TEXTS = [
 
 
 def verdict(bullet: str, *refs: int) -> Verdict:
-    return claims.check_against_texts([DraftBullet(bullet, refs)], PassageIndex(TEXTS))[
-        0
-    ]
+    return claims.check_bullet(DraftBullet(bullet, refs), PassageIndex(TEXTS))
 
 
 @pytest.mark.parametrize(

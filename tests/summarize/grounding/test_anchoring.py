@@ -45,8 +45,7 @@ def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
     return anchoring.create_grips(
         [DraftBullet(bullet) for bullet in bullets],
         conversation(texts),
-        node_id="toc:segment:2024-01-15:x",
-        source="segment_summarizer",
+        "toc:segment:2024-01-15:x",
     )
 
 
@@ -136,7 +135,7 @@ def test_refs_decide_between_equals() -> None:
     run = conversation(texts)
     for place in (0, 4):
         (found,) = anchoring.create_grips(
-            [DraftBullet("deploy the canary", (place,))], run, node_id="n", source="s"
+            [DraftBullet("deploy the canary", (place,))], run, "n"
         )
         assert found[0].event_id_start == run[place].event_id
 
@@ -150,9 +149,7 @@ def test_grip_ids_contain_the_time_and_are_stable() -> None:
 
 def test_no_claims_or_no_events_give_no_grips() -> None:
     assert anchored() == []
-    assert anchoring.create_grips([DraftBullet("x")], [], node_id="n", source="s") == [
-        ()
-    ]
+    assert anchoring.create_grips([DraftBullet("x")], [], "n") == [()]
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
@@ -165,12 +162,12 @@ def test_an_excerpt_is_always_verbatim(texts: list[str], chance: random.Random) 
             continue
     claims = [DraftBullet(event.text[: chance.randint(1, 80)]) for event in run]
     claims += [DraftBullet(""), DraftBullet("; , ;")]
-    found = anchoring.create_grips(claims, run, node_id="n", source="s")
+    found = anchoring.create_grips(claims, run, "n")
     assert len(found) == len(claims)
     for grip in (grip for bullet in found for grip in bullet):
         assert any(grip.excerpt in event.text for event in run)
         assert 0 < len(grip.excerpt) <= EXCERPT_CHARS
-    assert found == anchoring.create_grips(claims, run, node_id="n", source="s")
+    assert found == anchoring.create_grips(claims, run, "n")
 
 
 def test_an_action_line_is_anchored_at_its_calls() -> None:

@@ -36,9 +36,7 @@ TALK = [
 
 
 def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
-    return grounding_claims.check_against_texts(
-        [DraftBullet(bullet, refs)], PassageIndex(texts)
-    )[0]
+    return grounding_claims.check_bullet(DraftBullet(bullet, refs), PassageIndex(texts))
 
 
 def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
@@ -316,7 +314,7 @@ def test_wrapped_lines_are_read_as_one_sentence() -> None:
 def test_quotes_are_always_verbatim(texts: list[str], bullet: str) -> None:
     source = PassageIndex(texts)
     for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
-        (found,) = grounding_claims.check_against_texts([claim], source)
+        found = grounding_claims.check_bullet(claim, source)
         for quote in found.quotes:
             told = texts[quote.index][quote.start : quote.end]
             digest = hashlib.blake2b(

@@ -11,14 +11,13 @@ AUTH = "The login is checked in /home/x/src/auth/token.py before each request."
 
 
 def named(bullet: str, *texts: str) -> tuple[str, ...]:
-    (found,) = claims.check_against_texts([DraftBullet(bullet)], PassageIndex(texts))
-    return found.features.missing
+    return claims.check_bullet(
+        DraftBullet(bullet), PassageIndex(texts)
+    ).features.missing
 
 
 def support(bullet: str, *texts: str) -> Support:
-    return claims.check_against_texts([DraftBullet(bullet)], PassageIndex(texts))[
-        0
-    ].support
+    return claims.check_bullet(DraftBullet(bullet), PassageIndex(texts)).support
 
 
 @pytest.mark.parametrize(
