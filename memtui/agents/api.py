@@ -51,8 +51,6 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a tool, with its bounds."""
-
     name: str
     description: str = ""
     type: str = "string"
@@ -65,7 +63,6 @@ class Parameter:
     max_chars: int = MAX_TEXT_CHARS
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON Schema."""
         choices = {"enum": list(self.choices)} if self.choices else {}
         texts = {"type": "string"} | choices
         fields = {
@@ -256,15 +253,7 @@ PARAMETERS: Final = {
 
 
 def _tool(name: str, module: str, signature: str, text: str, **more: Any) -> Tool:
-    """Make a tool.
-
-    Args:
-        name: Its name.
-        module: The module beside this one that has the function.
-        signature: Its parameters: ``query! limit=8`` has a required one and a default.
-        text: When to choose it.
-        more: Further fields.
-    """
+    """Make a tool; ``query! limit=8`` is a required parameter and one with a default."""
     parameters = []
     for word in signature.split():
         key, _, default = word.rstrip("!").partition("=")
@@ -509,9 +498,8 @@ class ToolRunner:
     ) -> None:
         """Make a runner; nothing is opened yet.
 
-        Args:
-            open_workspace: Opens it, making a store where there is none.
-            has_store: Tells whether there is a store: a question makes none.
+        While ``has_store`` returns False no question opens the workspace, which would
+        make a store.
         """
         self._open, self._has_store = open_workspace, has_store
         self._workspace: Workspace | None = None
@@ -588,7 +576,6 @@ class ToolRunner:
             return self._workspace
 
     def close(self) -> None:
-        """Close the workspace if it was opened."""
         if self._workspace is not None:
             self._workspace.stop()
 

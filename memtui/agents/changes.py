@@ -95,7 +95,6 @@ def append_message(
     timestamp: str = "",
     message_id: str = "",
 ) -> Reply:
-    """Add a message to a session."""
     fields = {"text": text, "source_key": message_id}
     return _add(workspace, session, ROLES[role], text, timestamp, fields)
 
@@ -126,12 +125,10 @@ def ingest_event(
 
 
 def set_session_title(workspace: "Workspace", session: str, title: str) -> Reply:
-    """Set the title of a session."""
     return _set_info(workspace, session, {"title": title})
 
 
 def set_session_summary(workspace: "Workspace", session: str, summary: str) -> Reply:
-    """Set the summary of a session."""
     return _set_info(workspace, session, {"summary": summary})
 
 

@@ -224,7 +224,6 @@ def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
 
 
 def event(one: Event) -> Item:
-    """Describe an event."""
     item: Item = {
         "id": citations.cite_event(one.event_id),
         "at": date_format.iso_utc(one.timestamp),
@@ -262,7 +261,7 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
 
 
 def session(one: Session, work: SessionWork) -> Item:
-    """Describe a session of a list, and what came of it."""
+    """Describe a session, and what came of it."""
     return {
         "id": f"{one.agent}:{one.session_id}",
         "agent": one.agent,
@@ -278,7 +277,6 @@ def session(one: Session, work: SessionWork) -> Item:
 
 
 def grip(one: Grip) -> Item:
-    """Describe a grip."""
     return {
         "id": citations.cite_grip(one.grip_id) if one.grip_id else "",
         "excerpt": one.excerpt,
@@ -392,7 +390,6 @@ class LineWriter:
         return f"{mark(item)}{item['text']} {source}{withheld}{why}"
 
     def bullet_or_node(self, item: Item) -> str:
-        """Write a bullet, or a child of a node."""
         return self.bullet(item) if "verdict" in item else self.node(item)
 
     def hit(self, item: Item) -> str:
@@ -431,7 +428,6 @@ class LineWriter:
         return "\n".join([*(f"~ {one}" for one in item.get("thoughts", ())), line])
 
     def session(self, item: Item) -> str:
-        """Write a session of a list."""
         about = f"{item['project']} ({item['message_count']}) {item['title']}"
         state = f" ({item['state']})" if item["state"] else ""
         outcome = f" → {item['outcome']}" if item["outcome"] else ""
@@ -466,5 +462,4 @@ class LineWriter:
 
 
 def score_text(item: Item) -> str:
-    """Write the score at the beginning of a line."""
     return "" if item["score"] is None else f"{item['score']:.2f} "

@@ -95,7 +95,6 @@ class _Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer a request."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -115,7 +114,6 @@ class _RequestReader(io.RawIOBase):
         self._deadline_s = time.monotonic() + TIMEOUT_S
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -145,7 +143,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(_RequestReader(self.connection))
 
     def do_POST(self) -> None:
-        """Call a tool."""
         try:
             tool = self._tool()
             arguments = self._arguments()

@@ -56,13 +56,7 @@ MAX_NAME_CHARS = 80
 
 
 async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
-    """Pass on the messages that can be read, and answer the others.
-
-    Args:
-        reading: The SDK's stream of what a client sends.
-        valid: Where readable messages go.
-        writing: The SDK's stream of answers.
-    """
+    """Pass on the SDK's messages that can be read, and answer the others."""
     async with valid:
         async for item in reading:
             if not isinstance(item, ValidationError):
@@ -106,12 +100,7 @@ def _refusal(ids: Iterable[object], code: int) -> SessionMessage:
 
 
 def run(runner: ToolRunner, tools: Mapping[str, Tool]) -> None:
-    """Serve standard input and output until the client goes.
-
-    Args:
-        runner: Calls the tools.
-        tools: Those that are offered, by name.
-    """
+    """Serve these tools over standard input and output until the client goes."""
     # Waiting for a line cannot be interrupted otherwise; nothing is ever half done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

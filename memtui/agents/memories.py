@@ -111,13 +111,9 @@ def has_details(
 ) -> bool:
     """Decide whether a memory is given with its messages.
 
-    Args:
-        rank: Its rank, from 1.
-        surprise: From 0 to 1; None if unknown.
-        detail_limit: How many may have details; by default the key moments among the
-            first two ranks. As many as there are memories or more gives all of them
-            details, fewer the key moments up to that rank.
-        count: How many memories there are.
+    The limit says how many may have details; by default the key moments among the first
+    two ranks. As many as there are memories or more gives all of them details, fewer
+    the key moments up to that rank.
     """
     if detail_limit is not None and detail_limit >= count:
         return detail_limit > 0

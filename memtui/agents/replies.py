@@ -254,11 +254,7 @@ def _left_out(
 ) -> str:
     """Say what is left out or cut and how to get it; return "" where nothing is.
 
-    Args:
-        reply: The reply.
-        size: How much of it is written.
-        items: The items that are written.
-        with_place: Name the token or offset to go on from, which JSON has as a field.
+    The place to go on from is left to the fields of JSON if not ``with_place``.
     """
     missing, missing_parts = len(reply.items) - len(items), reply.parts - size.parts
     cut_texts = sum("left_chars" in item for item in items)
@@ -337,14 +333,7 @@ def cost(text: str, counter: TokenCounter) -> int:
 def fit_text(
     reply: Reply, limit: int, counter: TokenCounter, nonce: str = ""
 ) -> Fitted:
-    """Write a reply as text within a budget, stored text in a fence.
-
-    Args:
-        reply: The reply.
-        limit: The budget in tokens.
-        counter: Counts tokens.
-        nonce: The number of the fence; a new one by default.
-    """
+    """Write a reply as text within a budget of tokens, stored text in a fence."""
     nonce = nonce or fencing.new_nonce()
 
     def write(reply: Reply, size: _Size) -> str:
@@ -357,13 +346,9 @@ def fit_text(
 def fit_json(
     reply: Reply, limit: int, counter: TokenCounter, wrap: Callable[[Item], Item]
 ) -> Fitted:
-    """Write a reply as JSON within a budget, with the notice that it is quoted.
+    """Write a reply as JSON within a budget of tokens, with the notice on quotes.
 
-    Args:
-        reply: The reply.
-        limit: The budget in tokens.
-        counter: Counts tokens.
-        wrap: Puts the data into the object that is printed, which the budget is for.
+    The budget is for the object that ``wrap`` puts the data into.
     """
 
     def write(reply: Reply, size: _Size) -> str:
@@ -513,10 +498,7 @@ def envelope(
 ) -> dict[str, Any]:
     """Put an answer into its envelope, which has no number of tokens yet.
 
-    Args:
-        data: The answer, in JSON's own types; None where there is none.
-        ms: How long it took.
-        error: Why there is no answer, or only a part of it.
+    The error says why there is no answer, or only a part of it.
     """
     return {
         "version": VERSION,

@@ -337,11 +337,8 @@ def _list_below(
 ) -> tuple[list[str], bool]:
     """Return the ids of all nodes below some, and True if there were too many.
 
-    Args:
-        node_ids: The nodes above.
-        scope: The agent, project or keyword to include.
-        within: The node whose days are included: a week may have days of two months;
-            "" for all days.
+    Only days of the node ``within`` are included, as a week may have days of two
+    months; "" for all days.
     """
     found: list[str] = []
     level = list(node_ids)
@@ -412,13 +409,8 @@ def outline(
 ) -> Reply:
     """Return the table of contents, all of it or what is wide and recent first.
 
-    A day has its sessions, and a session of several segments has these.
-
-    Args:
-        workspace: Where to look.
-        limit: The budget it is for, in tokens; None for all of it.
-        agent: Of this agent's work alone.
-        project: Of this project's work alone.
+    A day has its sessions, and a session of several segments has these. The limit is a
+    budget in tokens; None for all of it.
     """
     lines = LineWriter(workspace.zone)
     with database.connection():

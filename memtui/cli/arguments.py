@@ -116,7 +116,6 @@ def add_paging(parser: Parser, items: str) -> None:
 
 
 def add_max_tokens(parser: Parser) -> None:
-    """Add the limit on the size of an answer."""
     from memtui.agents import replies  # not needed by most commands
 
     parser.add_argument(

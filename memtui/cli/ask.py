@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     if command == "call":
         parser.add_argument("tool", nargs="?", metavar="TOOL")
         parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
@@ -117,7 +116,6 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _list_tools(args: Namespace) -> int:
-    """Print the tools, each with its parameters."""
     from memtui.agents import api
 
     if args.json:

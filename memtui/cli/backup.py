@@ -38,7 +38,6 @@ STANDARD_OUTPUT = Path("-")
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     if command == "export":
         parser.add_argument(
             "--events",

@@ -11,7 +11,6 @@ from memtui.paths import PRIVATE_FOLDER
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the action."""
     actions = ("show", "init") if command == "config" else ("fetch",)
     parser.add_argument("action", choices=actions)
 

@@ -87,9 +87,7 @@ class Context:
     ) -> Iterator["Workspace"]:
         """Open the store and close it at the end.
 
-        Args:
-            create: Create a store if there is none.
-            or_empty: Use an empty one if there is none, and delete it at the end.
+        If there is none it is created, or an empty one is used and deleted at the end.
 
         Raises:
             StoreError: There is none, or it cannot be opened.

@@ -25,7 +25,6 @@ TITLE_CHARS = 60
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     if command == "redact":
         add_dry_run(parser, with_yes=False)
         return

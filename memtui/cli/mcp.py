@@ -24,7 +24,6 @@ AT_A_TERMINAL = (
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``mcp``."""
     parser.add_argument(
         "action",
         nargs="?",

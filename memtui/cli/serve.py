@@ -10,7 +10,6 @@ from memtui.cli.context import Context
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``serve``."""
     parser.add_argument(
         "--port",
         type=whole_number(0, MAX_PORT),

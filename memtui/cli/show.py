@@ -24,7 +24,6 @@ from memtui.workspace import Workspace
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     if command == "show":
         parser.add_argument(
             "node_id", nargs="?", metavar="NODE_ID", help="a node; default: the years"
@@ -70,7 +69,6 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def _show(workspace: Workspace, args: Namespace) -> int:
-    """Print a node and its children, or the years."""
     scope = {"agent": args.agent, "project": args.project}
     if args.number is not None:
         reply = _version(workspace, args.node_id, args.number)
@@ -138,7 +136,6 @@ def _expand(workspace: Workspace, args: Namespace) -> int:
 
 
 def _stats(workspace: Workspace, args: Namespace) -> int:
-    """Print how much is stored."""
     stats = status.read_stats()
     span = "nothing yet"
     if stats.first_at and stats.last_at:

@@ -14,7 +14,6 @@ from memtui.text import date_format, fencing
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     parser.add_argument("node_id", metavar="NODE_ID", help="a node")
     if command == "pin":
         parser.add_argument(

@@ -17,7 +17,6 @@ MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``web``."""
     parser.add_argument(
         "--host", default="127.0.0.1", help="127.0.0.1 (the default) or ::1"
     )

@@ -41,12 +41,7 @@ class Guard:
     """Refuses requests from elsewhere, and those without the key."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Create a new key.
-
-        Args:
-            host: The address we listen at; an IPv6 one is in brackets.
-            port: The port.
-        """
+        """Create a new key for our address; an IPv6 one is in brackets."""
         self.host = host if port == DEFAULT_PORT else f"{host}:{port}"
         self.origin = f"http://{self.host}"
         self.key = secrets.token_urlsafe(KEY_BYTES)

@@ -112,12 +112,8 @@ class CombinedSearch:
     ) -> Hits[CombinedHit]:
         """Return the best hits, one for each session; any text is a valid query.
 
-        It blocks for some milliseconds: do not call it on the thread of the screen.
-
-        Args:
-            text: The typed text, including filters.
-            limit: The most hits.
-            filters: Filters besides those in the text.
+        Filters in the text replace the others. It blocks for some milliseconds: do not
+        call it on the thread of the screen.
         """
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)
@@ -197,12 +193,8 @@ def _rank(
 ) -> list[RankedSession]:
     """Return the sessions that match, the best first.
 
-    Args:
-        found: The messages and titles that match.
-        leads: The sessions that nodes and grips lead to, with these and the start of
-            the segment.
-        dated: The periods of the query.
-        query: The query.
+    The leads are the sessions that nodes and grips lead to, with these and the start of
+    the segment.
     """
     ranked: dict[int, RankedSession] = {}
 
@@ -254,14 +246,7 @@ def _hits(
     more: Mapping[int, int],
     query: Query,
 ) -> Iterator[CombinedHit]:
-    """Yield what is shown of sessions.
-
-    Args:
-        ranked: The sessions.
-        nodes: The nodes and grips to show, by their ids.
-        more: The numbers of further messages that match, by session.
-        query: The query.
-    """
+    """Yield what is shown of sessions, with the numbers of further messages that match."""
     known = sessions.get_many(one.session for one in ranked)
     events = {one.session: one.message.event for one in ranked if one.message}
     for one in ranked:

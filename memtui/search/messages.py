@@ -149,11 +149,8 @@ class MessageSearcher:
     ) -> MessageMatches:
         """Return the messages that match; needs an open connection to the store.
 
-        Args:
-            query: The query.
-            role_weights: The weight of a term by who wrote the message.
-            sessions: The numbers of the sessions to search; None for all that the
-                query's filters let pass.
+        The sessions with these numbers are searched, by default all that the query's
+        filters let pass.
         """
         matches = MessageMatches()
         terms = _query_terms(query)
@@ -181,13 +178,8 @@ class MessageSearcher:
     ) -> dict[int, int]:
         """Count what else the sessions of messages have, by the sessions' numbers.
 
-        Args:
-            messages: The best messages of some sessions.
-            query: The query.
-
-        Returns:
-            The numbers of other messages with all specific words of the best one; empty
-            for phrases: the index does not know the order of words.
+        Other messages count that have all specific words of the given one. It is empty
+        for phrases: the index does not know the order of words.
         """
         groups: dict[tuple[QueryTerm, ...], set[int]] = {}
         has_phrases = query.phrases or query.excluded_phrases
@@ -400,15 +392,10 @@ class SessionSearch:
     ) -> Hits[MessageHit]:
         """Return the messages that match best; any text is a valid query.
 
-        It blocks for some milliseconds: do not call it on the thread of the screen.
-
-        Args:
-            text: The typed text, including filters.
-            limit: The most hits; never more than 20.
-            before: How many messages a window has before the hit.
-            after: How many after it; a window never has more than 16 in all.
-            is_one_each: Whether only the best message of each session is returned.
-            filters: Filters besides those in the text.
+        There are never more than 20 hits, and 16 messages in a window; if
+        ``is_one_each``, only the best message of each session. Filters in the text
+        replace the others. It blocks for some milliseconds: do not call it on the
+        thread of the screen.
         """
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)

@@ -197,10 +197,6 @@ class NodeIndex:
     def update(self, documents: Sequence[Document], node_ids: Sequence[str]) -> None:
         """Add documents in place of all documents of some nodes, in one commit.
 
-        Args:
-            documents: The documents to add.
-            node_ids: The nodes whose documents are deleted first.
-
         Raises:
             SearchError: The index is damaged, or another process writes to it.
         """
@@ -355,10 +351,8 @@ class NodeReader:
     def beginning(self, start: str, enough: int | None = None) -> Counter[str]:
         """Return terms that begin so, and how many documents have each.
 
-        Args:
-            start: The beginning.
-            enough: Stop after the segment in which there are this many, those of a
-                usual size first: many terms begin with one letter.
+        Many terms begin with one letter: stop after the segment in which there are
+        enough, those of a usual size first.
         """
         text = _encode(start)
         found = Counter[bytes]()
@@ -425,13 +419,8 @@ class NodeReader:
         """Return the best documents, the best first and the latest among equals.
 
         A document of several agents and projects passes a filter for any of them. Of a
-        phrase only the words are looked up, not their order.
-
-        Args:
-            query: The query.
-            limit: The most matches.
-            among: The ids of the nodes that may be found; None for all.
-            is_exact: Whether all words of a phrase are required.
+        phrase the words are looked up, all of them if ``is_exact``, but not their
+        order. Only documents of the nodes ``among`` these are found; None for all.
         """
         terms = scoring.weighted_terms(
             query, self.size, self.frequencies, self._complete
@@ -518,9 +507,7 @@ class NodeReader:
     ) -> dict[int, float]:
         """Return ONE_TERM plus the weight of a term's best form in each document.
 
-        Args:
-            term: The term.
-            among: The documents that are looked at; None for the newest ones.
+        Only the documents ``among`` these are looked at; if None, the newest ones.
         """
         best: dict[int, float] = {}
         for form in term.forms:
@@ -694,13 +681,7 @@ def field_values(document: Document) -> dict[str, Any]:
 
 
 def _merge(writer: Any, segments: Sequence[Any], largest: int) -> list[Any]:
-    """Write some segments again as part of a commit; return those that stay.
-
-    Args:
-        writer: The commit's writer.
-        segments: All segments.
-        largest: The most documents of a segment that is written again.
-    """
+    """Write segments with up to so many documents again; return those that stay."""
     merged = segments_to_merge(segments, largest)
     for segment in merged:
         reader = SegmentReader(writer.storage, writer.schema, segment)
@@ -805,12 +786,7 @@ def _as_written(reader: NodeReader, term: str) -> str:
 
 
 def neighbours(word: str, within: int) -> Iterator[str]:
-    """Yield what is one edit away from a word, some of it twice.
-
-    Args:
-        word: The word.
-        within: Only the first letters are edited, up to this one.
-    """
+    """Yield what is one edit in its first letters away from a word, some of it twice."""
     cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
     for start, end in cuts:
         for letter in ALPHABET:

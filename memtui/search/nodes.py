@@ -91,7 +91,6 @@ class Teleport:
         return self._opened
 
     def close(self) -> None:
-        """Close the index."""
         if self._opened is not None:
             self._opened.close()
 
@@ -102,14 +101,10 @@ class Teleport:
         limit: int = LIMIT,
         scope: Scope = ALL,
     ) -> Hits[Hit]:
-        """Return the best hits, also while a query is being typed.
+        """Return the best hits, also while a query is being typed; any text is valid.
 
-        It blocks for some milliseconds: do not call it on the thread of the screen.
-
-        Args:
-            text: The typed text; any text is a valid query.
-            limit: The most hits.
-            scope: The scope of the search, unless the query has filters of its own.
+        Filters in the text replace the scope. It blocks for some milliseconds: do not
+        call it on the thread of the screen.
         """
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)
@@ -280,13 +275,10 @@ def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
 
 
 def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Merge hits with the same sentence.
+    """Merge hits with the same sentence; they are given the best first.
 
     Of nodes the lowest one stays, where the sentence comes from, at the place and with
     the score of the best of them; of grips the best one, unless it repeats their node.
-
-    Args:
-        hits: The best first.
     """
     depths = {level: depth for depth, level in enumerate(TocLevel)}
     texts = [" ".join(hit.snippet.text.split()).rstrip("…. ") for hit in hits]

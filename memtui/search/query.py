@@ -176,13 +176,7 @@ class _Parts:
 
 
 def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
-    """Parse what was typed.
-
-    Args:
-        text: Any text; only its first ``MAX_CHARS`` characters are read.
-        zone: The time zone of dates.
-        filters: Filters besides those typed, which replace them.
-    """
+    """Parse any text; filters in it replace the others."""
     parts = _Parts(zone, filters)
     # A shell may pass bytes that are no text.
     text = text.encode("utf-8", "replace").decode()
@@ -213,10 +207,7 @@ def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
 def correct(typed: str, searched: str, corrected: str) -> str:
     """Correct the misspelt words in all that was typed, dates included.
 
-    Args:
-        typed: All that was typed.
-        searched: The part of it that was searched for.
-        corrected: The corrected part; "" if there is nothing to correct.
+    The part that was searched for has been corrected already, or is "".
     """
     for word, right in zip(searched.split(), corrected.split(), strict=False):
         if word != right:

@@ -90,13 +90,7 @@ def restrict(within: Filters, periods: Sequence[DatePeriod]) -> Filters:
 
 
 def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
-    """Separate dates and words; loose times ("recently") remain words.
-
-    Args:
-        text: The typed text.
-        now: The time that "last week" is relative to.
-        zone: The time zone of the dates.
-    """
+    """Separate dates and words; loose times ("recently") remain words."""
     query = _with_filter_dates(text[: search_query.MAX_CHARS], now, zone)
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
     periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]

@@ -63,8 +63,6 @@ RankedQuote = tuple[float, CombinedHit]
 
 
 class QuoteSearch:
-    """Searches for quotes."""
-
     def __init__(
         self,
         search: CombinedSearch,
@@ -72,27 +70,13 @@ class QuoteSearch:
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Take what it searches with.
-
-        Args:
-            search: Searches everything.
-            searcher: Searches messages.
-            zone: The time zone of dates in queries.
-            clock: Returns the time that "last week" is relative to.
-        """
         self._search, self._searcher = search, searcher
         self._zone, self._clock = zone, clock
 
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
     ) -> QuoteResult:
-        """Return the best quotes; any text is a valid query.
-
-        Args:
-            text: The question, filters included.
-            limit: The most quotes.
-            filters: Filters besides those in the text.
-        """
+        """Return the best quotes; any text is a valid query."""
         result = self._search.find(text, limit=max(1, limit), filters=filters)
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
@@ -155,15 +139,7 @@ def _quotes(
     query: Query,
     dated: DatedQuery,
 ) -> list[RankedQuote]:
-    """Return all quotes of messages.
-
-    Args:
-        messages: The messages.
-        texts: Their sentences.
-        hits: The hits of their sessions.
-        query: The query.
-        dated: The periods of the query.
-    """
+    """Return all quotes of messages, whose sentences are given as texts."""
     best = max((one.message for one in messages), default=0.0) or 1.0
     best_window = max((one.window for one in messages), default=0.0) or 1.0
     best_hit = max((hit.score for hit in hits.values()), default=0.0) or 1.0
@@ -218,9 +194,7 @@ def _quote(hit: CombinedHit, event: Event, text: str) -> CombinedHit:
 def _distinct(quotes: list[RankedQuote], score: float) -> Iterator[CombinedHit]:
     """Yield quotes, best first, without those that another one contains.
 
-    Args:
-        quotes: All quotes.
-        score: The score of the best one.
+    The best one gets the score.
     """
     seen: list[str] = []
     quotes.sort(key=lambda quote: -quote[0])

@@ -26,10 +26,9 @@ class AmbiguousSessionError(SessionNameError, AmbiguousError):
 
 
 def find_session(name: str) -> tuple[str, str]:
-    """Return the agent and the id of the session with a name.
+    """Return the agent and the id of the session ``[agent:]id``.
 
-    Args:
-        name: ``[agent:]id``, or the beginning of it that no other session has.
+    The beginning is enough that no other session has.
 
     Raises:
         UnknownSessionError: There is no such session.

@@ -202,11 +202,8 @@ def weighted_terms(
 ) -> list[WeightedTerm]:
     """Return the terms of a query with those of their forms that occur.
 
-    Args:
-        query: The query.
-        size: The number of documents.
-        frequencies: Returns how many documents contain each of some terms.
-        complete: Returns the most frequent other terms that begin so.
+    Two functions read the index: one returns how many of its documents contain each of
+    some terms, the other the most frequent terms that begin so.
     """
 
     def completions(start: str) -> dict[str, float]:
@@ -380,12 +377,9 @@ class Candidates:
     def add_unindexed(
         self, events: Sequence[IndexableEvent], query: Query, *, with_tools: bool
     ) -> None:
-        """Add messages that match and are not indexed.
+        """Add messages that match and are not indexed; they are in the order of time.
 
-        Args:
-            events: The events, in the order of time.
-            query: The query.
-            with_tools: Whether the text of tool calls is searched, not only the name.
+        The text of tool calls is searched only ``with_tools``, otherwise the name.
         """
         known = {candidate.event_id for candidate in self.by_id.values()}
         required = self.required
@@ -455,9 +449,7 @@ def _bits(mask: int) -> tuple[int, ...]:
 def select(masks: Mapping[int, int], idfs: Sequence[float]) -> list[int]:
     """Return the ids to score: those with the rarest terms, the newest among equals.
 
-    Args:
-        masks: Which terms each message contains, by its id.
-        idfs: Those of the terms.
+    The masks say which terms each message contains.
     """
     if len(masks) <= MAX_SCORED:
         return list(masks)
@@ -603,13 +595,8 @@ def score_texts(
 ) -> float:
     """Return the BM25F of the title and the summary of a session, as of a message.
 
-    Only what they are longer than a message makes a difference.
-
-    Args:
-        title: The terms of the query in the title, and its length.
-        summary: The same of the summary.
-        idfs: Those of the terms.
-        average: The average length of a message.
+    Of each the terms of the query that it has and its length are given. Only what they
+    are longer than an average message makes a difference.
     """
     total = 0.0
     weights = [
@@ -626,12 +613,7 @@ def score_texts(
 
 
 def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float]:
-    """Return a function that scores the wording of a text, besides its terms.
-
-    Args:
-        query: The query.
-        idfs: Those of its terms.
-    """
+    """Return a function that scores the wording of a text, besides its terms."""
     typed_text = query.text.strip().casefold()
     # The same as for marks: each word is tested once.
     may_match = analyzer.term_prefilter([*query.terms, *query.prefixes])

@@ -40,12 +40,7 @@ LINE_START = " \t-*#>"
 
 
 def best_line(lines: Sequence[str], query: Query) -> str:
-    """Return the line with the most terms of a query, cut around them.
-
-    Args:
-        lines: At least one; among equals the first is taken.
-        query: The query.
-    """
+    """Return the first line with the most terms of a query, cut around them."""
     compounds = [analyzer.fold(w.text) for w in query.words if len(w.terms) > 1]
     exact = [*query.phrases, *compounds]
 
@@ -118,11 +113,7 @@ class Sentences:
         return set().union(*self._terms.values())
 
     def passages(self, weights: Mapping[str, float]) -> list[QuoteSpan]:
-        """Return the passages that match best, best first.
-
-        Args:
-            weights: Those of the query's terms.
-        """
+        """Return the passages that match best, best first."""
         if len(self._text) <= WHOLE_CHARS:
             total = sum(weights.get(term, 0.0) for term in self.terms)
             return [QuoteSpan(0, len(self._text), total)]

@@ -79,7 +79,6 @@ class BranchReader:
         )
 
     def count_rows(self, keys: Collection[RowKey]) -> int:
-        """Return the number of rows of branches."""
         return sum(len(self.read(key)) for key in keys)
 
     def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:
@@ -123,13 +122,8 @@ def read_branches(
 ) -> LoadedBranches:
     """Read branches, and those of the newest days.
 
-    Args:
-        scope: The agent, project or keyword to include.
-        zone: The store's time zone.
-        keys: The branches.
-        near_rows: The rows that the newest days may take with all above them; 0 not to
-            look for them.
-        is_first: True to look no further than ``NEAR_DAYS``, which takes less time.
+    With all above them the newest days may take ``near_rows`` rows; 0 not to look for
+    them. Look no further than ``NEAR_DAYS`` if ``is_first``, which takes less time.
     """
     reader = BranchReader(scope, zone)
     near: Collection[RowKey] = []
@@ -148,10 +142,8 @@ def _find_near(
 ) -> tuple[Collection[RowKey], RowKey | None]:
     """Return the branches to expand for the newest days, and the latest session.
 
-    Args:
-        reader: Reads the branches.
-        room: The most rows; the newest day may take more.
-        days: The days to look at before the newest one; None for as many as fit.
+    They have at most ``room`` rows, unless the newest day has more. Only so many days
+    before the newest one are looked at, or with None as many as fit.
     """
     near = {YEARS: None}
     latest: date | None = None
@@ -173,14 +165,7 @@ def _find_near(
 
 
 def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBranches:
-    """Read all branches below a row.
-
-    Args:
-        key: The row.
-        scope: The agent, project or keyword to include.
-        zone: The store's time zone.
-        most: The most rows; the rows of a branch are given all or not at all.
-    """
+    """Read all branches below a row, up to a number of rows; each as a whole."""
     reader = BranchReader(scope, zone)
     waiting, total = deque([key]), 0
     found: list[RowKey] = []

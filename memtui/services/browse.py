@@ -28,15 +28,9 @@ def list_children(
     """Return a page of the children of a node, or of the years, newest first.
 
     A week across two months is a child of both: its entry has the counts of its days in
-    the month it is listed under, which is its ``month_id``.
-
-    Args:
-        node_id: The node; "" for the years.
-        offset: The number of children to skip.
-        limit: The maximum number of children.
-        scope: The agent, project or keyword to include.
-        month_id: The month whose days of a week are listed; all days by default.
-        has_headlines: False to leave out the headlines that have to be made.
+    the month it is listed under, which is its ``month_id``. Of such a week the days in
+    the given month are listed, by default all. Without ``has_headlines`` those that
+    have to be made are left out.
     """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
@@ -125,13 +119,7 @@ def list_covering(
 
     No day is covered twice: where a month is covered, so are its days of a week across
     two months. Hours are covered by segments, and so is a day on which none starts: by
-    those that began before it.
-
-    Args:
-        start: From when, aware; None from the first on.
-        end: Until before when; None until now.
-        zone: The store's time zone.
-        scope: The agent, project or keyword to include.
+    those that began before it. A side that is None is open.
     """
     found: list[str] = []
     covered: list[Period] = []
@@ -184,10 +172,8 @@ def get_surprise(segment_id: str) -> float | None:
 def get_path(node_id: str, month_id: str = "") -> list[str]:
     """Return the ids from the year down to a node, included; empty if unknown.
 
-    Args:
-        node_id: The node.
-        month_id: The month that a week is listed under; that of its Thursday by
-            default, or the other one if nothing is stored of that.
+    A week is listed under the given month; by default under that of its Thursday, or
+    the other one if nothing is stored of that.
     """
     with database.connection():
         name = nodes.resolve_id(node_id)
@@ -204,13 +190,7 @@ def get_path(node_id: str, month_id: str = "") -> list[str]:
 
 
 def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
-    """Return the days of a year with their counts.
-
-    Args:
-        number: The year.
-        zone: The store's time zone.
-        scope: The agent, project or keyword to count.
-    """
+    """Return the days of a year with their counts."""
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connection():
@@ -249,13 +229,7 @@ def list_daily_counts(scope: Scope = ALL) -> list[int]:
 def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     """Return the id of a node if it exists, else of the nearest of its level.
 
-    Args:
-        node_id: Of a year, a month, a week or a day.
-        zone: The store's time zone.
-        scope: The agent, project or keyword to include.
-
-    Returns:
-        The later one of two that are as near; "" while nothing is stored.
+    Of two that are as near it is the later one; "" while nothing is stored.
     """
     start, _ = calendar.bounds(node_id, zone)
     with database.connection():
@@ -280,11 +254,6 @@ def find_session_node(agent: str, session_id: str, at: datetime) -> str:
 
     It is the segment at that time, or the nearest one; while that has no summary, the
     narrowest node above it that has one. "" if there is none.
-
-    Args:
-        agent: The session's agent.
-        session_id: The session's id.
-        at: An aware time.
     """
     with database.connection():
         number = sessions.get_number(agent, session_id)

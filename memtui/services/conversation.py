@@ -47,7 +47,6 @@ class Turn:
 
     @property
     def position(self) -> EventPosition:
-        """The position of the event."""
         return self.event.position
 
 
@@ -127,11 +126,8 @@ def find_update(
 ) -> ConversationUpdate | None:
     """Return what is new after the part that is shown, or changed within it.
 
-    Args:
-        key: The conversation.
-        shown: The part that is shown: at least one turn.
-        here: The position to stay at.
-        most: The events that are read where some were inserted or deleted.
+    If some were inserted or deleted, at most ``most`` events around ``here`` are read
+    again.
     """
     with database.connection():
         number, places = _number(key), [turn.position for turn in shown.turns]
@@ -236,11 +232,7 @@ def add_thoughts(
 ) -> tuple[Turn, ...]:
     """Return events in a row with the thoughts before each of them.
 
-    Args:
-        number: The session.
-        subagent: The subagent; "" for the main conversation.
-        found: The events.
-        before_at: The time of the event before the first one; None if there is none.
+    The time is that of the event before the first one; None if there is none.
     """
     if not found:
         return ()
@@ -275,12 +267,8 @@ def expand(
     """Return the events of a grip and those around them, of the same session.
 
     The window reaches from an hour before the first event of the excerpt to an hour
-    after its last. An unknown grip has no events.
-
-    Args:
-        grip_id: Its id, or a citation: the beginning of its id, or of an event's.
-        before: The most events before the excerpt.
-        after: The most events after it.
+    after its last. The beginning of a grip's or an event's id is enough. An unknown
+    grip has no events.
     """
     grip_id = clean(grip_id)
     with database.connection():
@@ -304,14 +292,7 @@ def expand_event(
     before: int = CONTEXT_EVENTS,
     after: int = CONTEXT_EVENTS,
 ) -> Expansion:
-    """Return an event and those around it, of the same session.
-
-    Args:
-        event_id: The event; an unknown one has no events around it.
-        excerpt: The part of it to be marked.
-        before: The most events before it.
-        after: The most events after it.
-    """
+    """Return an event, with an excerpt to mark in it, and those around it."""
     with database.connection():
         event = events.get([event_id]).get(event_id)
         if event is None:

@@ -167,17 +167,10 @@ class Doctor:
     ) -> None:
         """Make a doctor; ``examine`` runs the checks.
 
-        Args:
-            paths: The paths in use.
-            settings: The settings; the defaults if they cannot be read.
-            settings_error: Why the settings cannot be read.
-            has_separate_stores: The store belongs to a single project.
-            worker: The id of the process that runs the pipeline; 0 if there is none,
-                None if this system cannot tell.
-            machines: Where the hooks of the user are, and those of the project in the
-                working folder.
-            machine_zone: The name of this machine's time zone.
-            model_options: The options of Ollama.
+        The settings are the defaults if there is a ``settings_error``. The worker is
+        the id of the process that runs the pipeline: 0 if there is none, None if this
+        system cannot tell. One of the machines has the user's hooks, the other those of
+        the project in the working folder.
         """
         self._paths, self._settings = paths, settings
         self._settings_error = settings_error

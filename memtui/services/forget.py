@@ -92,8 +92,6 @@ class ForgetResult:
 
 
 class Forget:
-    """Forgets content of one store."""
-
     def __init__(
         self, paths: Paths, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
@@ -150,7 +148,6 @@ class Forget:
         return forgotten
 
     def _delete(self, matcher: "SpoolMatcher") -> ForgetResult:
-        """Delete what is selected."""
         deletion.overwrite_deleted()
         with schema.unlocked_events():
             forgotten = self._describe(matcher, is_dry_run=False)

@@ -41,8 +41,6 @@ NO_SCHEDULE = "whenever there is something"
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """The state of a job."""
-
     job: Job
     cron: str
     """Empty for a job without times."""
@@ -82,14 +80,6 @@ class WorkStatus:
 def read_work(
     spool: Path, plan: Schedules, now: datetime, *, has_worker: bool | None
 ) -> WorkStatus:
-    """Read the queues and the jobs.
-
-    Args:
-        spool: The folder of hook files.
-        plan: The schedules of the jobs.
-        now: The time.
-        has_worker: True if a process runs the pipeline; None if unknown.
-    """
     from memtui.capture.spool import Spool
 
     now_ms = to_ms(now)
@@ -115,11 +105,7 @@ def statuses(
 ) -> list[JobStatus]:
     """Return the state of every job.
 
-    Args:
-        plan: The schedules of the jobs.
-        now: The time.
-        has_worker: True if a process runs the pipeline; if not, no job is running,
-            whatever the store says; None if unknown.
+    If no process runs the pipeline, no job is running, whatever the store says.
     """
     with database.connection():
         states = jobs.get_states()
@@ -129,13 +115,7 @@ def statuses(
 def history(
     job: Job | None = None, *, limit: int = LIMIT, has_worker: bool | None
 ) -> list[JobRun]:
-    """Return the runs of a job, or of all, the latest first.
-
-    Args:
-        job: The job; None for all.
-        limit: How many.
-        has_worker: True if a process runs the pipeline; None if unknown.
-    """
+    """Return the runs of a job, or of all, the latest first."""
     with database.connection():
         return [_with_result(run, has_worker) for run in jobs.list_runs(job, limit)]
 

@@ -46,12 +46,7 @@ class ScopeSummary:
 
 
 def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
-    """Return a node as summarized from the segments of a scope alone.
-
-    Args:
-        stored: The node as it is stored; no segment.
-        scope: The agent, project or keyword to include.
-    """
+    """Return a node, which is no segment, as summarized from a scope's segments alone."""
     days = calendar.day_range(stored.node_id)
     segments = scoped_nodes.read_segments(scope, days)
     made = _summarize(stored.node_id, segments)
@@ -85,13 +80,7 @@ def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
 
 
 def read_headline(node_id: str, scope: Scope, days: DayRange) -> str:
-    """Return the headline of a scope's share in some days of a node; "" if none.
-
-    Args:
-        node_id: A day, week, month or year.
-        scope: The agent, project or keyword to include.
-        days: The days of the node to include.
-    """
+    """Return the headline of a scope's share in some days of a node; "" if none."""
     made = _summarize(node_id, scoped_nodes.read_segments(scope, days))
     return made.node.headline if made else ""
 

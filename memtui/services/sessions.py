@@ -134,13 +134,7 @@ def list_messages(
 ) -> MessagePage:
     """Return a page of a session's main conversation, or of a subagent's.
 
-    Args:
-        details: The session.
-        offset: The number of events to leave out.
-        limit: The most events.
-        subagent: Of this subagent's conversation.
-        all_events: Give tool results and boundaries too, not messages alone.
-        with_thoughts: Give the thoughts before them too.
+    Tool results and boundaries are left out unless all events are asked for.
 
     Raises:
         MemtuiError: The session has no such subagent.
@@ -230,11 +224,7 @@ def list_around(
 ) -> SessionRange:
     """Return the part of a list around a session, wherever it is now.
 
-    Args:
-        listing: The list.
-        session: The session to find again, if any.
-        place: The place to take where it is not in the list.
-        limit: The most sessions.
+    It is the part around the given place if the session is not in the list.
     """
     with database.connection():
         number = found = None

@@ -42,7 +42,6 @@ class Stats:
 
 
 def read_stats() -> Stats:
-    """Count what is stored."""
     with database.connection():
         events, subagent_events = sessions.count_events()
         node_count, bullets, supported = nodes.count()

@@ -15,7 +15,6 @@ class VersionRejectedError(MemtuiError):
     """A version was rejected; pinning it must be confirmed."""
 
     def __init__(self, version: TocVersion) -> None:
-        """Create the error with the reason of the rejection."""
         self.version = version
         super().__init__(f"version {version.version} was rejected: {version.rejection}")
 
@@ -51,21 +50,14 @@ def pin(
     *,
     even_rejected: bool = False,
 ) -> TocVersion:
-    """Show a version of a node, whatever comes after it.
-
-    Args:
-        node_id: The node.
-        version: The version; the one that is shown when None.
-        zone: The store's time zone.
-        now: The current time.
-        even_rejected: Pin it even if it was rejected.
+    """Show a version of a node, whatever comes after it; by default the one shown now.
 
     Returns:
         The version that is shown now.
 
     Raises:
         MemtuiError: There is no such node or version.
-        VersionRejectedError: It was rejected.
+        VersionRejectedError: It was rejected, and that is not accepted.
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
@@ -142,11 +134,7 @@ def _select(
 
 
 def describe_numbers(found: Sequence[TocVersion]) -> str:
-    """Return the numbers of versions: ``version 3 alone``, ``versions 1 to 4``.
-
-    Args:
-        found: The versions, at least one, in any order.
-    """
+    """Return the numbers of versions: ``version 3 alone``, ``versions 1 to 4``."""
     numbers = sorted(version.version for version in found)
     first, last = numbers[0], numbers[-1]
     if first == last:
