@@ -129,6 +129,9 @@ def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
         texts: What it was shown; each text comes with its role.
     """
     source = SourceTexts(texts)
+    whole = " ".join(one.text for one in draft.bullets)
+    if scripts.is_in_other_script(whole, source.spoken):
+        return "the reply is in another language than the log"
     passages = PassageIndex([text for _, text in texts])
     written = []
     for claim, rule in zip(

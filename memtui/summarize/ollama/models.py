@@ -243,15 +243,17 @@ def smaller(models: Sequence[Model], than: Model) -> list[Model]:
     return [one for one in models if 0 < one.size_bytes < than.size_bytes]
 
 
-def window(model: Model, setting: int = 0) -> int:
+def window(model: Model, setting: int = 0, last: int = 0) -> int:
     """Return the one window a model is asked with: another one would reload it.
 
     Args:
         model: The model, with what ``/api/show`` says.
         setting: The window in the settings, in tokens; 0 to choose.
+        last: The window it was last asked in; 0 if unknown.
     """
     is_enough = model.loaded_window >= LEAST_WINDOW_TOKENS
-    tokens = setting or (model.loaded_window if is_enough else WINDOW_TOKENS)
+    chosen = model.loaded_window if is_enough else last or WINDOW_TOKENS
+    tokens = setting or chosen
     return min(tokens, model.longest_window or tokens)
 
 
@@ -301,7 +303,8 @@ async def discover(
                 raise RemoteModelError(message) from None
             reason = "it does not run on this machine"
         else:
-            tokens = _window(model, options.window_tokens, windows)
+            last = windows.get(model.digest, 0)
+            tokens = window(model, options.window_tokens, last)
             reason = objection(model)
             if not reason and not prompts.is_window_usable(tokens):
                 reason = f"its window of {tokens} tokens is too small"
@@ -314,13 +317,6 @@ async def discover(
             )
         tried.add(model.key)
         found = [one for one in found if one.key not in tried]
-
-
-def _window(model: Model, setting: int, windows: Mapping[str, int]) -> int:
-    """Return the window: as loaded, as last used, or a new one."""
-    is_kept = setting or model.loaded_window >= LEAST_WINDOW_TOKENS
-    known = 0 if is_kept else windows.get(model.digest, 0)
-    return known or window(model, setting)
 
 
 # Output modes

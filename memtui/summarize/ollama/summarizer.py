@@ -14,9 +14,7 @@ import json
 import random
 import threading
 import time
-from collections import deque
 from collections.abc import (
-    AsyncIterator,
     Awaitable,
     Callable,
     Coroutine,
@@ -25,7 +23,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -71,7 +69,6 @@ from memtui.summarize.ollama.models import (
     OutputMode,
 )
 from memtui.summarize.ollama.prompts import PromptInput, TokenScale
-from memtui.text import scripts
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client, ModelReply
@@ -142,6 +139,8 @@ class _Retries:
 
     def next_delay(self, error: OllamaError) -> float | None:
         """Return how long to wait before the next retry; None if there is none."""
+        if not error.retry_delays_s:
+            return None
         kind = BusyError if isinstance(error, BusyError) else TransientError
         self.seed += kind is TransientError
         return next(self._delays.setdefault(kind, iter(error.retry_delays_s)), None)
@@ -169,84 +168,64 @@ class ModelSession:
 
     # Choosing a model
 
-    async def choose(self) -> None:
+    async def choose(self, failed: OllamaError | None = None) -> None:
         """Choose a model, load it in its window, and find out its output mode.
 
+        Args:
+            failed: Why the model that was chosen before cannot be used.
+
         Raises:
-            OllamaError: There is none that can be used now.
+            OllamaError: There is none that can be used now, or the settings name the
+                one that failed.
         """
-        no_memory: OutOfMemoryError | None = None
         while True:
+            if failed:
+                self._exclude(failed)
             try:
                 await self._discover()
-            except ModelNotFoundError as error:
-                raise no_memory or error from None
+            except ModelNotFoundError:
+                if isinstance(failed, OutOfMemoryError):
+                    raise failed from None
+                raise
             try:
                 await self._load()
                 await self._find_mode()
                 return
-            except OutOfMemoryError as error:
-                no_memory = error
-                self._exclude_larger(error)
-            except ModelNotFoundError as error:
-                self._exclude(error)
+            except (OutOfMemoryError, ModelNotFoundError) as error:
+                failed = error
 
-    async def choose_other(self, error: ModelNotFoundError) -> None:
-        """Choose another model, since this one has gone.
-
-        Raises:
-            OllamaError: There is none, or this one is named in the settings.
-        """
-        self._exclude(error)
-        await self.choose()
-
-    async def choose_smaller(self, error: OutOfMemoryError) -> None:
-        """Choose a smaller model.
-
-        Raises:
-            OllamaError: There is none; it is the given error.
-        """
-        self._exclude_larger(error)
-        try:
-            await self.choose()
-        except ModelNotFoundError:
-            raise error from None
-
-    def _exclude(self, error: ModelNotFoundError) -> None:
+    def _exclude(self, error: OllamaError) -> None:
+        """Exclude the model, and all that need as much memory if it lacks memory."""
         if self._options.model:
             raise error
         self._excluded.add(self.found.model.key)
-
-    def _exclude_larger(self, error: OutOfMemoryError) -> None:
-        if self._options.model:
-            raise error
-        smaller = models.smaller(self.found.models, self.found.model)
-        self._excluded |= {one.key for one in self.found.models} - {
-            one.key for one in smaller
-        }
+        if isinstance(error, OutOfMemoryError):
+            smaller = models.smaller(self.found.models, self.found.model)
+            self._excluded |= {one.key for one in self.found.models} - {
+                one.key for one in smaller
+            }
 
     async def _discover(self) -> None:
         state = self._state
-        async with self._recorded():
+        try:
             self.found = await models.discover(
                 self._client, self._options, state.windows, self._excluded
             )
+        except OllamaError as error:
+            state.breaker.record(error)
+            raise
         state.windows[self.found.model.digest] = self.found.window
 
     async def _load(self) -> None:
         model, window = self.found.model, self.found.window
         if model.loaded_window == window:
             return
-        retries = _Retries()
-        while True:
-            self.report(ModelPhase.LOADING)
-            try:
-                async with self._recorded():
-                    keep_alive = self._options.load_keep_alive
-                    await self._client.load(model.name, window, keep_alive)
-                return
-            except (BusyError, TransientError) as error:
-                await self.wait(retries, error)
+        keep_alive = self._options.load_keep_alive
+        await self._request(
+            ModelPhase.LOADING,
+            _Retries(),
+            lambda: self._client.load(model.name, window, keep_alive),
+        )
 
     async def _find_mode(self) -> None:
         """Find out the output mode, unless it is known."""
@@ -268,27 +247,36 @@ class ModelSession:
 
     async def _matches_schema(self) -> bool:
         """Return True if the model keeps to the schema in the current mode."""
-        retries = _Retries()
-        while True:
-            try:
-                text = await self.ask(models.TEST_LOG, retries)
-            except (UnsupportedModeError, InvalidReplyError, ReplyTooLongError):
-                return False
-            except (BusyError, TransientError) as error:
-                await self.wait(retries, error)
-            else:
-                return models.matches_schema(text)
+        try:
+            text = await self.ask(models.TEST_LOG, _Retries())
+        except (UnsupportedModeError, InvalidReplyError, ReplyTooLongError):
+            return False
+        return models.matches_schema(text)
 
     # Asking it
 
     async def ask(self, log: PromptInput, retries: _Retries) -> str:
-        """Send one request, and return what the model wrote.
+        """Ask about a log, and return what the model wrote.
 
         Raises:
             OllamaError: It wrote nothing, or did not finish.
         """
-        model, most = self.found.model, self._reply_tokens
         estimated = self.scale.prompt_tokens(log)
+        try:
+            reply = await self._request(
+                ModelPhase.READING, retries, lambda: self._chat(log, retries)
+            )
+        except ContextOverflowError as error:
+            self._widen(estimated, error.tokens)
+            raise
+        self._state.breaker.reset()
+        self._measure(estimated, reply)
+        if not reply.is_whole:
+            raise ReplyTooLongError(reply.text)
+        return reply.text
+
+    async def _chat(self, log: PromptInput, retries: _Retries) -> "ModelReply":
+        model, most = self.found.model, self._reply_tokens
         options = {
             "num_ctx": self.found.window,
             "num_predict": most,
@@ -300,26 +288,34 @@ class ModelSession:
             requests=self.generation.requests + 1,
             options=json.dumps(options, separators=(",", ":")),
         )
-        self.report(ModelPhase.READING)
-        try:
-            async with self._recorded():
-                reply = await self._client.chat(
-                    model.name,
-                    prompts.messages(log),
-                    lambda tokens: self.report(ModelPhase.WRITING, tokens, most),
-                    options=options,
-                    keep_alive=self._options.keep_alive,
-                    think=models.think_option(model, self.mode),
-                    format=prompts.reply_schema(log) if self.mode.has_schema else None,
-                )
-        except ContextOverflowError as error:
-            self._widen(estimated, error.tokens)
-            raise
-        self._state.breaker.reset()
-        self._measure(estimated, reply)
-        if not reply.is_whole:
-            raise ReplyTooLongError(reply.text)
-        return reply.text
+        return await self._client.chat(
+            model.name,
+            prompts.messages(log),
+            lambda tokens: self.report(ModelPhase.WRITING, tokens, most),
+            options=options,
+            keep_alive=self._options.keep_alive,
+            think=models.think_option(model, self.mode),
+            format=prompts.reply_schema(log) if self.mode.has_schema else None,
+        )
+
+    async def _request(
+        self,
+        phase: ModelPhase,
+        retries: _Retries,
+        send: Callable[[], Awaitable[Result]],
+    ) -> Result:
+        """Send a request, again after errors that may pass; record all errors."""
+        while True:
+            self.report(phase)
+            try:
+                return await send()
+            except OllamaError as error:
+                self._state.breaker.record(error)
+                delay_s = retries.next_delay(error)
+                if delay_s is None:
+                    raise
+            self.report(ModelPhase.WAITING)
+            await self.callbacks.sleep(delay_s * self.callbacks.jitter())
 
     def _measure(self, estimated: int, reply: "ModelReply") -> None:
         """Add up what a reply took, and correct the estimate.
@@ -373,32 +369,11 @@ class ModelSession:
         )
         return prompts.split_log(log, budget, self.scale)
 
-    async def wait(self, retries: _Retries, error: OllamaError) -> None:
-        """Wait before the next retry.
-
-        Raises:
-            OllamaError: There is none; it is the given error.
-        """
-        delay_s = retries.next_delay(error)
-        if delay_s is None:
-            raise error
-        self.report(ModelPhase.WAITING)
-        await self.callbacks.sleep(delay_s * self.callbacks.jitter())
-
     def report(self, phase: ModelPhase, written: int = 0, most: int = 0) -> None:
         """Report the progress of the summary."""
         self.callbacks.report(
             ModelProgress(phase, self.part, self.parts, written, most)
         )
-
-    @asynccontextmanager
-    async def _recorded(self) -> AsyncIterator[None]:
-        """Record errors in the breaker."""
-        try:
-            yield
-        except OllamaError as error:
-            self._state.breaker.record(error)
-            raise
 
 
 class _SplitNeeded(Exception):
@@ -462,41 +437,35 @@ class SummaryTask:
         return replace(summary, generation=facts)
 
     async def _summarize(self, log: PromptInput) -> Summary:
-        """Summarize a log of any length, part by part."""
+        """Summarize a log of any length, part by part.
+
+        The rest is split again after each part, as the estimate is better then.
+        """
         session, done = self._session, list[Summary]()
-        waiting = deque((part, 0) for part in session.split(log))
+        waiting = [(log, 0)]
         while waiting:
-            part, depth = waiting.popleft()
-            if len(pieces := session.split(part)) > 1:
-                waiting.extendleft((piece, depth) for piece in reversed(pieces))
-                continue
+            whole, depth = waiting.pop()
+            part, *others = session.split(whole)
+            if others:
+                turns = tuple(turn for other in others for turn in other.turns)
+                waiting.append((replace(whole, turns=turns, overlap=()), depth))
             session.part = len(done) + 1
-            session.parts = session.part + len(waiting)
-            is_part, was_counted = bool(depth or waiting or done), session.is_counted
+            session.parts = session.part + sum(
+                len(session.split(rest)) for rest, _ in waiting
+            )
             try:
+                is_part = bool(depth or waiting or done)
                 done.append(await self._ask(part, is_part=is_part))
-                if waiting and session.is_counted is not was_counted:
-                    waiting = self._split_again(waiting)
             except _SplitNeeded as split:
                 pieces = prompts.halve_log(part)
-                is_overflow = isinstance(split.error, ContextOverflowError)
-                if is_overflow and len(session.split(part)) > 1:
-                    pieces = session.split(part)
                 if depth >= HALVINGS or pieces == [part]:
                     raise split.error from None
-                waiting.extendleft((piece, depth + 1) for piece in reversed(pieces))
+                is_overflow = isinstance(split.error, ContextOverflowError)
+                if is_overflow and len(session.split(part)) > 1:
+                    pieces = [part]
+                waiting += [(piece, depth + 1) for piece in reversed(pieces)]
         session.generation = replace(session.generation, parts=len(done))
         return done[0] if len(done) == 1 else replies.join_parts(done, log.bullets[1])
-
-    def _split_again(
-        self, waiting: Sequence[tuple[PromptInput, int]]
-    ) -> deque[tuple[PromptInput, int]]:
-        """Split the rest of a log again, if that makes fewer parts."""
-        parts = [part for part, _ in waiting]
-        turns = tuple(turn for part in parts for turn in part.turns)
-        again = self._session.split(replace(parts[0], turns=turns))
-        depth = max(depth for _, depth in waiting)
-        return deque((part, depth) for part in min(again, parts, key=len))
 
     async def _ask(self, log: PromptInput, *, is_part: bool) -> Summary:
         """Summarize one part, after as many retries as the errors allow.
@@ -517,8 +486,6 @@ class SummaryTask:
         while True:
             try:
                 return self._parse(await session.ask(log, retries), log)
-            except (BusyError, TransientError) as error:
-                await session.wait(retries, error)
             except InvalidReplyError as error:
                 if is_part and isinstance(error, _DraftRejectedError):
                     spare = error.summary
@@ -536,9 +503,9 @@ class SummaryTask:
                 if not self._was_halved:
                     self._was_halved = True
                     raise _SplitNeeded(error) from error
-                await session.choose_smaller(error)
+                await session.choose(error)
             except ModelNotFoundError as error:
-                await session.choose_other(error)
+                await session.choose(error)
             except UnsupportedModeError:
                 if self._was_refused:
                     raise
@@ -553,11 +520,6 @@ class SummaryTask:
         """
         session = self._session
         reply = replies.parse_reply(text, log, is_whole=is_whole)
-        bullets = " ".join(claim.text for claim in reply.summary.bullets)
-        spoken = "\n".join(turn.text for turn in log.turns if turn.role != "tool")
-        if scripts.is_in_other_script(bullets, spoken):
-            reason = "the reply is in another language than the log"
-            raise InvalidReplyError(reason, reply.summary)
         if reason := acceptance.check_draft(reply.summary, log.texts):
             raise _DraftRejectedError(reason, reply.summary)
         left_out = session.generation.dropped_bullets + reply.left_out
