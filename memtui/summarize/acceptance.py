@@ -313,7 +313,8 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _CODE_MARKS = re.compile(
-    r"[{};]\s|[{};]$|=>|\(\)\s*[{:]|</?\w+>|^\s*(?:import|from|def|const) "
+    r"\{(?:\s|$)|(?:^|\s)\}|;$|=>|\(\)\s*[{:;]|</?\w+>"
+    r"|^\s*(?:import|from|def|const) "
 )
 
 

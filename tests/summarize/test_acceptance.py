@@ -123,6 +123,20 @@ def test_other_rules_by_name(text: str, rule: str) -> None:
     assert objection(text, kind) == rule
 
 
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("The limit is 500 MB; the timeout is 60 s; both are in nginx.conf.", False),
+        ("Routes /user/{id} and /team/{name} return 404 now.", False),
+        ("const limit = 500;", True),
+        ("if (!cookie) { return null; }", True),
+        ("reset(); login();", True),
+    ],
+)
+def test_prose_with_semicolons_or_braces_is_no_code(text: str, is_code: bool) -> None:
+    assert acceptance.is_copied_line(text) is is_code
+
+
 def test_a_request_that_only_the_agent_made_has_swapped_roles() -> None:
     said = "Read the cookie in src/auth/token.py before it is set."
     assert objection(said, BulletKind.ASKED) == "swapped roles"
