@@ -253,7 +253,7 @@ PARAMETERS: Final = {
 
 
 def _tool(name: str, module: str, signature: str, text: str, **more: Any) -> Tool:
-    """Make a tool; ``query! limit=8`` is a required parameter and one with a default."""
+    """Make a tool; ``query! limit=8`` has a required parameter and one with 8."""
     parameters = []
     for word in signature.split():
         key, _, default = word.rstrip("!").partition("=")

@@ -14,7 +14,7 @@ from memtui.agents.replies import Item, cut, shortened
 from memtui.model import citations, hits
 from memtui.model.events import Event
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
-from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.model.sessions import Session, SessionWork
 from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support
@@ -35,8 +35,6 @@ SEGMENT_KEYS = ("session", "title", "node_id")
 
 SESSION_KEYS = ("session_name", "state", "outcome", "more_in_session")
 """The fields given with the first hit of a session alone."""
-
-UNFINISHED = (NodeStatus.PENDING, NodeStatus.STALE)
 
 MARKS = {
     Support.SUPPORTED.value: "✓ ",
@@ -75,9 +73,17 @@ def node(entry: TocEntry) -> Item:
         del item["headline"], item["segments"]
     if entry.is_live:
         item["is_live"] = True
-    state = ["pinned"] if entry.is_pinned else []
-    state += [entry.status.value] if entry.status in UNFINISHED else []
-    return item | ({"state": ", ".join(state)} if state else {})
+    state = node_state(entry)
+    return item | ({"state": state} if state else {})
+
+
+def node_state(one: TocEntry | TocNode) -> str:
+    """Return whether a node is pinned, and whether it will change."""
+    state = ["pinned"] if one.is_pinned else []
+    unfinished = (NodeStatus.PENDING, NodeStatus.STALE)
+    return ", ".join(
+        [*state, *([one.status.value] if one.status in unfinished else [])]
+    )
 
 
 def bullet(one: Bullet) -> Item:

@@ -9,6 +9,7 @@ is cut.
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -425,14 +426,8 @@ def _refilled(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size
 
 def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number in a range that fits; one below it if none does."""
-    found = low - 1
-    while low <= high:
-        middle = (low + high) // 2
-        if fits(middle):
-            found, low = middle, middle + 1
-        else:
-            high = middle - 1
-    return found
+    numbers = range(low, high + 1)
+    return low - 1 + bisect_left(numbers, True, key=lambda number: not fits(number))
 
 
 def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:

@@ -17,11 +17,10 @@ from memtui.model.filters import Scope
 from memtui.model.sessions import NO_WORK
 from memtui.search import resolve_filters
 from memtui.services import session_outcomes, sessions
-from memtui.services.conversation import expand
+from memtui.services.conversation import expand, find_cited_event
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
 from memtui.store import events as store_events
-from memtui.store import nodes as store_nodes
 from memtui.text import dates, fencing
 
 if TYPE_CHECKING:
@@ -226,7 +225,9 @@ def get_events(
             reply = no_session("events", error)
             return replace(reply, notes=[*reply.notes, *labels])
     with database.connection():
-        after = _cited_event(token)
+        last_id = citations.strip(token)
+        # It may have been forgotten.
+        after = last_id if is_event_id(last_id) else find_cited_event(last_id)
         found = store_events.list_in_time(
             to_ms(start) if start else None,
             to_ms(end) if end else None,
@@ -252,15 +253,6 @@ def get_events(
         next_page=next_page,
         has_more=len(found) > limit,
     )
-
-
-def _cited_event(token: str) -> str:
-    """Return the id of the event a token names, also of one that was forgotten."""
-    token = citations.strip(token)
-    if is_event_id(token):
-        return token
-    start = citations.parse_event(token)
-    return store_nodes.find_event(start) if start else ""
 
 
 GROUPS = {"before": "BEFORE", "excerpt": "EXCERPT", "after": "AFTER"}

@@ -18,10 +18,12 @@ from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
-from memtui.search import node_match, query_dates
 from memtui.search import query as search_query
+from memtui.search import query_dates
+from memtui.search.node_documents import node_texts
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField
+from memtui.search.snippets import matching_terms
 from memtui.services import browse, day_sessions
 from memtui.services.day_sessions import DaySession
 from memtui.store import database, scopes
@@ -150,9 +152,8 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     }
     if node.level is TocLevel.SEGMENT:
         head["surprise"] = browse.get_surprise(node.node_id)
-    state = ["pinned"] if node.is_pinned else []
-    state += [node.status.value] if node.status in formatting.UNFINISHED else []
-    title = f"{node.title} ({', '.join(state)})" if state else node.title
+    state = formatting.node_state(node)
+    title = f"{node.title} ({state})" if state else node.title
     lead = [f"{title}: {', '.join(node.keyword_texts[:KEYWORDS_SHOWN])}"]
     if node.headline not in ("", node.title):
         lead.append(node.headline)
@@ -323,7 +324,7 @@ def search_children(
     for node in nodes:
         child = next((one for one in calendar.path(node.node_id) if one in entries), "")
         if child and (matches := _matches(node, parsed)):
-            score = node_match.score_node(node, parsed)
+            score = _score_node(node, parsed)
             if child not in found or score > found[child]["score"]:
                 best = matches[0] | {"score": score, "found_in": matches[0]["node_id"]}
                 found[child] = best | formatting.node(entries[child])
@@ -359,17 +360,62 @@ def _get_within(node_id: str, names: Sequence[str]) -> list[TocNode]:
     return store_nodes.get_many(names)
 
 
+SEARCH_WEIGHTS = {
+    NodeField.TITLE: 1.0,
+    NodeField.HEADLINE: 1.0,
+    NodeField.KEYWORDS: 0.9,
+    NodeField.BULLETS: 0.8,
+}
+"""The weight of a term in each field, if nodes are searched without the index."""
+
+
 def _matches(node: TocNode, parsed: Query) -> list[Item]:
-    return [
-        {
-            "score": one.score,
-            "field": one.field.value,
-            "text": one.text,
-            "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
-            "node_id": citations.cite_node(node.node_id),
+    """Describe the texts of a node that match, best first.
+
+    The score of a text is the share of the query's terms that it has, times the weight
+    of the field.
+    """
+    found: list[Item] = []
+    for field, text, grip_ids in node_texts(node):
+        if not parsed.matches(text):
+            continue
+        share = 1.0 if parsed.phrases else 0.0
+        if parsed.terms:
+            share = len(_matching_terms(text, parsed)) / len(parsed.terms)
+        if share:
+            item = {
+                "score": round(share * SEARCH_WEIGHTS[field], 3),
+                "field": field.value,
+                "text": text,
+                "grip_ids": [citations.cite_grip(grip_id) for grip_id in grip_ids],
+                "node_id": citations.cite_node(node.node_id),
+            }
+            found.append(item)
+    return sorted(found, key=lambda item: -item["score"])
+
+
+def _score_node(node: TocNode, parsed: Query) -> float:
+    """Return the share of a query that all texts of a node have together: 0 to 1."""
+    if not parsed.terms:
+        return 1.0 if parsed.phrases else 0.0
+    best: dict[str, float] = {}
+    for field, text, _ in node_texts(node):
+        for term in _matching_terms(text, parsed):
+            best[term] = max(best.get(term, 0.0), SEARCH_WEIGHTS[field])
+    return round(sum(best.values()) / len(parsed.terms), 3)
+
+
+def _matching_terms(text: str, parsed: Query) -> set[str]:
+    """Return the terms of a query that a text has; a completed one counts as typed."""
+    matching = matching_terms(text, parsed).intersection(parsed.terms)
+    if parsed.prefixes:
+        terms = {*analyzer.terms(text)}
+        matching |= {
+            word.terms[-1]
+            for word in parsed.words
+            if word.is_prefix and any(t.startswith(word.prefix) for t in terms)
         }
-        for one in node_match.match_fields(node, parsed)
-    ]
+    return matching
 
 
 def _matching(
@@ -433,7 +479,7 @@ def outline(
         _, place, one = heapq.heappop(queue)
         chosen.append((place, one))
         if isinstance(one, DaySession):
-            add(() if one.only_segment else one.segments, place)
+            add(one.rows, place)
         elif one.level is TocLevel.DAY:
             add(day_sessions.list_sessions(one.node_id, scope), place)
         elif one.level is not TocLevel.SEGMENT:

@@ -246,7 +246,7 @@ def _hits(
     more: Mapping[int, int],
     query: Query,
 ) -> Iterator[CombinedHit]:
-    """Yield what is shown of sessions, with the numbers of further messages that match."""
+    """Yield what is shown of sessions, with the numbers of further matches."""
     known = sessions.get_many(one.session for one in ranked)
     events = {one.session: one.message.event for one in ranked if one.message}
     for one in ranked:
@@ -276,7 +276,7 @@ def _hits(
             snippet = Snippet(line, tuple(find_marks(line, query)))
             node = summaries.get(places[one.session])
             if node and not one.leads:
-                summary = "\n".join(text for _, text in node_texts(node))
+                summary = "\n".join(text for _, text, _ in node_texts(node))
                 terms = matching_terms(summary, query)
                 is_summarized = matching_terms(text, query) <= terms
         elif shown:

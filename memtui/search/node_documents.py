@@ -75,7 +75,7 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
         HitKind.NODE,
         node.node_id,
         node.node_id,
-        tuple(node_texts(node)),
+        tuple((field, text) for field, text, _ in node_texts(node)),
         node.level,
         tuple(own),
         start,
@@ -102,14 +102,14 @@ def node_times(node: TocNode) -> tuple[datetime, datetime]:
     return node.start_time, end if is_segment else end - LAST_MOMENT
 
 
-def node_texts(node: TocNode) -> Iterator[FieldText]:
-    """Return the searchable texts of a node."""
-    yield NodeField.TITLE, node.title
+def node_texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]]:
+    """Yield the searchable texts of a node, each with the ids of its grips."""
+    yield NodeField.TITLE, node.title, ()
     if node.headline and node.headline != node.title:
-        yield NodeField.HEADLINE, node.headline
-    yield NodeField.KEYWORDS, " ".join(node.keyword_texts)
+        yield NodeField.HEADLINE, node.headline, ()
+    yield NodeField.KEYWORDS, " · ".join(node.keyword_texts), ()
     for bullet in node.searched_bullets:
-        yield NodeField.BULLETS, bullet.text
+        yield NodeField.BULLETS, bullet.text, bullet.grip_ids
 
 
 def minute(at: datetime) -> int:

@@ -370,11 +370,13 @@ class NodeReader:
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
 
-        Args:
-            query: The query.
-            has_few: Whether it finds little: then rare words may be misspelt too.
+        If it finds little, rare words may be misspelt too.
         """
-        return _correct_query(self, query, has_few=has_few)
+        text = query.text
+        for word in query.words:
+            if correct := _correction(self, word, has_few=has_few):
+                text = text.replace(word.text, correct, 1)
+        return "" if text == query.text else text
 
     # Documents
 
@@ -725,21 +727,6 @@ def _delete(path: Path) -> None:
 # Spelling suggestions: the terms of the index that resemble a misspelt word
 
 
-def _correct_query(reader: NodeReader, query: Query, *, has_few: bool) -> str:
-    """Return a query with its misspelt words corrected; "" if none is.
-
-    Args:
-        reader: The index.
-        query: The query.
-        has_few: Whether it finds little: then rare words may be misspelt too.
-    """
-    text = query.text
-    for word in query.words:
-        if correct := _correction(reader, word, has_few=has_few):
-            text = text.replace(word.text, correct, 1)
-    return "" if text == query.text else text
-
-
 def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
     written = fold(word.text)
     if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
@@ -786,7 +773,7 @@ def _as_written(reader: NodeReader, term: str) -> str:
 
 
 def neighbours(word: str, within: int) -> Iterator[str]:
-    """Yield what is one edit in its first letters away from a word, some of it twice."""
+    """Yield what is one edit in its first letters off a word, some of it twice."""
     cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
     for start, end in cuts:
         for letter in ALPHABET:

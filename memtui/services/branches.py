@@ -216,10 +216,5 @@ def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
         row.node_id
         for session in sessions
         if isinstance(session, DaySession) and session.node_id == node_id
-        for row in rows_below(session)
+        for row in session.rows
     ]
-
-
-def rows_below(session: DaySession) -> Sequence[TocEntry]:
-    """Return the segments of a session that has several."""
-    return session.segments if session.only_segment is None else ()

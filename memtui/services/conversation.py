@@ -274,7 +274,7 @@ def expand(
     with database.connection():
         grip = versions.get_grips([grip_id]).get(grip_id) or _cited_grip(grip_id)
         if grip is None:
-            event_id = _cited_event(grip_id)
+            event_id = find_cited_event(grip_id)
             return expand_event(event_id, before=before, after=after)
         ends = events.get([grip.event_id_start, grip.event_id_end])
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
@@ -307,7 +307,7 @@ def _cited_grip(citation: str) -> Grip | None:
     return versions.get_grips([found]).get(found) if found else None
 
 
-def _cited_event(citation: str) -> str:
+def find_cited_event(citation: str) -> str:
     """Return the id of a cited event, "" if there is none."""
     start = citations.parse_event(citations.strip(citation))
     return nodes.find_event(start) if start else ""

@@ -69,6 +69,11 @@ class DaySession:
         """Its segment; None if it has several."""
         return self.segments[0] if len(self.segments) == 1 else None
 
+    @property
+    def rows(self) -> tuple[TocEntry, ...]:
+        """The segments that are listed below it: all of them if it has several."""
+        return () if self.only_segment else self.segments
+
 
 def list_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     """Return the sessions of a day, those that began there last first."""

@@ -46,7 +46,7 @@ class ScopeSummary:
 
 
 def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
-    """Return a node, which is no segment, as summarized from a scope's segments alone."""
+    """Summarize a day, week, month or year from the segments of a scope alone."""
     days = calendar.day_range(stored.node_id)
     segments = scoped_nodes.read_segments(scope, days)
     made = _summarize(stored.node_id, segments)

@@ -265,7 +265,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             row.data = line
             row.set_label(_label(line))
             if isinstance(line, DaySession):
-                segments = branches.rows_below(line)
+                segments = line.rows
                 row.allow_expand = bool(segments)
                 self._update_branch(row, segments)
             else:
