@@ -25,13 +25,25 @@ _DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
 
 
+MAX_LOST = 12
+"""A text is cut between words if not more characters are lost."""
+
+
 def fit(text: str, cells: int) -> str:
-    """Pad or truncate a text, in one line, to exactly a number of cells."""
+    """Pad or truncate a text, in one line, to exactly a number of cells.
+
+    A word is only cut if it is long.
+    """
     text = " ".join(text.split())
     if cells < 1:
         return ""
     if cell_len(text) > cells:
-        head = set_cell_size(text, cells - 1).rstrip("… ")
+        head = set_cell_size(text, cells - 1)
+        whole, _, part = head.rpartition(" ")
+        is_in_word = text[len(head) :][:1].isalnum()
+        if is_in_word and len(part) <= MAX_LOST < len(whole):
+            head = whole
+        head = head.rstrip("…,;: ")
         return set_cell_size(f"{head}…", cells)
     return set_cell_size(text, cells)
 
