@@ -1,7 +1,7 @@
 """Tools for sessions and events: lists of both, page by page."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -63,23 +63,14 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     try:
         facts = sessions.get_details(*resolve_filters.find_session(session))
     except resolve_filters.SessionNameError as error:
-        return no_session("card", error)
-    head = session_head(facts)
-    return Reply(
-        "card",
-        list(map(formatting.bullet, facts.card)),
-        LineWriter(workspace.zone).bullet,
-        head,
-        session_lead(workspace, head),
-        is_headed=True,
-    )
+        return _no_session("card", error)
+    return _describe(workspace, facts)
 
 
-def session_head(facts: SessionDetails) -> Item:
-    """Return what is known of a session as fields."""
+def _describe(workspace: "Workspace", facts: SessionDetails) -> Reply:
     session = facts.session
     fork = f"{session.agent}:{session.forked_from}" if session.forked_from else ""
-    return formatting.session(session, facts.work) | {
+    head = formatting.session(session, facts.work) | {
         "summary": session.summary or None,
         "branch": session.branch,
         "model": session.model,
@@ -91,20 +82,23 @@ def session_head(facts: SessionDetails) -> Item:
         "segments": facts.segments,
         "subagents": len(facts.subagents),
     }
-
-
-def session_lead(workspace: "Workspace", head: Item) -> list[str]:
-    """Write what is known of a session as lines."""
     lines = LineWriter(workspace.zone)
     about = ("created_by", "branch", "model", "segments", "subagents")
     rest = [f"{name}: {head[name]}" for name in about if head[name]]
     began = f"began: {lines.minute(head['created_at'])}"
     more = ("root", "folder", "forked_from", "shared_messages", "summary")
-    return [
-        lines.session(head),
-        " · ".join([began, *rest]),
-        *(f"{name}: {head[name]}" for name in more if head[name]),
-    ]
+    return Reply(
+        "card",
+        list(map(formatting.bullet, facts.card)),
+        lines.bullet,
+        head,
+        [
+            lines.session(head),
+            " · ".join([began, *rest]),
+            *(f"{name}: {head[name]}" for name in more if head[name]),
+        ],
+        is_headed=True,
+    )
 
 
 def list_messages(
@@ -117,10 +111,12 @@ def list_messages(
     text_offset: int = 0,
     all_events: bool = False,
     with_thoughts: bool = False,
+    with_card: bool = False,
 ) -> Reply:
     """List a page of the messages of a session, oldest first.
 
-    ``text_offset`` is for the first message; ``all_events`` adds the results of tools.
+    ``text_offset`` is for the first message; ``all_events`` adds the results of tools,
+    ``with_card`` what is known of the session.
 
     Raises:
         MemtuiError: The session has no such subagent.
@@ -128,7 +124,7 @@ def list_messages(
     try:
         facts = sessions.get_details(*resolve_filters.find_session(session))
     except resolve_filters.SessionNameError as error:
-        return no_session("messages", error)
+        return _no_session("messages", error)
     page = sessions.list_messages(
         facts,
         offset=offset,
@@ -145,7 +141,21 @@ def list_messages(
         items.append(item)
     items[:1] = [_from_offset(item, text_offset) for item in items[:1]]
     reply = _event_list(workspace, "messages", items)
+    if with_card:
+        reply = _add_card(workspace, reply, facts)
     return _as_page(reply, offset, page.total, "There is no message.")
+
+
+def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
+    meta = _describe(workspace, facts)
+    lead = [*meta.lead, *map(meta.line, meta.items)]
+    for one in facts.subagents:
+        started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
+        about = [one.kind, one.task, f"{one.events:,} events", started]
+        lead.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
+    subagents = list(map(asdict, facts.subagents))
+    head = {"session": meta.head, "card": meta.items, "subagents": subagents}
+    return replace(reply, head=head, lead=lead)
 
 
 def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
@@ -184,7 +194,7 @@ def _as_page(reply: Reply, offset: int, total: int, none: str) -> Reply:
     )
 
 
-def no_session(name: str, error: resolve_filters.SessionNameError) -> Reply:
+def _no_session(name: str, error: resolve_filters.SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
     notes = replies.error_info(error).message.splitlines()
     notes += (
@@ -222,7 +232,7 @@ def get_events(
         try:
             agent, session = resolve_filters.find_session(session)
         except resolve_filters.SessionNameError as error:
-            reply = no_session("events", error)
+            reply = _no_session("events", error)
             return replace(reply, notes=[*reply.notes, *labels])
     with database.connection():
         last_id = citations.strip(token)

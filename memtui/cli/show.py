@@ -16,8 +16,6 @@ from memtui.cli.arguments import (
 )
 from memtui.cli.context import Context
 from memtui.model.nodes import Bullet
-from memtui.search import resolve_filters
-from memtui.services import sessions as services_sessions
 from memtui.services import status
 from memtui.text import date_format
 from memtui.workspace import Workspace
@@ -59,24 +57,8 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
             return _stats(workspace, args)
-        if args.command == "expand":
-            return _expand(workspace, args)
-        if args.command == "sessions":
-            return _list_sessions(workspace, args)
-        if args.command == "session":
-            return _print_session(workspace, args)
-        return _show(workspace, args)
-
-
-def _show(workspace: Workspace, args: Namespace) -> int:
-    scope = {"agent": args.agent, "project": args.project}
-    if args.number is not None:
-        reply = _version(workspace, args.node_id, args.number)
-    elif args.node_id:
-        reply = toc.get_node(workspace, args.node_id, **scope)
-    else:
-        reply = toc.get_toc_root(workspace, **scope)
-    return output.print_reply(workspace, args, reply)
+        reply = REPLIES[args.command](workspace, args)
+        return output.print_reply(workspace, args, reply)
 
 
 def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
@@ -125,14 +107,6 @@ def _verified(bullet: Bullet) -> Item:
         "quotes": output.to_plain(verdict.spans),
         "repaired": verdict.is_repaired,
     }
-
-
-def _expand(workspace: Workspace, args: Namespace) -> int:
-    """Print the events behind a citation, and those around them."""
-    reply = sessions.expand_grip(
-        workspace, args.grip_id, before=args.before, after=args.after
-    )
-    return output.print_reply(workspace, args, reply)
 
 
 def _stats(workspace: Workspace, args: Namespace) -> int:
@@ -185,20 +159,18 @@ def _add_session_options(parser: Parser, command: str) -> None:
     add_max_tokens(parser)
 
 
-def _list_sessions(workspace: Workspace, args: Namespace) -> int:
-    reply = sessions.list_sessions(
+def _list_sessions(workspace: Workspace, args: Namespace) -> Reply:
+    return sessions.list_sessions(
         workspace,
         agent=args.agent,
         project=args.project,
         offset=args.offset,
         limit=args.limit,
     )
-    return output.print_reply(workspace, args, reply)
 
 
-def _print_session(workspace: Workspace, args: Namespace) -> int:
-    """Print what is known of a session, and a page of its messages."""
-    reply = sessions.list_messages(
+def _read_session(workspace: Workspace, args: Namespace) -> Reply:
+    return sessions.list_messages(
         workspace,
         args.session,
         offset=args.offset,
@@ -206,28 +178,26 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
         subagent=args.subagent,
         all_events=args.all,
         with_thoughts=args.thoughts,
+        with_card=True,
     )
-    try:
-        facts = services_sessions.get_details(
-            *resolve_filters.find_session(args.session)
-        )
-    except resolve_filters.SessionNameError:
-        return output.print_reply(workspace, args, reply)
-    head = sessions.session_head(facts)
-    lead = sessions.session_lead(workspace, head)
-    card = list(map(formatting.bullet, facts.card))
-    lead += map(LineWriter(workspace.zone).bullet, card)
-    for one in facts.subagents:
-        started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
-        about = [one.kind, one.task, f"{one.events:,} events", started]
-        lead.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
-    reply = replace(
-        reply,
-        head={
-            "session": head,
-            "card": card,
-            "subagents": output.to_plain(facts.subagents),
-        },
-        lead=lead,
+
+
+def _expand(workspace: Workspace, args: Namespace) -> Reply:
+    return sessions.expand_grip(
+        workspace, args.grip_id, before=args.before, after=args.after
     )
-    return output.print_reply(workspace, args, reply)
+
+
+def _show(workspace: Workspace, args: Namespace) -> Reply:
+    if args.number is not None:
+        return _version(workspace, args.node_id, args.number)
+    scope = {"agent": args.agent, "project": args.project}
+    return toc.get_node(workspace, args.node_id or "", **scope)
+
+
+REPLIES = {
+    "show": _show,
+    "expand": _expand,
+    "sessions": _list_sessions,
+    "session": _read_session,
+}
