@@ -76,6 +76,25 @@ def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], in
     return convert
 
 
+def add_number(
+    parser: argparse.ArgumentParser,
+    name: str,
+    default: int | None,
+    help: str,
+    *,
+    minimum: int = 0,
+    maximum: int | None = None,
+) -> None:
+    """Add an option that takes a whole number."""
+    parser.add_argument(
+        name,
+        type=whole_number(minimum, maximum),
+        default=default,
+        metavar="N",
+        help=help,
+    )
+
+
 QUERY_HELP = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
 
 
@@ -84,13 +103,8 @@ def add_query(
 ) -> None:
     parser.has_query = True
     parser.add_argument("query", nargs="+", help=help)
-    parser.add_argument(
-        "--limit",
-        type=whole_number(1, maximum),
-        default=limit,
-        metavar="N",
-        help=f"how many results to print (default {limit}, at most {maximum:,})",
-    )
+    text = f"how many results to print (default {limit}, at most {maximum:,})"
+    add_number(parser, "--limit", limit, text, minimum=1, maximum=maximum)
 
 
 def add_scope(parser: Parser) -> None:
@@ -99,30 +113,21 @@ def add_scope(parser: Parser) -> None:
 
 
 def add_paging(parser: Parser, items: str) -> None:
-    parser.add_argument(
-        "--offset",
-        type=whole_number(0),
-        default=0,
-        metavar="N",
-        help=f"how many {items} to skip (default 0)",
-    )
-    parser.add_argument(
-        "--limit",
-        type=whole_number(1),
-        default=50,
-        metavar="N",
-        help=f"how many {items} to print (default 50)",
-    )
+    add_number(parser, "--offset", 0, f"how many {items} to skip (default 0)")
+    text = f"how many {items} to print (default 50)"
+    add_number(parser, "--limit", 50, text, minimum=1)
 
 
 def add_max_tokens(parser: Parser) -> None:
     from memtui.agents import replies  # not needed by most commands
 
-    parser.add_argument(
+    add_number(
+        parser,
         "--max-tokens",
-        type=whole_number(replies.MIN_TOKENS, replies.MAX_TOKENS),
-        metavar="N",
-        help="for agents: an answer of at most N tokens, with stored text in a fence",
+        None,
+        "for agents: an answer of at most N tokens, with stored text in a fence",
+        minimum=replies.MIN_TOKENS,
+        maximum=replies.MAX_TOKENS,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta, tzinfo
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser, whole_number
+from memtui.cli.arguments import Parser, add_number
 from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, find_job, find_jobs
@@ -25,13 +25,8 @@ def add_options(parser: Parser, command: str) -> None:
         metavar="pause NAME… | resume NAME… | run NAME… | history [NAME]",
         help="what to do with which jobs, or all; default: list them",
     )
-    parser.add_argument(
-        "--limit",
-        type=whole_number(1),
-        default=LIMIT,
-        metavar="N",
-        help=f"how many runs history prints (default {LIMIT})",
-    )
+    text = f"how many runs history prints (default {LIMIT})"
+    add_number(parser, "--limit", LIMIT, text, minimum=1)
 
 
 def run(args: Namespace, context: Context) -> int:

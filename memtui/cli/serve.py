@@ -5,18 +5,12 @@ from argparse import Namespace
 
 from memtui.agents import http_server
 from memtui.agents.api import ToolRunner
-from memtui.cli.arguments import MAX_PORT, Parser, whole_number
+from memtui.cli.arguments import MAX_PORT, Parser, add_number
 from memtui.cli.context import Context
 
 
 def add_options(parser: Parser, command: str) -> None:
-    parser.add_argument(
-        "--port",
-        type=whole_number(0, MAX_PORT),
-        default=8765,
-        metavar="N",
-        help="(default 8765)",
-    )
+    add_number(parser, "--port", 8765, "(default 8765)", maximum=MAX_PORT)
     parser.add_argument(
         "--allow-write",
         action="store_true",

@@ -10,6 +10,7 @@ from memtui.cli import output, versions
 from memtui.cli.arguments import (
     Parser,
     add_max_tokens,
+    add_number,
     add_paging,
     add_scope,
     whole_number,
@@ -40,13 +41,7 @@ def add_options(parser: Parser, command: str) -> None:
             "grip_id", metavar="GRIP_ID", help="a grip, as show prints them"
         )
         for side in ("before", "after"):
-            parser.add_argument(
-                f"--{side}",
-                type=whole_number(0),
-                default=3,
-                metavar="N",
-                help=f"events {side} it (default 3)",
-            )
+            add_number(parser, f"--{side}", 3, f"events {side} it (default 3)")
         add_max_tokens(parser)
     elif command in ("sessions", "session"):
         _add_session_options(parser, command)

@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from importlib.util import find_spec
 
-from memtui.cli.arguments import MAX_PORT, Parser, whole_number
+from memtui.cli.arguments import MAX_PORT, Parser, add_number
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 
@@ -20,13 +20,8 @@ def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="127.0.0.1 (the default) or ::1"
     )
-    parser.add_argument(
-        "--port",
-        type=whole_number(0, MAX_PORT),
-        default=8421,
-        metavar="N",
-        help="the port (default 8421; 0 takes any that is free)",
-    )
+    text = "the port (default 8421; 0 takes any that is free)"
+    add_number(parser, "--port", 8421, text, maximum=MAX_PORT)
 
 
 def run(given: Namespace, context: Context) -> int:

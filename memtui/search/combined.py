@@ -39,7 +39,7 @@ from memtui.search.nodes import (
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer
-from memtui.search.snippets import best_line, find_marks, matching_terms
+from memtui.search.snippets import best_snippet, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
 
@@ -271,9 +271,7 @@ def _hits(
         is_summarized = bool(one.leads) or message is None
         if message:
             text = message.event.text[:SNIPPET_CHARS]
-            lines = [line for line in text.splitlines() if line.strip()]
-            line = best_line(lines or [""], query)
-            snippet = Snippet(line, tuple(find_marks(line, query)))
+            snippet = best_snippet(text.splitlines(), query)
             node = summaries.get(places[one.session])
             if node and not one.leads:
                 summary = "\n".join(text for _, text, _ in node_texts(node))

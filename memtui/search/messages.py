@@ -41,7 +41,7 @@ from memtui.search.scoring import (
     QueryTerm,
     RoleWeights,
 )
-from memtui.search.snippets import best_line, find_marks, matching_terms
+from memtui.search.snippets import best_snippet, find_marks, matching_terms
 from memtui.store import conversations, database, events, index_input, outbox, scopes
 from memtui.store import sessions as store_sessions
 from memtui.store.index_input import IndexableEvent
@@ -364,9 +364,7 @@ def title_score(session: Session, query: Query) -> float:
 
 def title_snippet(session: Session, query: Query) -> Snippet:
     """Return the line of a session's title and summary that matches best."""
-    lines = [session.title, *session.summary.splitlines()]
-    line = best_line([line for line in lines if line.strip()] or [""], query)
-    return Snippet(line, tuple(find_marks(line, query)))
+    return best_snippet([session.title, *session.summary.splitlines()], query)
 
 
 # The search of sessions

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.model import calendar
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import Hit, HitKind, Hits, IndexMatch, Snippet
+from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.snippets import best_line, find_marks
+from memtui.search.snippets import best_snippet
 from memtui.store import database, outbox, scopes, versions
 from memtui.store import nodes as store_nodes
 
@@ -259,7 +259,6 @@ def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
         if grip:
             lines, text = [grip.excerpt], grip.excerpt
         if query.matches(text):
-            line = best_line(lines, query)
             yield Hit(
                 kind=match.kind,
                 target_id=match.target_id,
@@ -268,7 +267,7 @@ def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
                 title=node.headline or node.title,
                 at=grip.timestamp if grip else node.start_time,
                 score=match.score,
-                snippet=Snippet(line, tuple(find_marks(line, query))),
+                snippet=best_snippet(lines, query),
                 project=", ".join(node.projects),
                 landing_id=match.landing_id,
             )

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memtui.model.hits import Snippet
 from memtui.search.query import Query
 from memtui.text import analyzer, cues, prose
 
@@ -64,6 +65,12 @@ def best_line(lines: Sequence[str], query: Query) -> str:
     blank = best.rfind(" ", first + LEAD_CHARS, end)
     end = blank if blank >= 0 and end < len(best) else end
     return f"{'…' if start else ''}{best[start:end]}{'…' if end < len(best) else ''}"
+
+
+def best_snippet(lines: Sequence[str], query: Query) -> Snippet:
+    """Return the line that matches best, with marks; blank lines are skipped."""
+    line = best_line([line for line in lines if line.strip()] or [""], query)
+    return Snippet(line, tuple(find_marks(line, query)))
 
 
 def matching_terms(text: str, query: Query) -> set[str]:
