@@ -395,7 +395,7 @@ class MessageIndex:
             if role is None:
                 continue
             is_only_name = role is EventRole.TOOL and not self.with_tools
-            terms = analyzer.term_text(event.tool if is_only_name else event.text)
+            terms = analyzer.terms(event.tool if is_only_name else event.text)
             if terms or role is not EventRole.TOOL:
                 entries.append(_Entry(event, role, terms, is_only_name))
         return entries
@@ -453,22 +453,17 @@ class MessageIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An event to index, with its terms, each followed by a space."""
+    """An event to index, with its terms."""
 
     event: IndexableEvent
     role: EventRole
-    terms: str
+    terms: Sequence[str]
     only_first_call: bool
     """True if only the first call of its tool in a conversation is indexed."""
 
     @property
     def conversation(self) -> tuple[int, str]:
         return self.event.session, self.event.subagent
-
-    @property
-    def length(self) -> int:
-        """The number of its terms."""
-        return self.terms.count(" ")
 
 
 def _increase(db: sqlite3.Connection, name: str, more: int) -> None:
@@ -580,7 +575,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
     for rowid, conversation, one in messages:
         by_conversation.setdefault(conversation, []).append(rowid)
         count, length = counts.get(conversation, (0, 0))
-        counts[conversation] = count + 1, length + one.length
+        counts[conversation] = count + 1, length + len(one.terms)
     positions, unordered = _assign_positions(db, by_conversation)
     db.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
@@ -591,7 +586,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
                 conversation,
                 positions.get(rowid, 0),
                 _CODES[one.role],
-                one.length,
+                len(one.terms),
             )
             for rowid, conversation, one in (*messages, *calls)
         ],
@@ -600,7 +595,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
         db.executemany(
             f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)",
             [
-                (rowid, one.terms + " ".join(_filter_terms(one.event)))
+                (rowid, " ".join([*one.terms, *_filter_terms(one.event)]))
                 for rowid, _, one in some
             ],
         )
