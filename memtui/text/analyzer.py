@@ -203,9 +203,9 @@ def fold(word: str) -> str:
 WORD_CACHE_SIZE, PHRASE_CACHE_SIZE = 65_536, 4_096
 """Number of words and of phrases for which a result is cached."""
 
-TERM_CACHE_SIZE = 131_072
-"""Number of words cached with their terms, in about 30 MB. With half as many, indexing
-100,000 messages takes a quarter longer."""
+TERM_CACHE_SIZE = 262_144
+"""Number of words cached with their terms as one text. With half as many, indexing
+100,000 messages takes half as long again."""
 
 PHRASE_CHARS = 600
 """A text up to this length (a title, a sentence) is cached as a whole."""
@@ -220,6 +220,16 @@ def terms(text: str) -> list[str]:
     found = words(text)
     result = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
     return result or [fold(word) for word in found]
+
+
+def term_text(text: str) -> str:
+    """Return the ``terms`` of a text, each followed by a space.
+
+    For an index, which takes them as one text: faster than joining them.
+    """
+    found = words(text)
+    result = "".join(map(_TERM_TEXTS.__getitem__, found))
+    return result or "".join([f"{fold(word)} " for word in found])
 
 
 def query_terms(text: str) -> list[str]:
@@ -266,19 +276,25 @@ _Made = TypeVar("_Made")
 
 
 class _WordCache(dict[str, _Made]):
-    """A cache of what words give; cleared when full.
+    """A cache of what words give; when full, what was not used lately is dropped.
 
     A plain dictionary, since it is used for every word of every text and ``lru_cache``
-    takes twice as long.
+    takes twice as long. The words used before it was last full are in a second one.
     """
 
     def __init__(self, work_out: Callable[[str], _Made], size: int) -> None:
-        self._work_out, self._size = work_out, size
+        self._work_out, self._size = work_out, size // 2
+        self._earlier: dict[str, _Made] = {}
 
     def __missing__(self, word: str) -> _Made:
         if len(self) >= self._size:
+            self._earlier = dict(self)
             self.clear()
-        found = self[word] = self._work_out(word)
+        try:
+            found = self._earlier[word]
+        except KeyError:
+            found = self._work_out(word)
+        self[word] = found
         return found
 
 
@@ -402,7 +418,12 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
     return tuple(found) or _terms(word)[:1]
 
 
-_TERMS = _WordCache(_terms, TERM_CACHE_SIZE)
+def _term_text(word: str) -> str:
+    return "".join([f"{term} " for term in _terms(word)])
+
+
+_TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
+_TERM_TEXTS = _WordCache(_term_text, TERM_CACHE_SIZE)
 _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
 
 

@@ -150,7 +150,7 @@ is_generic_heading = re.compile(
 _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
     r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
-    r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
+    r"|/\w+/|From \S+$|Tip: |\w+@\d|> \w|Visit https?:|error: script"
     r"|Traceback \(|File \"[^\"]+\", line \d|(?:\w+\.)*\w+(?:Error|Exception): "
 )
 

@@ -40,6 +40,7 @@ _INTERJECTION = re.compile(
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
+    r"|in this (?:project|repo(?:sitory)?|app)|hola|bonjour|salut|olá|por ?favor|tolong"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
     r"|(?:а|и|ну)(?: теперь| ещё| еще)?|теперь|ладно|хорошо|und|jetzt|bitte"
     r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
@@ -66,7 +67,9 @@ _OPENING = re.compile(
     r"|[^.!?;:\n]{0,200}?\bwhat (?:i|we) (?:want|need) to do(?: now| next)? is(?: to)?"
     r"|take a look at [^.!?;:\n]{3,70}? and(?: try to)?"
     r"|(?:you are|you're|act as) an? [^.!?;:\n,]{3,80}?[,;.:]"
-    r"|your (?:task|job|goal) is to|let's|let us|let me|i'll|i will|i was wondering if"
+    r"|(?:puedes|podes|podés|podr[íi]as|pode(?:ria)?|peux-tu|pourrais-tu|pouvez-vous"
+    r"|pourriez-vous)(?: por favor| s'il (?:te|vous) plaît)?"
+    r"|your (?:task|job|goal) is to|let'?s|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
     re.IGNORECASE,
 )
@@ -81,26 +84,26 @@ _BASE_VERBS = word_set(
     commit compare compile complete compute configure connect consider continue
     convert copy correct cover create cut debug decide define delete deploy describe
     design detect determine develop diagnose disable display document download draft
-    draw drop dump edit emit enable encode enforce enhance ensure evaluate examine
-    exclude execute expand explain explore export expose extend extract fetch figure
-    fill filter find finish fix follow force format generate get give go group guard
-    handle harden help hide highlight identify ignore implement import improve
-    include increase inline insert inspect install integrate introduce investigate
-    join keep label launch limit link lint list load log look lower make map mark
-    measure merge migrate minify mock modify move name normalize open optimise
-    optimize order organise organize output override package parse pass patch pin
-    plan point polish port prepare present prevent print process produce profile
-    propose provide publish pull push put query raise read rearrange rebase rebuild
-    record reduce redesign redirect refactor refresh register reimplement release
-    reload remove rename render reorder reorganise reorganize repair repeat replace
-    report reproduce require research reset resolve restart restore restructure
-    retry return reuse revert review revise rewrite roll rotate run sanitize save
-    scale scan search select send separate serve set share shorten show simplify
-    skip solve sort speed split squash start stop store stream strip style suggest
-    summarise summarize support suppress swap switch sync tag take teach tell test
-    think throttle tidy toggle trace track transform translate trigger trim try tune
-    turn understand undo unify uninstall unpack update upgrade upload use validate
-    verify view walk warn watch wire work wrap write
+    draw drop dump edit emit employ enable encode enforce enhance ensure evaluate
+    examine exclude execute expand explain explore export expose extend extract
+    fetch figure fill filter find finish fix focus follow force format generate get
+    give go group guard handle harden help hide highlight identify ignore implement
+    import improve include increase inline insert inspect install integrate
+    introduce investigate join keep label launch limit link lint list load log look
+    lower make map mark measure merge migrate minify mock modify move name normalize
+    open optimise optimize order organise organize output override package parse
+    pass patch pin plan point polish port prepare present prevent print process
+    produce profile propose provide publish pull push put query raise read rearrange
+    rebase rebuild record reduce redesign redirect refactor refresh register
+    reimplement release reload remove rename render reorder reorganise reorganize
+    repair repeat replace report reproduce require research reset resolve restart
+    restore restructure retry return reuse revert review revise rewrite roll rotate
+    run sanitize save scale scan search select send separate serve set share shorten
+    show simplify skip solve sort speed split squash start stop store stream strip
+    style suggest summarise summarize support suppress swap switch sync tag take
+    teach tell test think throttle tidy toggle trace track transform translate
+    trigger trim try tune turn understand undo unify uninstall unpack update upgrade
+    upload use validate verify view walk warn watch wire work wrap write
     """
 )
 
@@ -108,8 +111,10 @@ _CAN_YOU = re.compile(
     r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
 
-_ASKS_ABROAD = re.compile(r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]", re.IGNORECASE)
-"""Matches the openings in German and Russian."""
+_ASKS_ABROAD = re.compile(
+    r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]|pued|pod|peux|pour|pouv", re.IGNORECASE
+)
+"""Matches the openings in other languages than English."""
 
 _FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
 
@@ -138,12 +143,17 @@ _POLITE = re.compile(
 )
 
 _AGENT = re.compile(
-    r"[\s,.]*\b(?:(?:use|using|with|via)\s+)?@agent-[\w\-]+|\bultrathink\s+",
+    r"(?:^|[\s,.]+)(?:(?:use|using|with|via)\s+)?@agent-[\w\-]+|\bultrathink\s+",
     re.IGNORECASE,
 )
 
 _TICKET_ADDRESS = re.compile(
     r"https?://[\w.]+/[^/\s]+/([\w.\-]+)/(?:-/)?(?:issues|pull|merge_requests)/(\d+)\S*"
+)
+
+_REPOSITORY_ADDRESS = re.compile(
+    r"https?://(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org|huggingface\.co)"
+    r"/([\w.\-]+/[\w.\-]+?)(?:\.git)?(?![\w.\-])[^\s,)]*"
 )
 
 _ASIDE_ADDRESS = re.compile(r"[,:]\s*https?://[^\s,)]*")
@@ -184,6 +194,11 @@ _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
 _REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
 
+_LEADS_TO = re.compile(
+    r" (?:where|so that|that|which)(?: (?:the )?\w+)? (?:can|should|must|will)\W*$"
+)
+"""The end of a sentence before a list."""
+
 _SHOWS = re.compile(
     r"\b(?:errors?|warnings?|logs?|output|trace\w*|response|message|says)\W*$", re.I
 )
@@ -222,6 +237,9 @@ _SHELL_PROMPT = re.compile(
 
 REQUEST_CHARS = 200
 """The start of a request names the issue that it is about."""
+
+LOG_CHARS = 400
+"""Words of the user before a log are among the first characters."""
 
 PLAN_CHARS = 2_000
 """The start of a request contains the heading of the plan to implement."""
@@ -264,7 +282,7 @@ def request_title(text: str) -> str:
     if _SHELL_PROMPT.match(text):
         return ""
     if error := _ERROR_MESSAGE.search(text[:REQUEST_CHARS]):
-        return tidy_title(error[1])
+        return _capitalize(shorten_title(error[1]))
     sentences = prose.message_sentences(_without_command(text))
     found = title_from_request(sentences)
     if not found or found.score < LIKELY:
@@ -344,14 +362,17 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         text = _shorten_addresses(sentence.text)
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if text.endswith((":", "：")) and len(parts) > 1:
-            title = tidy_title(text)
-            if analyzer.count_content_words(title) >= MIN_REQUEST_WORDS:
-                best = best or RequestTitle(title, LIKELY)
+            title = tidy_title(_LEADS_TO.sub("", text))
+            is_new = best is None or best.score < LIKELY
+            if is_new and analyzer.count_content_words(title) >= MIN_REQUEST_WORDS:
+                best = RequestTitle(title, LIKELY)
             if best or _SHOWS.search(text):
                 # What follows is pasted, perhaps with the request after it.
                 return _last_order(parts) or best
             continue
-        if is_dull or cues.is_log_line(text):
+        if cues.is_log_line(text):
+            text = _before_log(text)
+        if is_dull or not text:
             continue
         for title in _clause_titles(text):
             found = _score_request(title)
@@ -364,6 +385,13 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
+
+
+def _before_log(text: str) -> str:
+    """Return the words of the user before a long log that is pasted after them."""
+    clauses = split_clauses(text[:LOG_CHARS])[:-1]
+    is_log = len(text) <= LOG_CHARS or any(map(cues.is_log_line, clauses))
+    return "" if is_log else " ".join(clauses)
 
 
 def _score_request(title: str) -> RequestTitle:
@@ -403,8 +431,8 @@ def _is_order(title: str) -> bool:
 
 def _last_order(parts: Sequence[Sentence]) -> RequestTitle | None:
     """Return the title of the last sentence if that begins with a verb."""
-    title = tidy_title(parts[-1].text)
-    return _score_request(title) if _is_order(title) else None
+    found = _score_request(tidy_title(parts[-1].text))
+    return found if _is_order(found.title) and found.score >= LIKELY else None
 
 
 def _clause_titles(text: str) -> Iterator[str]:
@@ -506,6 +534,7 @@ def _shorten_addresses(text: str) -> str:
         return text
     if "://" in text:
         text = _ASIDE_ADDRESS.sub("", _TICKET_ADDRESS.sub(r"\1 #\2", text))
+        text = _REPOSITORY_ADDRESS.sub(r"\1", text)
         text = _ADDRESS.sub(r"\1", text)
     return _PATH.sub(r"\1", text)
 

@@ -107,9 +107,30 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("/weak-model openai/gpt-5.2", ""),
         (
-            "## Error Type\nConsole\n\n## Error Message\nThe wheel turned 400 times"
+            "/init-plan # Objective\nBuild a web app called **Rye** where users can:"
+            "\n\n- Log in\n- Grind\n\nUse",
+            "Build a web app called Rye",
+        ),
+        (
+            "Grep https://github.com/mills/old-mill.git for the brake of the wheel",
+            "Grep mills/old-mill for the brake of the wheel",
+        ),
+        (
+            "@agent-miller let's repair the brake of the mill wheel",
+            "Repair the brake of the mill wheel",
+        ),
+        (
+            "Okay, now in this project, lets repair the brake of the mill wheel",
+            "Repair the brake of the mill wheel",
+        ),
+        (
+            "Hola, puedes reparar el freno de la rueda del molino?",
+            "Reparar el freno de la rueda del molino",
+        ),
+        (
+            "## Error Type\nConsole\n\n## Error Message\nWheel error: 400"
             "\n\n    at turnWheel (src/mill.ts:157:15)\n\n## Code Frame\n  155 |",
-            "The wheel turned 400 times",
+            "Wheel error: 400",
         ),
         (
             "once thats done i want u to plan the repair of the mill wheel",
