@@ -531,22 +531,20 @@ class ToolRunner:
         Raises:
             MemtuiError: There is none of that URI, or the store cannot be read.
         """
-        from memtui.agents import sessions, toc
-
         if self._is_empty():
             return replies.NOTHING_KEPT
-        workspace, found = self.workspace(), None
+        found = None
         name = uri.removeprefix(SCHEME).strip("/").replace("/", ":")
         if uri.startswith(SCHEME) and name.partition(":")[0] == "toc":
-            found = toc.get_node(workspace, "" if name == "toc" else name)
+            found = self._read("get_node", node_id="" if name == "toc" else name)
         elif uri.startswith(SCHEME) and name.startswith("grip:"):
-            found = sessions.expand_grip(workspace, name)
+            found = self._read("expand_grip", grip_id=name)
         if found is None or not (found.items or found.lead or name == "toc"):
             shown = neutralize_line(uri)[:80]
             raise MemtuiError(
                 f"there is no resource {shown!r}; {ROOT_URI} lists the years"
             )
-        return replies.fit_text(found, RESOURCE_TOKENS, workspace.counter).text
+        return replies.fit_text(found, RESOURCE_TOKENS, self.workspace().counter).text
 
     def list_resources(self) -> list[tuple[str, str]]:
         """Return the URIs and titles of the years.
@@ -554,15 +552,15 @@ class ToolRunner:
         Raises:
             MemtuiError: The store cannot be read.
         """
-        from memtui.services import browse
-
-        if self._is_empty():
-            return []
-        self.workspace()
+        years = () if self._is_empty() else self._read("get_toc_root").items
         return [
-            (SCHEME + year.node_id.replace(":", "/"), year.title)
-            for year in browse.list_children()
+            (SCHEME + year["node_id"].replace(":", "/"), year["title"])
+            for year in years
         ]
+
+    def _read(self, name: str, **arguments: Any) -> Reply:
+        tool = available_tools(with_writing=False)[name]
+        return tool.run(self.workspace(), tool.check(arguments))
 
     def workspace(self) -> "Workspace":
         """Return the workspace, opened the first time.

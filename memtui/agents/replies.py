@@ -36,6 +36,9 @@ MORE = "ask for more tokens"
 NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 """The note of every reply while nothing is stored."""
 
+NO_TOKEN = "There is no such token: this is the beginning."
+NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
+
 
 def cut(text: str, width: int | None) -> str:
     """Cut a text to a maximum length, between two words where possible."""

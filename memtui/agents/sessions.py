@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
 from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply
-from memtui.agents.toc import NO_TIME, NO_TOKEN
+from memtui.agents.replies import NO_TIME, NO_TOKEN, Item, Reply
 from memtui.errors import UsageError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS

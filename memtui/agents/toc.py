@@ -66,8 +66,6 @@ GROUPS = {"bullets": "", "children": ""}
 
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
 IS_GRIP = "That is no node but a citation: expand_grip opens it."
-NO_TOKEN = "There is no such token: this is the beginning."
-NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
 CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
 SHARE = "This is a summary of {} alone."
 _OFFSET = re.compile("[0-9]{1,9}")
@@ -97,7 +95,7 @@ def browse_toc(
     offset = int(digits) if is_known else 0
     found = browse.list_children(node_id, offset=offset, limit=limit + 1, scope=scope)
     page = found[:limit]
-    notes = [NO_TOKEN] if token and not is_known else []
+    notes = [replies.NO_TOKEN] if token and not is_known else []
     if not page:
         nothing = f"Nothing of {scope} is here." if scope.is_narrow else ""
         notes += unknown or [nothing or "Nothing is here."]
@@ -196,7 +194,7 @@ def browse_time(
     for period in periods:
         entries = browse.list_covering(period.start, period.end, workspace.zone, scope)
         found |= {entry.node_id: entry for entry in entries}
-    notes = [period.label for period in periods] or [NO_TIME]
+    notes = [period.label for period in periods] or [replies.NO_TIME]
     if periods and not found:
         notes.append("Nothing is stored of it.")
     starts = [entry.start_time for entry in found.values()]

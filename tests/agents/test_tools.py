@@ -163,7 +163,7 @@ def test_what_is_no_token_is_said_to_be_none(full_house: Workspace, token: str) 
         toc.browse_toc(full_house, token=token),
         sessions.get_events(full_house, "2024", token=token),
     ):
-        assert data(page)["notes"][0] == toc.NO_TOKEN
+        assert data(page)["notes"][0] == replies.NO_TOKEN
         assert page.items
 
 

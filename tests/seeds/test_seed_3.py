@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtui import hook, store
-from memtui.agents import changes, toc
+from memtui.agents import changes, replies, toc
 from memtui.agents import sessions as agents_sessions
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
@@ -647,7 +647,7 @@ def test_a_token_that_does_not_exist_gives_the_first_page(
 ) -> None:
     first = toc.browse_toc(full_house, "toc:year:2024", limit=10)
     page = toc.browse_toc(full_house, "toc:year:2024", limit=10, token=token)
-    assert page.items == first.items and toc.NO_TOKEN in page.notes
+    assert page.items == first.items and replies.NO_TOKEN in page.notes
 
 
 def test_the_navigation_ends_at_source_events(full_house: Workspace) -> None:
