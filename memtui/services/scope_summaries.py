@@ -26,7 +26,6 @@ from memtui.model.summaries import (
 from memtui.store import nodes, scoped_nodes
 from memtui.summarize import keywords, rollup
 from memtui.summarize.bullets import join_children, sanitize
-from memtui.summarize.summarizer import ExtractiveSummarizer
 
 DaySegments = Mapping[str, Sequence[TocNode]]
 """Segments, oldest first, by the ids of their days."""
@@ -57,7 +56,7 @@ def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
         keywords=(),
         headline="",
         status=NodeStatus.CURRENT,
-        summarizer=ExtractiveSummarizer().identity,
+        summarizer=rollup.IDENTITY,
         input_hash="",
         counts=NodeCounts(),
         agents=(),

@@ -23,6 +23,9 @@ from memtui.model.summaries import (
 from memtui.summarize import session_work
 from memtui.text import analyzer, prose, titles
 
+IDENTITY = "extractive-4"
+"""The name and version of the rules of extracts, by which summaries are rolled up."""
+
 HEADLINE_PARTS = 3
 """The maximum number of pieces of work that a headline names."""
 

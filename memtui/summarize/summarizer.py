@@ -69,7 +69,7 @@ class ExtractiveSummarizer:
     @property
     def identity(self) -> str:
         """Return the name and version of its rules."""
-        return "extractive-4"
+        return rollup.IDENTITY
 
     def health(self) -> ModelHealth:
         """Return that it is ready, as it always is."""
