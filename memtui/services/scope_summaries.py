@@ -19,7 +19,6 @@ from memtui.model.summaries import (
     NO_TOTALS,
     BulletKind,
     DraftBullet,
-    Keyword,
     ProjectTotals,
     Summary,
 )
@@ -39,7 +38,7 @@ class ScopeSummary:
     """The summary of a node, made of segments of a scope."""
 
     node: TocNode
-    """Its bullets have no grips yet, and it has no keywords of its own."""
+    """Its bullets have no grips yet."""
     places: tuple[tuple[BulletPlace, ...], ...]
     """For each bullet those that it is composed of."""
 
@@ -70,7 +69,7 @@ def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
     return replace(
         empty,
         bullets=_ground(made),
-        keywords=_choose_keywords(stored.node_id, segments),
+        keywords=made.node.keywords,
         headline=made.node.headline,
         counts=made.node.counts,
         agents=made.node.agents,
@@ -133,24 +132,6 @@ def _group_by_month(days: Iterable[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _choose_keywords(node_id: str, segments: DaySegments) -> tuple[Keyword, ...]:
-    """Choose the keywords of a node, level by level from those of the segments."""
-    level = calendar.period(node_id).level
-    found = {
-        name: keywords.parent_keywords(TocLevel.DAY, [one.keywords for one in mine])
-        for name, mine in segments.items()
-    }
-    if level is TocLevel.DAY:
-        return found[node_id]
-    parts = [*found.values()]
-    if level is TocLevel.YEAR:
-        parts = [
-            keywords.parent_keywords(TocLevel.MONTH, [found[name] for name in names])
-            for names in _group_by_month(found).values()
-        ]
-    return keywords.parent_keywords(level, parts)
-
-
 def _combine(
     node_id: str,
     parts: Sequence[ScopeSummary],
@@ -176,6 +157,7 @@ def _combine(
         node_id=node_id,
         level=level,
         bullets=tuple(bullets),
+        keywords=keywords.parent_keywords(level, [one.keywords for one in children]),
         headline=made.title,
         counts=sum((one.counts for one in children), NodeCounts()),
         agents=_join(one.agents for one in children),
