@@ -42,7 +42,9 @@ def add_options(parser: Parser, command: str) -> None:
         )
     elif command == "work":
         parser.add_argument(
-            "--until-idle", action="store_true", help="end when nothing is left to do"
+            "--until-idle",
+            action="store_true",
+            help="end when only work for the model is left",
         )
 
 
@@ -237,7 +239,8 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
     if waiting:
         nodes = plural(waiting, "node")
         lines.append(
-            f"{nodes} waiting for the model: memtui work, or the app, asks it."
+            f"{nodes} waiting for the model: the app, or memtui work without"
+            " --until-idle, asks it."
         )
     return output.print_result(args, data, lines, code=code)
 
