@@ -519,11 +519,11 @@ class ToolRunner:
             limit = limit if is_given else reply.tokens or limit
             return Answer(replies.fit_text(reply, limit, counter).text)
         except MemtuiError as error:
-            return failed(error)
+            return describe_error(error)
         except Exception as error:  # nobody else would learn of it
             log.exception("%s failed", tool.name)
             hint = "ask the person to look into memtui's log"
-            return _failure("internal", type(error).__name__, hint)
+            return _error_answer("internal", type(error).__name__, hint)
 
     def read_resource(self, uri: str) -> str:
         """Return the text of a resource.
@@ -539,7 +539,7 @@ class ToolRunner:
             found = self._read("get_node", node_id="" if name == "toc" else name)
         elif uri.startswith(SCHEME) and name.startswith("grip:"):
             found = self._read("expand_grip", grip_id=name)
-        if found is None or not (found.items or found.lead or name == "toc"):
+        if found is None or not (found.items or found.head_lines or name == "toc"):
             shown = neutralize_line(uri)[:80]
             raise MemtuiError(
                 f"there is no resource {shown!r}; {ROOT_URI} lists the years"
@@ -581,17 +581,17 @@ class ToolRunner:
         return self._workspace is None and not self._has_store()
 
 
-def failed(error: MemtuiError) -> Answer:
+def describe_error(error: MemtuiError) -> Answer:
     """Return an error for agents: its hints name tools instead of commands."""
     found = replies.error_info(error)
     hint = found.hint or ("see the tool's schema" * (found.code == replies.USAGE))
     # Commands that no tool replaces are for people.
     if re.search(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b", hint):
         hint = f"ask the person to do this: {hint}"
-    return _failure(found.code, found.message, hint)
+    return _error_answer(found.code, found.message, hint)
 
 
-def _failure(code: str, message: str, hint: str) -> Answer:
+def _error_answer(code: str, message: str, hint: str) -> Answer:
     texts = []
     for text in (message, hint):
         text = re.sub(r"memtui sessions\b", "list_sessions()", text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memtui.agents.replies import Item, cut, shortened
+from memtui.agents.replies import Item, cut, shorten_texts
 from memtui.model import citations, hits
 from memtui.model.events import Event
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
@@ -245,7 +245,7 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     """Cut the text of an event; an excerpt is cut around a quote from it."""
     text: str = item["text"]
     if "thoughts" in item:
-        item = item | {"thoughts": shortened(item["thoughts"], chars)}
+        item = item | {"thoughts": shorten_texts(item["thoughts"], chars)}
     if len(text) <= chars:
         return item
     # A sentence may go on in the next line.
@@ -361,7 +361,7 @@ def shorten_message_hit(item: Item, chars: int) -> Item:
         for message in item.get("window", ())
         for most in [chars if "is_match" in message else min(chars, CONTEXT_CHARS)]
     ]
-    item = shortened(item, chars)
+    item = shorten_texts(item, chars)
     return item | ({"window": window} if window else {})
 
 

@@ -161,7 +161,9 @@ class _Handlers:
         try:
             years = await anyio.to_thread.run_sync(self._runner.list_resources)
         except MemtuiError as error:
-            raise MCPError(types.INTERNAL_ERROR, api.failed(error).text) from None
+            raise MCPError(
+                types.INTERNAL_ERROR, api.describe_error(error).text
+            ) from None
         found = [(api.ROOT_URI, "The years with conversations"), *years]
         return types.ListResourcesResult(
             resources=[
@@ -192,7 +194,9 @@ class _Handlers:
         try:
             text = await anyio.to_thread.run_sync(self._runner.read_resource, uri)
         except MemtuiError as error:
-            raise MCPError(types.INVALID_PARAMS, api.failed(error).text) from None
+            raise MCPError(
+                types.INVALID_PARAMS, api.describe_error(error).text
+            ) from None
         content = types.TextResourceContents(
             uri=uri, mime_type=api.MIME_TYPE, text=text
         )

@@ -80,7 +80,7 @@ def retrieve_memory(
             node = nodes.get(quotes[0].node_id)
             unexpected = surprises.get(quotes[0].node_id)
             segment = segments.get(quotes[0].node_id)
-            ended = _ended(segment, quotes[0], node)
+            ended = _end_time(segment, quotes[0], node)
             item: Item = {
                 "rank": rank,
                 "score": None if found.is_recent else round(hit.score, 2),
@@ -145,7 +145,7 @@ def markdown(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _ended(
+def _end_time(
     segment: SegmentRange | None, hit: CombinedHit, node: TocNode | None
 ) -> "datetime":
     """Return the time of the last message: a session may end days later."""
@@ -169,14 +169,14 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     found.sort(key=lambda one: -one[0])
     for mark, text in [*((mark, text) for _, mark, text in found), *texts]:
         text = formatting.one_line(text)
-        is_new = _bare(text) not in _bare(summary)
+        is_new = _normalize(text) not in _normalize(summary)
         if is_new and len(summary) + len(text) <= SUMMARY_CHARS:
             end = "" if summary.endswith(ENDS) or not summary else "."
             summary = f"{summary.rstrip('…')}{end} {mark}{text}".strip()
     return summary
 
 
-def _bare(text: str) -> str:
+def _normalize(text: str) -> str:
     """Return a text as it is compared with others: without case and marks."""
     return " ".join(analyzer.fold(text).replace("…", " ").split()).rstrip(".!?:;")
 

@@ -56,16 +56,16 @@ _UNCUT = re.compile(
 """The names of fields that contain ids, times and words of a fixed list."""
 
 
-def shortened(value: Any, width: int, name: str = "") -> Any:
+def shorten_texts(value: Any, width: int, name: str = "") -> Any:
     """Return a value with its texts cut; ids and times stay whole."""
     if isinstance(value, Mapping):
-        return {key: shortened(one, width, key) for key, one in value.items()}
+        return {key: shorten_texts(one, width, key) for key, one in value.items()}
     if _UNCUT.fullmatch(name):
         return value
     if isinstance(value, str):
         return cut(value, width)
     if isinstance(value, list | tuple):
-        return [shortened(one, width, name) for one in value]
+        return [shorten_texts(one, width, name) for one in value]
     return value
 
 
@@ -80,7 +80,7 @@ class Reply:
     """Writes an item as text, in one line or several."""
     head: Item = field(default_factory=dict)
     """Fields that stand beside the items in JSON."""
-    lead: Sequence[str] = ()
+    head_lines: Sequence[str] = ()
     """The same as lines of text."""
     notes: Sequence[str] = ()
     """Remarks: how a date was read, that the index is missing."""
@@ -103,10 +103,10 @@ class Reply:
     """Several lists in JSON instead of one: their keys and headings in text."""
     group: Callable[[Item], str] = lambda _: ""
     """Returns the list of an item."""
-    least_chars: int = 0
+    min_chars: int = 0
     """Texts are cut down to this many characters before items are left out; 0 to leave
     items out first."""
-    shorten: Callable[[Item, int], Item] = shortened
+    shorten: Callable[[Item, int], Item] = shorten_texts
     """Cuts the texts of an item to this many characters. An item that says with
     ``left_chars`` how much was cut can be read on."""
     cut_hint: str = ""
@@ -180,7 +180,7 @@ def _whole(reply: Reply) -> _Size:
 def _text(reply: Reply, size: _Size) -> str:
     lines = list(_notes(reply, size))
     if size.has(HEAD_WIDTH):
-        lines += _cut_lines(reply.lead, size)
+        lines += _cut_lines(reply.head_lines, size)
     items, group, texts = _items(reply, size), "", list[str]()
     for item in items:
         if reply.groups and reply.group(item) != group:
@@ -199,7 +199,7 @@ def _data(reply: Reply, size: _Size) -> Item:
     data: Item = {}
     if size.has(HEAD_WIDTH):
         width = size.width
-        data |= dict(reply.head) if width is None else shortened(reply.head, width)
+        data |= dict(reply.head) if width is None else shorten_texts(reply.head, width)
     items = _items(reply, size)
     for name in reply.groups or [reply.name]:
         data[name] = [
@@ -378,7 +378,7 @@ def _fit(
         reply,
         items=[_neutral(item, reply.multiline) for item in reply.items],
         head=_neutral(reply.head),
-        lead=_neutral(reply.lead),
+        head_lines=_neutral(reply.head_lines),
         notes=_neutral(reply.notes),
     )
 
@@ -393,7 +393,7 @@ def _fit(
 
 def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
     """Choose how much of a reply is written."""
-    whole, least = _whole(reply), reply.least_chars
+    whole, least = _whole(reply), reply.min_chars
     if fits(whole):
         return whole
     if least and fits(_Size(whole.parts, least)):
@@ -407,7 +407,7 @@ def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Si
         found = _largest(0, whole.parts, partial(_fits_with, fits, width))
         is_cut_off = reply.is_headed and width is not None and width < HEAD_WIDTH
         if found > 0 and not (frame and is_cut_off):
-            return _refilled(reply, _Size(found, width), fits)
+            return _fill_up(reply, _Size(found, width), fits)
         if found == 0 and frame is None:
             frame = _Size(0, width)
     return frame or _Size(0, WIDTHS[-1])
@@ -417,9 +417,9 @@ def _fits_with(fits: Callable[[_Size], bool], width: int | None, parts: int) -> 
     return fits(_Size(parts, width))
 
 
-def _refilled(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:
+def _fill_up(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:
     """Add the first item that does not fit, cut to the room that is left."""
-    if size.parts < len(reply.items) and size.width in (None, reply.least_chars):
+    if size.parts < len(reply.items) and size.width in (None, reply.min_chars):
         for width in LAST_WIDTHS:
             larger = _Size(size.parts + 1, size.width, width)
             if width <= (size.width or width) and fits(larger):

@@ -43,7 +43,7 @@ def teleport(
     items = [formatting.hit(hit, is_recent=found.is_recent) for hit in found.hits]
     return Reply(
         "hits",
-        with_verdicts(items, found.hits),
+        add_verdicts(items, found.hits),
         LineWriter(workspace.zone).hit,
         notes=search_notes(found, "" if found.hits else nothing_found(scope)),
     )
@@ -101,11 +101,11 @@ def describe_quotes(
     items = formatting.quotes(found, is_recent=is_recent)
     by_cite = {formatting.cite(one): one for one in reversed(found)}
     hits = [by_cite.get(item["id"]) for item in items]
-    with_verdicts(items, hits)
-    return items if is_recent else _with_retractions(items, hits)
+    add_verdicts(items, hits)
+    return items if is_recent else _insert_retractions(items, hits)
 
 
-def with_verdicts(
+def add_verdicts(
     items: Sequence[Item], found: Sequence[Hit | CombinedHit | None]
 ) -> Sequence[Item]:
     """Add the verdict to each item whose snippet is a bullet of a node."""
@@ -128,7 +128,7 @@ def with_verdicts(
     return items
 
 
-def _with_retractions(
+def _insert_retractions(
     items: list[Item], hits: Sequence[CombinedHit | None]
 ) -> list[Item]:
     """Insert after each quote the later statements of its session that retract it."""

@@ -147,14 +147,14 @@ def list_messages(
 
 def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
     meta = _describe(workspace, facts)
-    lead = [*meta.lead, *map(meta.line, meta.items)]
+    lead = [*meta.head_lines, *map(meta.line, meta.items)]
     for one in facts.subagents:
         started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
         about = [one.kind, one.task, f"{one.events:,} events", started]
         lead.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
     subagents = list(map(asdict, facts.subagents))
     head = {"session": meta.head, "card": meta.items, "subagents": subagents}
-    return replace(reply, head=head, lead=lead)
+    return replace(reply, head=head, head_lines=lead)
 
 
 def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
@@ -163,7 +163,7 @@ def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Rep
         items,
         LineWriter(workspace.zone).dated_event,
         multiline="text",
-        least_chars=EVENT_CHARS,
+        min_chars=EVENT_CHARS,
         shorten=formatting.shorten_event,
         cut_hint=formatting.CUT_HINT,
     )
@@ -313,7 +313,7 @@ def expand_grip(
         groups=GROUPS,
         group=lambda item: list(GROUPS)[1 + (item["place"] > 0) - (item["place"] < 0)],
         multiline="text",
-        least_chars=EVENT_CHARS,
+        min_chars=EVENT_CHARS,
         shorten=partial(formatting.shorten_event, quote=found.grip.excerpt),
         cut_hint=formatting.CUT_HINT,
     )

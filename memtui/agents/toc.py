@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
 from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply, shortened
+from memtui.agents.replies import Item, Reply, shorten_texts
 from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.filters import ALL, Scope
@@ -173,7 +173,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         priority=[place for some in in_turn for place in some if place is not None],
         groups=GROUPS,
         group=lambda item: "bullets" if "verdict" in item else "children",
-        least_chars=NODE_CHARS,
+        min_chars=NODE_CHARS,
         shorten=_shorten_bullet,
         tokens=NODE_TOKENS[node.level],
     )
@@ -182,7 +182,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
 def _shorten_bullet(item: Item, chars: int) -> Item:
     """Cut a bullet, and leave out why it is not fully supported."""
     shown = {key: value for key, value in item.items() if key != "why"}
-    return dict(shortened(shown, chars))
+    return dict(shorten_texts(shown, chars))
 
 
 def browse_time(
@@ -233,12 +233,12 @@ def browse_keyword(
     scope = Scope(agent, project)
     terms = {*analyzer.query_terms(keyword[: search_query.MAX_CHARS])}
     if not terms:
-        return _matching("nodes", (), limit, scope)
+        return _match_reply("nodes", (), limit, scope)
     with database.connection():
         starts = [stemmer.word_prefixes(term) for term in terms]
         parent = store_nodes.resolve_id(node_id) if node_id else None
         segments = store_nodes.read_keywords(parent, scope, prefixes=starts)
-        matching = _with_terms(islice(segments, MAX_SEGMENTS), terms)
+        matching = _filter_by_terms(islice(segments, MAX_SEGMENTS), terms)
         found = dict(islice(matching, limit + 1))
         is_cut = len(found) <= limit and next(segments, None) is not None
         entries = {entry.node_id: entry for entry in store_nodes.get_entries([*found])}
@@ -257,10 +257,10 @@ def browse_keyword(
         f"Of the segments that may have it the newest {MAX_SEGMENTS:,} were searched:"
         " a longer word, or a node_id, finds older ones."
     )
-    return _matching("nodes", items, limit, scope, note if is_cut else "")
+    return _match_reply("nodes", items, limit, scope, note if is_cut else "")
 
 
-def _with_terms(
+def _filter_by_terms(
     segments: Iterable[tuple[str, list[str]]], terms: set[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the segments whose keywords hold all terms between them."""
@@ -289,7 +289,7 @@ def search_node(
             # A wide node repeats texts of its descendants: the narrowest one is named.
             items[item["text"]] = item
     best = sorted(items.values(), key=lambda item: -item["score"])
-    return _matching("finds", best, limit, ALL, CUT_SEARCH if is_cut else "")
+    return _match_reply("finds", best, limit, ALL, CUT_SEARCH if is_cut else "")
 
 
 def search_children(
@@ -307,7 +307,7 @@ def search_children(
     """
     scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
     if parsed.is_empty:
-        return _matching("nodes", (), limit, scope)
+        return _match_reply("nodes", (), limit, scope)
     with database.connection():
         parent = store_nodes.resolve_id(node_id) if node_id else ""
         above = [parent] if parent else None
@@ -328,7 +328,7 @@ def search_children(
                 found[child] = best | formatting.node(entries[child])
     items = sorted(found.values(), key=lambda one: one["start_time"], reverse=True)
     items.sort(key=lambda one: -one["score"])
-    return _matching("nodes", items, limit, scope, CUT_SEARCH if is_cut else "")
+    return _match_reply("nodes", items, limit, scope, CUT_SEARCH if is_cut else "")
 
 
 def _list_below(
@@ -416,7 +416,7 @@ def _matching_terms(text: str, parsed: Query) -> set[str]:
     return matching
 
 
-def _matching(
+def _match_reply(
     name: str, items: Sequence[Item], limit: int, scope: Scope, note: str = ""
 ) -> Reply:
     nothing = "" if items or note else nothing_found(scope)

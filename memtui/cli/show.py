@@ -75,13 +75,13 @@ def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
     }
     items = [_verified(bullet) for bullet in node.bullets]
     items += [_verified(bullet) | {"is_withheld": True} for bullet in node.withheld]
-    lead = [*made, *reply.lead]
+    lead = [*made, *reply.head_lines]
     return replace(
         reply,
         items=items,
         line=LineWriter(workspace.zone).bullet,
         head=head,
-        lead=lead,
+        head_lines=lead,
         has_more=False,
         priority=(),
         groups={},

@@ -430,7 +430,7 @@ class MessageIndex:
                 )
                 own = found.mask(frozenset(required))
                 masks = {rowid: masks.get(rowid, 0) | own for rowid in matching}
-            selected = scoring.select(masks, scoring.message_idfs(found))
+            selected = scoring.select_ids(masks, scoring.message_idfs(found))
             masks = {rowid: masks[rowid] for rowid in selected}
             if self.with_tools or len(masks) < MIN_MESSAGES:
                 calls = _Lookup(db, within, "call_terms")

@@ -476,7 +476,7 @@ class NodeReader:
             last = minute(until)
             sets.append(frozenset(n for n, s in enumerate(self._starts) if s < last))
         if excluded:
-            having = Or([_having(word) for word in excluded]).docs(self._searcher)
+            having = Or([_word_query(word) for word in excluded]).docs(self._searcher)
             sets.append(frozenset(range(self.size)).difference(having))
         return frozenset.intersection(*sets) if sets else None
 
@@ -595,7 +595,7 @@ def _encode(term: str) -> bytes:
     return term.encode("utf-8", "replace")
 
 
-def _having(word: Word) -> And:
+def _word_query(word: Word) -> And:
     """Return the query for documents with a word."""
     clauses = [Term(WORDS, term) for term in word.terms]
     if word.is_prefix:

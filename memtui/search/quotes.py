@@ -105,7 +105,7 @@ class QuoteSearch:
             ranked = islice(_distinct(quotes, result.hits[0].score), max(1, limit))
             return QuoteResult(
                 result,
-                tuple(_with_segments(list(ranked), hits)),
+                tuple(_add_segments(list(ranked), hits)),
                 *self._check_words(query, found, texts, hits),
             )
 
@@ -205,7 +205,7 @@ def _distinct(quotes: list[RankedQuote], score: float) -> Iterator[CombinedHit]:
             yield replace(hit, score=score * rank / (quotes[0][0] or 1.0))
 
 
-def _with_segments(
+def _add_segments(
     quotes: Sequence[CombinedHit], hits: Mapping[int, CombinedHit]
 ) -> Iterator[CombinedHit]:
     """Yield quotes with the segments of their messages and the titles of these."""

@@ -446,7 +446,7 @@ def _bits(mask: int) -> tuple[int, ...]:
     return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 
-def select(masks: Mapping[int, int], idfs: Sequence[float]) -> list[int]:
+def select_ids(masks: Mapping[int, int], idfs: Sequence[float]) -> list[int]:
     """Return the ids to score: those with the rarest terms, the newest among equals.
 
     The masks say which terms each message contains.

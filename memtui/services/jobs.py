@@ -117,13 +117,17 @@ def history(
 ) -> list[JobRun]:
     """Return the runs of a job, or of all, the latest first."""
     with database.connection():
-        return [_with_result(run, has_worker) for run in jobs.list_runs(job, limit)]
+        return [
+            _mark_interrupted(run, has_worker) for run in jobs.list_runs(job, limit)
+        ]
 
 
 def _status(
     job: Job, state: JobState, plan: Schedules, now: datetime, has_worker: bool | None
 ) -> JobStatus:
-    last = next((_with_result(run, has_worker) for run in jobs.list_runs(job, 1)), None)
+    last = next(
+        (_mark_interrupted(run, has_worker) for run in jobs.list_runs(job, 1)), None
+    )
     is_running = last is not None and last.ended_at is None
     times = plan.for_job(job)
     is_scheduled = times is not None and not state.is_paused
@@ -149,7 +153,7 @@ def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bo
     return bool(times and known and times.last_missed(max(known), now))
 
 
-def _with_result(run: JobRun, has_worker: bool | None) -> JobRun:
+def _mark_interrupted(run: JobRun, has_worker: bool | None) -> JobRun:
     """Mark a run without an end as interrupted, if no process continues it."""
     if run.ended_at is None and has_worker is False:
         return replace(run, result=RunResult.INTERRUPTED, ended_at=run.heartbeat_at)

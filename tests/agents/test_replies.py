@@ -190,11 +190,15 @@ def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
 
 
 def test_names_that_open_something_are_never_cut() -> None:
-    told = replies.shortened({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
+    told = replies.shorten_texts({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
     assert len(told["session"]) == 46
     assert len(told["text"]) == 20
     assert (
-        len(replies.shortened({"session": {"title": "x" * 40}}, 20)["session"]["title"])
+        len(
+            replies.shorten_texts({"session": {"title": "x" * 40}}, 20)["session"][
+                "title"
+            ]
+        )
         == 20
     )
 
@@ -325,7 +329,7 @@ def test_a_large_budget_gives_few_items_whole_texts() -> None:
 
     long = {"id": "evt:1", "text": "word " * 1_000}
     one = Reply("messages", [long], lambda item: item["text"], shorten=shorten)
-    one = replace(one, least_chars=400)
+    one = replace(one, min_chars=400)
     told = replies.fit_text(one, 2_000, tokens.ESTIMATING_COUNTER)
     assert told.text.count("word") == 1_000
     ten = replace(one, items=[long] * 10)

@@ -403,14 +403,14 @@ def test_a_connection_is_reused_and_sees_what_was_added(pooled: MessageIndex) ->
 def test_a_search_does_not_see_what_is_added_meanwhile(
     pooled: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    select = scoring.select
+    select = scoring.select_ids
 
     def add_and_select(*given: object) -> list[int]:
         pooled.add([message(3, "quay", copies=(1,))])
         return select(*given)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(scoring, "select", add_and_select)
+        patched.setattr(scoring, "select_ids", add_and_select)
         assert found(pooled, "quay") == [1, 2]
     assert found(pooled, "quay") == [2, 3]
 

@@ -90,7 +90,7 @@ def test_no_word_is_worth_less_than_nothing() -> None:
 
 def test_of_very_many_those_with_the_rarest_words_are_scored() -> None:
     masks = dict.fromkeys(range(scoring.MAX_SCORED + 500), 0b10) | {7: 0b01}
-    found = scoring.select(masks, scoring.message_idfs(FOUND))
+    found = scoring.select_ids(masks, scoring.message_idfs(FOUND))
     assert len(found) == scoring.MAX_SCORED
     assert found[0] == 7
     assert found[1] == max(masks), "the newest among equals"
