@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
+from memtui.agents import replies
 from memtui.cli import output, work
 from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
@@ -125,9 +126,7 @@ def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
     if is_done:
         return
     for title, folder in result.titles:
-        text = " ".join(title.split())
-        if len(text) > TITLE_CHARS:
-            text = f"{text[: TITLE_CHARS - 1]}…"
+        text = replies.cut(" ".join(title.split()), TITLE_CHARS)
         yield f"  {text}  ({folder})" if folder else f"  {text}"
     if more := result.sessions - len(result.titles):
         yield f"  and {more:,} more"
