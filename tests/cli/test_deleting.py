@@ -50,7 +50,7 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
     said, shown = run_with_answer(home, *FORGET, answer="no")
     assert said == "Nothing was done.\n"
     assert "11 events" in shown and "would be forgotten" in shown
-    assert "  Sessions time out after ten minutes, customers lose their b…  (shop)" in (
+    assert "  Sessions time out after ten minutes, customers lose their…  (shop)" in (
         shown
     )
     assert events(home) == 44
