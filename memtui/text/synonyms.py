@@ -167,6 +167,16 @@ _GROUPS = """
     useful helpful
     visible shown
     wrap enclose
+    bump upgrade raise
+    easy simple
+    flaky unstable
+    hang freeze
+    lag delay behind
+    obsolete deprecated
+    port migrate
+    refactor restructure rework rewrite
+    tell inform notify
+    try test
 """
 
 

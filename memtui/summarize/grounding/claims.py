@@ -30,7 +30,7 @@ from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer
 
-GROUNDING_VERSION = "audit-5"
+GROUNDING_VERSION = "audit-6"
 """Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4

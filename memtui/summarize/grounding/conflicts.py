@@ -25,17 +25,20 @@ OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
 NO_SUCCESS = "a success that the source does not tell"
 NEW_ORDER = "an order that the source does not tell"
+NO_LONGER = "the opposite later in the source"
 
 _SUCCEEDS = re.compile(
-    r"\b(?:pass(?:e[sd])?|succe\w+|works?|worked|(?:is|are|was|were) (?:clean|green|ok"
-    r"|fixed|done|applied|deployed|completed|finished))\b",
+    r"\b(?:pass(?:e[sd])?|succe\w+|works?|worked|(?:is|are|was|were|been)"
+    r"(?: now| all| both| already| finally| again)*"
+    r" (?:clean|green|ok|fixed|done|applied|deployed|completed?|finished))\b",
     re.IGNORECASE,
 )
 
 
 def claims_success(bullet: str) -> bool:
     """Return whether a bullet says that something succeeded."""
-    return bool(_SUCCEEDS.search(bullet)) and not negation.has_negation(bullet)
+    told = _QUESTION.sub("", bullet)
+    return bool(_SUCCEEDS.search(told)) and not negation.has_negation(bullet)
 
 
 _SUCCESS = re.compile(
@@ -47,12 +50,18 @@ _SUCCESS = re.compile(
 
 
 def tells_success(source: str) -> bool:
-    """Return whether a clause of a source tells of a success, and does not deny it."""
+    """Return whether a clause of a source tells of a success, and neither asks for it
+    nor denies it."""
     return any(
         _SUCCESS.search(clause) and not negation.has_negation(clause)
-        for clause in split_at_subjects(source)
+        for clause in split_at_subjects(_QUESTION.sub("", source))
     )
 
+
+_QUESTION = re.compile(
+    r"(?<![^.!?\n])[^.!?\n]+\?|\b(?:how|whether|if|why)\b[^.!?;\n]*", re.IGNORECASE
+)
+"""A question, also an indirect one, and a condition: neither tells of anything."""
 
 _SPEAKER = re.compile(
     r"(?:the )?(?P<who>user|assistant|agent|ai)\b(?!['’]s?\b)(?! and\b)"
@@ -93,6 +102,12 @@ _CONDITIONS = word_set("until once unless if whether")
 _NEW_CLAUSE = word_set("but since because so although though which")
 
 _AUXILIARIES = word_set("be been being get gets have has had is are was were not")
+
+_INVARIABLE = word_set("cut hit let put quit read reset run set shut split spread")
+"""Verbs whose participle is like their base form."""
+
+_DOERS = word_set("i we they you did do does")
+"""Words before the bare form of a verb; after others it may be a noun."""
 
 _REQUESTS = frozenset(
     stem(word)
@@ -143,6 +158,8 @@ class _Verb:
     """True if its form tells what happened: "pushed", "now pushes"."""
     is_done: bool
     """False if a modal verb, a request or a question governs it."""
+    may_be_noun: bool
+    """True if its form does not tell it from a noun: "a patch"."""
 
 
 def tells_plan_as_done(
@@ -164,15 +181,13 @@ def tells_plan_as_done(
     } - NARRATION_STEMS
     if not claimed:
         return False
-    done: set[str] = set()
-    undone: set[str] = set()
-    for sentence in sentences:
-        for verb in _verbs(sentence, is_by_user=is_by_user):
-            (done if verb.is_done else undone).add(verb.stem)
+    verbs = [verb for one in sentences for verb in _verbs(one, is_by_user=is_by_user)]
+    done = {one.stem for one in verbs if one.is_done and not one.may_be_noun}
+    undone = {one.stem for one in verbs if not one.is_done}
     same = {one: {one, *SYNONYMS.get(one, ())} for one in claimed}
     if any(one in undone and done.isdisjoint(same[one]) for one in claimed):
         return True
-    said = done | undone
+    said = {one.stem for one in verbs}
     is_planned = any(map(_PLANS.search, sentences))
     return is_planned and all(said.isdisjoint(one) for one in same.values())
 
@@ -203,6 +218,7 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
             if root.endswith(("ll", "y")):  # "cancelled", "try"
                 root = root[:-1] + ("i" if root[-1] == "y" else "")
             is_past = word.endswith("ed") or is_again or is_irregular(word)
+            is_past |= word in _INVARIABLE and previous in _AUXILIARIES
             if is_by_user and starts and not is_past and root in _REQUESTS:
                 governed = _REACH_WORDS
             is_present = word.endswith("s") and root != word
@@ -210,8 +226,10 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
             is_idea = starts and word.endswith("ing")
             is_open_verb = is_question or is_open or is_idea
             is_done = not is_open_verb and (is_free or not governed)
+            is_bare = not is_free and not is_past and not word.endswith("ing")
+            is_noun = is_bare and previous not in _DOERS
             is_told = is_past or (is_present and previous == "now")
-            found.append(_Verb(root, is_told, is_done))
+            found.append(_Verb(root, is_told, is_done, is_noun))
             governed = max(governed - 1, 0)
             starts = False
     return tuple(found)
@@ -220,23 +238,30 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
 _SIDE_WORDS = 5
 """Number of content words compared on each side of "instead of" and the like."""
 
+_LEFT = r"(?P<left>(?:[^.;:!?]|[.:](?=\w))+?)"
+"""The words between two others, within a sentence."""
+
 _DIRECTIONS = tuple(
     (is_swapped, re.compile(pattern, re.IGNORECASE))
     for is_swapped, pattern in (
         (False, r"\b(?:instead of|rather than|in place of|in favou?r over)\b"),
-        (False, r"\bprefer\w*\b(?P<left>[^.;:!?]+?)\b(?:to|over)\b"),
-        (False, r"\btakes? priority over\b|\btakes? the place of\b"),
+        (False, rf"\bprefer\w*\b{_LEFT}\b(?:to|over)\b"),
+        (
+            False,
+            r"\btakes? (?:priority|precedence) over\b|\bwins? over\b"
+            r"|\btakes? the place of\b",
+        ),
         (
             True,
-            r"\b(?:replac|substitut|swapp)\w+\b(?P<left>[^.;:!?]+?)\b(?:by|with)\b",
+            rf"\b(?:replac|substitut|swapp)\w+\b{_LEFT}\b(?:by|with)\b",
         ),
         (True, r"\b(?:was|were|been) replaced (?:by|with)\b|→|->"),
         (
             True,
             r"\b(?:rename|change|switch|convert|move|merge|migrate|turn|advance)\w*\b"
-            r"(?: forward)?(?: from)?(?P<left>[^.;:!?]+?)\b(?:in)?to\b",
+            rf"(?: forward)?(?: from)?{_LEFT}\b(?:in)?to\b",
         ),
-        (True, r"\bfrom\b(?P<left>[^.;:!?]+?)\bto\b"),
+        (True, rf"\bfrom\b{_LEFT}\bto\b"),
         (False, r"\bbefore\b|, then\b|\band (?:only )?then\b"),
         (True, r"\bafter\b"),
     )
@@ -295,7 +320,8 @@ def _find_sides(text: str) -> Iterator[_Sides]:
 _IN_TIME = re.compile(r"\b(?:before|after|and then|once)\b", re.IGNORECASE)
 
 _TIMES = re.compile(
-    r"\b(?:before\w*|after\w*|then|first|once|until|earlier|later|finally|next)\b",
+    r"\b(?:before\w*|after\w*|since|then|first|once|until|earlier|later|finally"
+    r"|next)\b",
     re.IGNORECASE,
 )
 
@@ -315,9 +341,29 @@ def tells_new_order(bullet: str, source: str) -> bool:
     return not _TIMES.search(source)
 
 
+_STILL = re.compile(r"(?<!was )(?<!were )\bstill (\w+)", re.IGNORECASE)
+_IT = re.compile(r"\bit\b", re.IGNORECASE)
+
+
+def is_no_longer_so(bullet: str, later: Sequence[str]) -> bool:
+    """Return whether a later text says the opposite of what a bullet says "still"
+    is so."""
+    state = _STILL.search(bullet)
+    if state is None:
+        return False
+    terms = set(analyzer.query_terms(bullet))
+    return any(
+        negation.find_opposites(state[1], one)
+        and (_IT.search(one) or not terms.isdisjoint(analyzer.terms(one)))
+        for one in later
+    )
+
+
 _CLAUSES = re.compile(
-    r"[;—–]\s+|,?\s(?:and|but|while|whereas|though|although|und|aber)\s"
+    r"[;—–]\s+"
+    r"|(?:,\s|\s(?!and [A-Z]))(?:and|but|while|whereas|though|although|und|aber)\s"
     r"(?=[A-Z\"“`]|\w+ed\b)|,\s(?=[A-Z][a-z])"
+    r"|\sand\s(?=[A-Z]\w+ (?:is|was|has|had|will|can|\w+(?:ed|s))\b)"
 )
 
 
@@ -395,7 +441,12 @@ def has_other_subject(bullet: str, source: str) -> bool:
     )
 
 
-_SUBJECT = re.compile(r"(?:the |an? )?([^\W\d_]+)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:(?:the|an?) [^\W\d_]+ (?=[^\W\d_]+ (?:is|was|has|had|now|will|can)\b)"
+    r"|the |an? )?([^\W\d_]+)",
+    re.IGNORECASE,
+)
+"""The first word of a subject, or the second of two before an auxiliary verb."""
 
 
 def subject_word(bullet: str) -> str:
@@ -405,6 +456,7 @@ def subject_word(bullet: str) -> str:
     if (
         not word
         or word in STOP_WORDS
+        or numbers.to_digits(word)
         or is_irregular(word)
         or word.endswith(("ed", "ing", "ly"))
     ):

@@ -155,7 +155,10 @@ def _is_named(
         if not others or not others.isdisjoint(terms) or terms.issubset(own)
     ]
     if len(path) < 2:
-        return not own or any(own[0] in terms for terms, _ in beside)
+        joined = _joined(own[0]) if own else ""
+        return not own or any(
+            own[0] in terms or joined in map(_joined, terms) for terms, _ in beside
+        )
     if any(
         _agree(path, one) and len(one) >= len(path)
         for _, sentence_paths in beside
@@ -167,6 +170,11 @@ def _is_named(
         _agree(path, one) for _, sentence_paths in beside for one in sentence_paths
     ) or ("." in last and any(last in terms for terms, _ in beside))
     return is_short and all(_agree(path, _path(one)) for one in paths(last))
+
+
+def _joined(term: str) -> str:
+    """Return a term without what joins its parts: getName and get_name are the same."""
+    return term.replace("_", "").replace("-", "")
 
 
 def _beside(name: str, bullet: str, shared: Collection[str]) -> set[str]:

@@ -69,6 +69,7 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     role = source.role_of(passage.text_index)
     is_user, is_call = role is EventRole.USER, role is EventRole.TOOL
     subject = conflicts.subject_word(text)
+    asked = _question_before(passage, source)
     found = []
     if conflicts.tells_plan_as_done(text, sentences, is_by_user=is_user):
         found.append(conflicts.NOT_DONE)
@@ -77,6 +78,8 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         or not (is_call or conflicts.tells_success(quoted))
     ):
         found.append(conflicts.NO_SUCCESS)
+    if conflicts.is_no_longer_so(text, source.texts[passage.text_index + 1 :]):
+        found.append(conflicts.NO_LONGER)
     if conflicts.exchanges_sides(text, quoted) or conflicts.misplaces_number(
         text, sentences
     ):
@@ -87,11 +90,21 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         subject
         and subject not in passage.matched
         and source.contains(subject)
+        and subject not in analyzer.terms(asked)
         and not conflicts.has_pronoun_subject(quoted)
         and not conflicts.is_in_first_person(quoted)
     ):
         found.append(conflicts.OTHER_SUBJECT)
     return tuple(found)
+
+
+def _question_before(passage: Passage, source: PassageIndex) -> str:
+    """Return the text before a passage if it ends with a question.
+
+    An answer may leave out what the question names.
+    """
+    before = source.texts[passage.text_index - 1] if passage.text_index else ""
+    return before if before.rstrip().endswith("?") else ""
 
 
 _OBJECT_PRONOUN = re.compile(r"\b(?:it|him|them)\b")
@@ -100,14 +113,22 @@ _CAPITALIZED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
     """Return whether a pronoun of a quote may stand for a name said elsewhere."""
-    return (
-        name.isalpha()
-        and name[0].isupper()
-        and name not in quoted
-        and bool(_OBJECT_PRONOUN.search(quoted))
-        and not _CAPITALIZED.search(quoted)
-        and source.is_capitalized(name)
-    )
+    if name in quoted or not _OBJECT_PRONOUN.search(quoted):
+        return False
+    if name.isalpha():
+        is_known = name[0].isupper() and source.is_capitalized(name)
+        return is_known and not _CAPITALIZED.search(quoted)
+    is_number = bool(numbers.to_digits(name))
+    others = (one for one in details.find_details(quoted) if not one.isalpha())
+    return not is_number and source.contains(analyzer.fold(name)) and not any(others)
+
+
+def _is_asked(name: str, text: str, quoted: str, asked: str) -> bool:
+    """Return whether a question names what its answer, a quote, may leave out."""
+    if name in quoted or name not in asked or numbers.to_digits(name):
+        return False
+    others = set(details.find_details(f"x {quoted}")).difference(analyzer.words(text))
+    return not any(one.isalpha() is name.isalpha() for one in others)
 
 
 def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
@@ -125,6 +146,8 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
     hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source))
+    if asked := _question_before(passage, source):
+        hard = tuple(one for one in hard if not _is_asked(one, text, quoted, asked))
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),

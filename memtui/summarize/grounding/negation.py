@@ -134,7 +134,8 @@ _PAIRS = """
     connect disconnect; open close; start stop; begin end; lock unlock; push pull
     valid invalid; true false; always never; more less; more fewer; faster slower
     higher lower; better worse; before after; first last; large small; big small
-    changed left; changed unchanged; shortened unchanged; maximum minimum; max min
+    changed left; changed unchanged; changed stay; changed untouched; updated untouched
+    shortened unchanged; maximum minimum; max min
     up down; above below
     sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
     encrypt decrypt; compress decompress; load unload; mount unmount; import export

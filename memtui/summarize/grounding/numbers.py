@@ -143,6 +143,9 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 
+_A_UNIT = re.compile(r"\ban? (?=(?:second|minute|hour|day|week|month|year)\b)")
+"""A source may say "a minute" for "per minute"."""
+
 _CLOSE = re.compile(r"[\s*_`\"'“”„~–\-]*")
 _LOOSE = re.compile(r"[\s*_`\"'“”„~–—\-:()\[\]|]*")
 _RATIOS = (":", "/")
@@ -205,7 +208,7 @@ def unsupported_numbers(
         return set()
     found = [number for one in sentences for number in find_numbers(one)]
     if not find_rates(bullet) <= {
-        rate for one in sentences for rate in find_rates(one)
+        rate for one in sentences for rate in find_rates(_A_UNIT.sub("per ", one))
     }:
         return {number.digits for number in claimed}
     return {
@@ -251,6 +254,9 @@ def _is_supported(
     ):
         return False
     rivals = [one for one in all_numbers if one.digits != claimed.digits]
+    is_same = claimed.qualifier != "" and claimed.qualifier == found.qualifier
+    if is_same and all(one.qualifier != claimed.qualifier for one in rivals):
+        return True
     if claimed.label and claimed.label == found.label:
         around = [*claimed.after[:1], *claimed.before[1:]]
         known = {one for one in around if one in shared or one.isdigit()}

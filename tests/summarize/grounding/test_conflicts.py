@@ -87,6 +87,83 @@ def test_the_words_are_there_but_say_otherwise(false: str, true: str) -> None:
     assert not right.features.is_contradicted, right.features
 
 
+CI = events(
+    (USER, "How can we cache node modules in CI? Explain how the rate limiter works."),
+    (ASSISTANT, "You can cache node modules in CI with actions/cache."),
+    (ASSISTANT, "You would set LIMIT_PARTNER in config/limits.yaml to raise it."),
+    (ASSISTANT, "I replaced the two uses of Dom.render by createRoot."),
+    (ASSISTANT, "The build fails in Chart.tsx. A stored theme wins over the system's."),
+    (ASSISTANT, "Now the build succeeds. The cron settings stay as they were."),
+)
+
+
+@pytest.mark.parametrize(
+    ("false", "true"),
+    [
+        ("Cached node modules in CI.", "Node modules can be cached in CI."),
+        ("The rate limiter is now done.", "The user asked about the rate limiter."),
+        ("The rate limiter works.", "Asked how the rate limiter works."),
+        (
+            "LIMIT_PARTNER was set in config/limits.yaml.",
+            "LIMIT_PARTNER would be set in config/limits.yaml.",
+        ),
+        (
+            "createRoot was replaced by Dom.render.",
+            "Dom.render was replaced by createRoot.",
+        ),
+        (
+            "The system's theme takes precedence over a stored one.",
+            "A stored theme takes precedence over the system's.",
+        ),
+        ("The build still fails.", "The build failed in Chart.tsx."),
+        ("The cron settings were changed.", "The cron settings stay."),
+    ],
+)
+def test_what_is_only_explained_or_no_longer_so_is_not_supported(
+    false: str, true: str
+) -> None:
+    assert verdict(false, CI).support is not Support.SUPPORTED
+    assert verdict(true, CI).support is Support.SUPPORTED
+
+
+REPLICA = events(
+    (USER, "The nightly export crashes with a KeyError since we upgraded pandas."),
+    (ASSISTANT, "It allows 100 requests a minute. I changed export_rows()."),
+    (ASSISTANT, "The tests are untouched; four snapshots there will need an update."),
+    (ASSISTANT, "I upgraded react and react-dom to 19.0.0 and dropped three shims."),
+    (ASSISTANT, "I verified in Chrome and Firefox that the flicker is gone."),
+    (USER, "Is the lag of Redis a problem with Postgres locks?"),
+    (ASSISTANT, "No, the load is at 4 % CPU, and I replaced the lock by a row lock."),
+    (USER, "Then mail-02 is next; upgrade it at the weekend."),
+)
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "The nightly export crashed with a KeyError after the pandas upgrade.",
+        "The function exportRows was changed.",
+        "It allows 100 requests per minute.",
+        "Four snapshots need an update.",
+        "React and react-dom were upgraded to 19.0.0.",
+        "The flicker is gone in Chrome and Firefox.",
+        "The Postgres lock was replaced by a row lock.",
+    ],
+)
+def test_what_the_source_says_in_other_words_is_supported(true: str) -> None:
+    assert verdict(true, REPLICA).support is Support.SUPPORTED
+
+
+def test_a_pronoun_may_stand_for_an_identifier() -> None:
+    source = events(
+        (USER, "Which of the hosts, mail-02 or web-01, is on Debian 9?"),
+        (ASSISTANT, "mail-02, because of rsync."),
+        (USER, "Let's upgrade it at the weekend. Greta will be on call."),
+    )
+    told = "At the weekend mail-02 will be upgraded, with Greta on call."
+    assert verdict(told, source).support is Support.SUPPORTED
+
+
 def test_success_is_not_supported_by_a_call_that_failed() -> None:
     call = "Bash: cargo bench harbour\nran for 3 s"
     run = make_message(call, role=EventRole.TOOL, tool="Bash")
