@@ -39,7 +39,6 @@ POINTER_TOKENS: Final = 400
 """The budget of a tool that shows where to look, without the conversation."""
 
 MAX_FIELDS: Final = 50
-"""The maximum number of fields of a map."""
 
 _TYPES: Final = {
     "string": "text",
@@ -128,7 +127,6 @@ class Tool:
 
     name: str
     description: str
-    """Advice on when to choose it."""
     module: str
     """The module beside this one that has the function."""
     parameters: tuple[Parameter, ...] = ()
@@ -481,7 +479,6 @@ class Answer:
 
     text: str
     error: ErrorInfo | None = None
-    """Why there is no answer."""
 
 
 MAX_ERROR_CHARS: Final = 600

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 DEFAULT_AGENT: Final = "mcp"
-"""The agent of a session that names none."""
 
 MAX_WAITING: Final = 500
 """The number of newest files in the spool that are searched for an event."""

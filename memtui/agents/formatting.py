@@ -47,7 +47,6 @@ CUT_HINT = (
     "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
     " text_offset, reads on"
 )
-"""A hint on reading the texts of events that were cut."""
 
 
 def one_line(text: str) -> str:

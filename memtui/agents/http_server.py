@@ -33,7 +33,6 @@ TIMEOUT_S = 10.0
 """The time within which a whole request must arrive, and a whole answer be read."""
 
 MAX_THREADS = 64
-"""The number of requests answered at once."""
 
 KEY_BYTES = 24
 _USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'

@@ -41,7 +41,6 @@ SUMMARY_CHARS = 400
 """Matching bullets lengthen a summary to at most this many characters."""
 
 ENDS = (".", "!", "?", ":", ";")
-"""The ends of a sentence."""
 
 WHOLE_CHARS = 2_000
 """If details are longer than this, long matching messages are quoted in part."""

@@ -29,12 +29,10 @@ DEFAULT_TOKENS = 1_000
 MAX_TOKENS = 100_000
 
 Item = dict[str, Any]
-"""A JSON object."""
 
 MORE = "ask for more tokens"
 
 NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
-"""The note of every reply while nothing is stored."""
 
 NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
@@ -110,7 +108,6 @@ class Reply:
     """Cuts the texts of an item to this many characters. An item that says with
     ``left_chars`` how much was cut can be read on."""
     cut_hint: str = ""
-    """A hint on reading texts that were cut."""
     tokens: int = 0
     """The budget unless the caller gives one; 0 for that of the tool."""
     is_headed: bool = False

@@ -59,7 +59,6 @@ MISS_SCORE = 0.2
 are of another time."""
 
 TOP_SCORE = 0.3
-"""The score of the years."""
 
 COVERED_SCORE, COVERED_POWER = 0.75, 1.5
 """The score where one session has all specific words of the question, and how fast it

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 LIMIT = 10
-"""The number of nodes on a page by default."""
 
 MAX_CHILDREN = 400
 """The number of children of a node that are listed with it, the newest first."""

@@ -44,7 +44,6 @@ from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
 
 LIMIT = 20
-"""The default number of hits."""
 
 NEWEST_MESSAGES = (
     "role: applies to messages: the newest are listed under messages only."

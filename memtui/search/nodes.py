@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LIMIT = 50
-"""The default number of hits."""
 
 REPEATED = 12
 """So many hits more are read, as some repeat others."""

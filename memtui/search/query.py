@@ -21,7 +21,6 @@ from memtui.text import analyzer
 from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS
 
 NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
-"""The note on a query without words."""
 
 MAX_CHARS = 10_000
 """The number of characters of a query that are read."""
@@ -99,7 +98,6 @@ class Query:
     phrases: tuple[str, ...] = ()
     """Texts that must occur as they are, folded."""
     phrase_terms: tuple[str, ...] = ()
-    """The terms of the phrases."""
     excluded: tuple[Word, ...] = ()
     """Words that must not occur."""
     excluded_phrases: tuple[str, ...] = ()

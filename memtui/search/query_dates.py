@@ -53,7 +53,6 @@ class DatedQuery:
     """A query whose dates have been read."""
 
     words: str
-    """The query without its dates."""
     periods: tuple[DatePeriod, ...] = ()
 
     def covers(self, at: datetime) -> bool:

@@ -27,7 +27,6 @@ SESSIONS = 4
 """The number of best sessions searched again."""
 
 LIMIT = 20
-"""The default number of quotes."""
 
 REPEATED = 0.6
 """The factor on the rank of a further quote of the same message."""

@@ -298,7 +298,6 @@ class MessageFilter:
     """A filter of the messages that a search may return."""
 
     sessions: frozenset[int] | None = None
-    """The numbers of the sessions; None for all."""
     role: EventRole | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -10,7 +10,6 @@ from memtui.search.query import Query
 from memtui.text import analyzer, cues, prose
 
 MAX_CHARS = 200
-"""The most characters of a snippet."""
 
 LEAD_CHARS = MAX_CHARS // 3
 """The number of characters shown before the match, and at least after its start."""

@@ -39,7 +39,6 @@ class LoadedBranches:
     """Branches of the contents, those further up first."""
 
     rows: Mapping[RowKey, Sequence[NodeRow]]
-    """The rows below each branch."""
     near: Collection[RowKey] = ()
     """The branches to expand so that the newest days are visible, if asked for."""
     newest: RowKey | None = None
@@ -57,7 +56,6 @@ class BranchReader:
     scope: Scope
     zone: tzinfo
     found: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
-    """The rows below each branch that was read."""
 
     def read(self, key: RowKey) -> Sequence[NodeRow]:
         """Return the rows below a branch, newest first."""

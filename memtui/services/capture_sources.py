@@ -27,7 +27,6 @@ class CaptureSource:
     files: int
     is_watched: bool
     reason: str
-    """The reason that it is watched, or not."""
     by_transcript: SourceActivity | None = None
     by_hook: SourceActivity | None = None
     is_undecided: bool = False

@@ -791,7 +791,6 @@ QUEUE_NOUNS = {
 }
 
 WORKER_NAME = "the running memtui"
-"""The subject of the finding on the model of the running memtui."""
 
 
 def _written_at(folder: Path) -> Iterator[datetime]:

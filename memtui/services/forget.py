@@ -59,10 +59,8 @@ MAX_NEEDLE_CHARS = 40
 lack its end."""
 
 MAX_SUGGESTIONS = 5
-"""The number of sessions suggested for an unknown name."""
 
 MAX_TITLES = 5
-"""The number of affected sessions named."""
 
 _DISTANT_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 """A current time by which no record is too far in the future to be read."""
