@@ -227,7 +227,7 @@ class ReadDate:
 HitT = TypeVar("HitT")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True)  # with slots, Hits[Hit]() would raise a TypeError
 class Hits(Generic[HitT]):
     """The hits of a search, best first."""
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import memories, replies
+from memtui.agents import memories, replies, search
 from memtui.agents.replies import Item, Reply
 from memtui.model import citations
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.workspace import Workspace
 
 
 def memory(rank: int, score: float, surprise: float, **more: Any) -> Item:
@@ -87,3 +88,12 @@ def test_citations_are_short_and_read_whatever_stands_around_them() -> None:
     assert citations.parse_event(citations.cite_event(event)) == event[:14]
     assert citations.parse_event(f"evt:1705330800000:{event}") == event
     assert citations.parse_event("evt:' OR 1") == citations.parse_grip("grip:%") == ""
+
+
+def test_a_misspelt_word_is_corrected_as_in_other_searches(
+    full_house: Workspace,
+) -> None:
+    reply = memories.retrieve_memory(full_house, "mutxe")
+    found = search.search_memory(full_house, "mutxe")
+    assert reply.notes == found.notes
+    assert any("Did you mean" in note for note in reply.notes)
