@@ -6,7 +6,7 @@ from dataclasses import replace
 from memtui.agents import formatting, sessions, toc
 from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
-from memtui.cli import output, versions
+from memtui.cli import output
 from memtui.cli.arguments import (
     Parser,
     add_max_tokens,
@@ -16,8 +16,9 @@ from memtui.cli.arguments import (
     whole_number,
 )
 from memtui.cli.context import Context
+from memtui.errors import UsageError
 from memtui.model.nodes import Bullet
-from memtui.services import status
+from memtui.services import status, versions
 from memtui.text import date_format
 from memtui.workspace import Workspace
 
@@ -58,7 +59,9 @@ def run(args: Namespace, context: Context) -> int:
 
 def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
     """Describe a version of a node, with what the verification of bullets found."""
-    node = versions.get_version(node_id, number)
+    if not node_id:
+        raise UsageError("name the node: memtui show NODE_ID --version N")
+    node = versions.find_version(node_id, number)
     reply = toc.node_reply(workspace, node)
     by = node.generation.model or node.summarizer
     made = [f"Version {node.version}, by {by}"]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, tzinfo
 from memtui.cli import output
 from memtui.cli.arguments import Parser, whole_number
 from memtui.cli.context import Context
-from memtui.errors import MemtuiError, UsageError
-from memtui.model.nodes import NodeStatus, TocHistory, TocNode
+from memtui.errors import MemtuiError
+from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import versions
 from memtui.text import date_format, fencing
 
@@ -50,7 +50,7 @@ def run(args: Namespace, context: Context) -> int:
             notes = ["A new version is requested.", workspace.describe_when_due()]
             if shown.is_pinned:
                 notes.append(f"Version {shown.version} is pinned and stays shown.")
-    history = _history(node_id)
+    history = versions.find_history(node_id)
     data = {
         "node": history.entry,
         "requested_at": history.requested_at,
@@ -60,31 +60,8 @@ def run(args: Namespace, context: Context) -> int:
     return output.print_result(args, data, notes)
 
 
-def _history(node_id: str) -> TocHistory:
-    history = versions.get_history(node_id)
-    if history is None:
-        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
-    return history
-
-
-def get_version(node_id: str | None, number: int) -> TocNode:
-    """Return a version of a node.
-
-    Raises:
-        MemtuiError: There is no such node or version.
-    """
-    if not node_id:
-        raise UsageError("name the node: memtui show NODE_ID --version N")
-    node = versions.get_version(node_id, number)
-    if node is None:
-        existing = _history(node_id).versions
-        numbers = versions.describe_numbers(existing) if existing else "none yet"
-        raise MemtuiError(f"{node_id} has no version {number}: it has {numbers}")
-    return node
-
-
 def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
-    history = _history(args.node_id)
+    history = versions.find_history(args.node_id)
     data = {
         "notice": fencing.NOTICE,
         "node": history.entry,
@@ -130,6 +107,6 @@ def _pin(args: Namespace, zone: tzinfo, now: datetime) -> list[str]:
     notes = [f"Version {shown.version} is pinned and stays shown."]
     if shown.rejection:
         notes.append(f"It was rejected: {shown.rejection}.")
-    if _history(args.node_id).entry.status is NodeStatus.STALE:
+    if versions.find_history(args.node_id).entry.status is NodeStatus.STALE:
         notes.append("It is stale: something has changed since it was written.")
     return notes

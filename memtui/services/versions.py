@@ -30,6 +30,37 @@ def get_history(node_id: str) -> TocHistory | None:
         return TocHistory(entries[0], requested_at, tuple(nodes.list_versions(node_id)))
 
 
+def find_history(node_id: str) -> TocHistory:
+    """Return all versions of a node, the latest first.
+
+    Raises:
+        MemtuiError: There is no such node.
+    """
+    history = get_history(node_id)
+    if history is None:
+        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+    return history
+
+
+def find_version(node_id: str, number: int) -> TocNode:
+    """Return a version of a node with its bullets.
+
+    Raises:
+        MemtuiError: There is no such node or version.
+    """
+    node = get_version(node_id, number)
+    if node is None:
+        raise _unknown_version(node_id, find_history(node_id).versions, number)
+    return node
+
+
+def _unknown_version(
+    node_id: str, found: Sequence[TocVersion], number: int
+) -> MemtuiError:
+    numbers = describe_numbers(found) if found else "none yet"
+    return MemtuiError(f"{node_id} has no version {number}: it has {numbers}")
+
+
 def get_version(node_id: str, version: int) -> TocNode | None:
     """Return a version of a node with its bullets; None if it does not exist."""
     with database.connection():
@@ -102,11 +133,9 @@ def request(node_id: str, now: datetime) -> TocVersion:
         return shown
 
 
-def _list_versions(node_id: str) -> list[TocVersion]:
+def _list_versions(node_id: str) -> Sequence[TocVersion]:
     """Return the versions of a node; at least one."""
-    if not nodes.get_entries([node_id]):
-        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
-    found = nodes.list_versions(node_id)
+    found = find_history(node_id).versions
     if not any(version.is_shown for version in found):
         raise MemtuiError(
             f"{node_id} has no version yet: it is summarized by itself, as soon as a"
@@ -127,10 +156,7 @@ def _select(
     for version in found:
         if version.version == number:
             return version
-    raise MemtuiError(
-        f"{node_id} has no version {number}: it has {describe_numbers(found)}; they are"
-        f" listed by memtui versions {node_id}"
-    )
+    raise _unknown_version(node_id, found, number)
 
 
 def describe_numbers(found: Sequence[TocVersion]) -> str:
