@@ -4,8 +4,8 @@ A session of a day is no stored node: it is composed of the summaries of its seg
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.model import calendar
@@ -131,7 +131,7 @@ def get_session_node(session: DaySession) -> TocNode | None:
         child_node_ids=tuple(names),
         status=_merge_status(segments),
         summarizer=first.summarizer,
-        counts=_add_counts(segment.counts for segment in segments),
+        counts=sum((segment.counts for segment in segments), NodeCounts()),
         agents=first.agents,
         projects=first.projects,
         generation=last.generation if is_by_model else NO_STATS,
@@ -154,10 +154,6 @@ def _merge_status(segments: Sequence[TocNode]) -> NodeStatus:
         return NodeStatus.PENDING
     changing = (NodeStatus.STALE, NodeStatus.PROVISIONAL)
     return next((one for one in changing if one in statuses), NodeStatus.CURRENT)
-
-
-def _add_counts(several: Iterable[NodeCounts]) -> NodeCounts:
-    return NodeCounts(*map(sum, zip(*map(astuple, several), strict=True)))
 
 
 def get_path(node_id: str) -> list[str]:
