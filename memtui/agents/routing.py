@@ -234,7 +234,8 @@ def choose_strategy(
     parsed: Query, periods: Sequence[DatePeriod]
 ) -> tuple[Strategy, str]:
     """Choose how a question with these times is answered, and say why."""
-    named = specific_words(parsed)
+    specific = [word.text for word in parsed.words if word.is_specific]
+    named = list(dict.fromkeys([*parsed.phrases, *specific]))
     words = ", ".join(named[:5])
     time = "; ".join(period.label for period in periods)
     if periods and named:
@@ -244,12 +245,6 @@ def choose_strategy(
     if named:
         return Strategy.TELEPORT, f"It names specific terms: {words}."
     return Strategy.TOP, "It names neither a time nor a specific term."
-
-
-def specific_words(parsed: Query) -> tuple[str, ...]:
-    """Return the words of a query that name something, phrases first."""
-    words = [word.text for word in parsed.words if word.is_specific]
-    return tuple(dict.fromkeys([*parsed.phrases, *words]))
 
 
 def _search(

@@ -76,9 +76,6 @@ class BranchReader:
             has_headlines=False,
         )
 
-    def count_rows(self, keys: Collection[RowKey]) -> int:
-        return sum(len(self.read(key)) for key in keys)
-
     def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:
         """Return the rows of branches, with all that is shown of them.
 
@@ -156,7 +153,7 @@ def _find_near(
             newest = (day_id, sessions[0].node_id) if sessions else way[-1]
         else:
             is_late = days is not None and (latest - day).days >= days
-            if is_late or reader.count_rows(wanted) > room:
+            if is_late or sum(len(reader.read(key)) for key in wanted) > room:
                 break
         near = wanted
     return list(near), newest

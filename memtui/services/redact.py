@@ -78,7 +78,9 @@ class Redaction:
         """
         self._result, self._is_dry_run = RedactionResult(), is_dry_run
         if not is_dry_run:
-            self._finish_forgetting()
+            # Finish an interrupted forgetting, so that the traces removed are all.
+            finished = Forget(self._paths, self._zone, self._clock).finish()
+            self._result.forgotten = finished.counts.events if finished else 0
         with database.connection():
             deletion.overwrite_deleted()
             self._redact_events()
@@ -92,11 +94,6 @@ class Redaction:
             with database.transaction():
                 meta.set_redaction_version(secrets.RULES_VERSION)
         return self._result
-
-    def _finish_forgetting(self) -> None:
-        """Finish an interrupted forgetting, so that the traces removed are all."""
-        finished = Forget(self._paths, self._zone, self._clock).finish()
-        self._result.forgotten = finished.counts.events if finished else 0
 
     def _redact_events(self) -> None:
         last = "" if self._is_dry_run else _saved_position()
