@@ -51,6 +51,9 @@ of work with a similar name, in messages."""
 SAME_NAME = 0.6
 """The share of its terms that a name has in common with a similar one."""
 
+OTHER_NAME = 0.3
+"""A name that shares fewer of its terms with another one is about something else."""
+
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""
 
@@ -70,6 +73,8 @@ class _Work:
     line: str
     effort: float = 0.0
     refs: list[int] = field(default_factory=list)
+    parts: tuple[str, ...] = ()
+    """The names of its further parts, the largest first."""
 
 
 def summarize_children(
@@ -124,7 +129,6 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         for place, segment in segments
         for at, bullet in enumerate(segment.bullets, place)
     ]
-    commits = [row for row in rows if row[1].kind is BulletKind.COMMIT]
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
     outcomes = session_work.find_outcomes([one for _, one in segments])
     best = [row for row in rows if row[1] in outcomes]
@@ -136,11 +140,28 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         session,
         name,
         _work_line(name, best[-1][1].text if best else "", ending),
-        sum(one.counts.messages for _, one in segments)
-        + COMMIT_EFFORT * len(commits)
+        sum(_effort(one) for _, one in segments)
         + STATE_EFFORT * (state in ("pushed", "merged")),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
+        tuple(_further_names(name, [one for _, one in segments])),
     )
+
+
+def _effort(segment: TocNode) -> float:
+    commits = sum(one.kind is BulletKind.COMMIT for one in segment.bullets)
+    return segment.counts.messages + COMMIT_EFFORT * commits
+
+
+def _further_names(name: str, segments: Sequence[TocNode]) -> Iterator[str]:
+    """Yield what else the segments of a session are named by, the largest first."""
+    seen = [set(analyzer.query_terms(name))]
+    for segment in sorted(segments, key=lambda one: -_effort(one)):
+        title = segment.headline
+        terms = set(analyzer.query_terms(title))
+        is_new = all(len(terms & other) < OTHER_NAME * len(terms) for other in seen)
+        if is_new and session_work.names_work(title):
+            seen.append(terms)
+            yield title
 
 
 def _work_line(name: str, outcome: str, ending: str) -> str:
@@ -295,7 +316,20 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
         room = HEADLINE_CHARS - len(_further_projects(others))
         parts = _headline_parts(large, room)
         others = [one for one in projects if one not in parts]
-    return "; ".join(_list_parts(parts)) + _further_projects(others)
+    names = _list_parts(parts)
+    ending = _further_projects(others)
+    if len(large) == 1:
+        names += _fitting(large[0].parts, HEADLINE_CHARS - len(names[0] + ending))
+    return "; ".join(names) + ending
+
+
+def _fitting(names: Sequence[str], room: int) -> Iterator[str]:
+    """Yield the first names that fit into a headline after another one."""
+    for name in names[: HEADLINE_PARTS - 1]:
+        room -= len("; ") + len(name)
+        if room < 0:
+            return
+        yield name
 
 
 def _further_projects(names: Sequence[str]) -> str:

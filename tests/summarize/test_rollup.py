@@ -276,7 +276,27 @@ def test_long_names_are_shortened_for_a_second_project() -> None:
 def test_a_request_that_begins_with_read_is_a_name() -> None:
     first = segment(0, "Read the research and the resources directories", session="a")
     last = segment(1, "Playwright agent feels implausible?", session="a")
-    assert headline(TocLevel.DAY, first, last) == first.headline
+    assert headline(TocLevel.DAY, first, last).startswith(first.headline)
+
+
+def test_the_headline_of_a_single_session_names_its_other_parts_as_they_fit() -> None:
+    day = (
+        segment(0, "Round invoices once", session="a"),
+        segment(1, "Round invoices once (continued)", session="a", messages=40),
+        segment(2, "Rounding of invoices", session="a", messages=40),
+        segment(3, "Log in with a passkey", session="a", messages=3),
+        segment(4, "Export the ledger as CSV", session="a", messages=30),
+        segment(5, "Print the receipts", session="a", messages=2),
+    )
+    assert headline(TocLevel.DAY, *day) == (
+        "Round invoices once; Export the ledger as CSV; Log in with a passkey"
+    )
+    long = segment(6, "Pay by card " * 6, session="a", messages=90)
+    assert headline(TocLevel.DAY, *day[:1], long) == (
+        f"Round invoices once; {long.headline}"
+    )
+    other = segment(7, "Read gzip", session="b", messages=30)
+    assert headline(TocLevel.DAY, *day, other) == "Round invoices once; Read gzip"
 
 
 def test_a_headline_names_work_rather_than_calls() -> None:
