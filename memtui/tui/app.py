@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import textual
 from textual import events, on
@@ -22,7 +22,6 @@ from textual.content import Content
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from memtui.errors import MemtuiError
 from memtui.model.filters import ALL, Scope
@@ -99,13 +98,9 @@ class MemtuiApp(App[str | MemtuiError]):
         """Make the app.
 
         Args:
-            open_workspace: Opens the workspace; called once, on a thread.
-            now: The clock, aware.
-            theme: The name of the theme.
+            open_workspace: Called once, on a thread.
             opening: Shown until the workspace is open.
             hooks: Makes the editor of agents' hooks; the demo has none.
-            settings: The editor of the settings, if there are any.
-            ascii: When marks are drawn in ASCII.
         """
         self._line_filters = themes.LineFilters(ascii)
         super().__init__()
@@ -194,23 +189,19 @@ class MemtuiApp(App[str | MemtuiError]):
         assert self._workspace is not None
         return self._workspace
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Exit if the workspace could not be opened; show other errors."""
         from memtui.tui import format
 
-        if event.state is not WorkerState.ERROR:
-            return
-        error = event.worker.error
-        if event.worker.group == "theme":
+        if group == "theme":
             self.notify(f"Theme not saved: {format.error_text(error)}.", markup=False)
-        elif event.worker.group != "open":
+        elif group != "open":
             text = f"The store could not be read: {format.error_text(error)}"
             self.notify(text, severity="error", markup=False)
         elif isinstance(error, MemtuiError):
             self.exit(error)
         else:
-            raise error or RuntimeError("the workspace could not be opened")
+            raise error
 
     def _fatal_error(self) -> None:
         """Print a traceback without local variables: they may be private."""
@@ -249,8 +240,7 @@ class MemtuiApp(App[str | MemtuiError]):
             self._warning = health.message
             self.notify(f"{self._warning}.", severity="warning", markup=False)
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
-        for screen in self.screen_stack:
-            screen.post_message(self._report_for_screens(message.progress))
+        self._report_to(*self.screen_stack)
 
     def _show_import_error(self, error: str) -> None:
         """Show an error once: the next report of the pipeline hides it elsewhere."""
@@ -258,10 +248,13 @@ class MemtuiApp(App[str | MemtuiError]):
             self.notify(f"importing: {error}", severity="error", markup=False)
         self._import_error = error
 
-    def _report_for_screens(self, progress: "PipelineProgress") -> ProgressReported:
-        """Leave out skipped lines that the user has seen on their screen."""
-        unseen = progress.skipped - self._seen_problems
-        return ProgressReported(replace(progress, skipped=unseen))
+    def _report_to(self, *screens: Screen[Any]) -> None:
+        """Pass the last report on, less the skipped lines that the user has seen."""
+        if self._progress is not None:
+            unseen = self._progress.skipped - self._seen_problems
+            for screen in screens:
+                progress = replace(self._progress, skipped=unseen)
+                screen.post_message(ProgressReported(progress))
 
     def rewrite_forecast(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
@@ -285,8 +278,7 @@ class MemtuiApp(App[str | MemtuiError]):
         """Push a screen in place of notices, and give it the last report."""
         self.clear_notifications()
         self.push_screen(screen, answer)
-        if self._progress is not None:
-            screen.post_message(self._report_for_screens(self._progress))
+        self._report_to(screen)
 
     def action_show_hooks(self) -> None:
         from memtui.tui.screens.hooks import HooksScreen
@@ -301,14 +293,8 @@ class MemtuiApp(App[str | MemtuiError]):
 
         if self._can_show(QuarantineScreen):
             self._show(QuarantineScreen())
-            self._mark_problems_seen()
-
-    def _mark_problems_seen(self) -> None:
-        """Show the number of skipped lines no longer, once their screen was opened."""
-        if self._progress is not None:
-            self._seen_problems = self._progress.skipped
-            for screen in self.screen_stack:
-                screen.post_message(self._report_for_screens(self._progress))
+            self._seen_problems = self._progress.skipped if self._progress else 0
+            self._report_to(*self.screen_stack)
 
     def action_show_jobs(self) -> None:
         from memtui.tui.screens.jobs import JobsScreen

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
+from textual.keys import format_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,8 @@ class Command:
         return " ".join(_shown(key) for key in self.keys.split() if key not in HIDDEN)
 
 
-SYMBOLS = {
-    "slash": "/",
-    "escape": "esc",
-    "asterisk": "*",
-    "right_square_bracket": "]",
-    "left_square_bracket": "[",
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "comma": ",",
-    "question_mark": "?",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
-    "down": "↓",
-    "up": "↑",
-    "right": "→",
-    "left": "←",
-    "delete": "del",
-}
+NAMED = ("enter", "backspace")
+"""Keys that are shown by their names, for which Textual has symbols."""
 
 HIDDEN = ("equals_sign",)
 """Keys that are not shown: "=" is "+" without shift."""
@@ -333,12 +317,10 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
     """Return the bindings of commands, in the order of the table.
 
     Args:
-        names: The commands.
         in_footer: Show all of them in the footer, not only those always shown.
         help: More commands, each with its help text for this binding.
 
     Raises:
-        KeyError: There is no such command.
         ValueError: A command has no help text, neither here nor in the table.
     """
     rows = sorted({get_command(name) for name in (*names, *help)}, key=COMMANDS.index)
@@ -360,11 +342,7 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
 
 
 def explain_idle_key(key: str) -> str:
-    """Return what to show when a key does nothing; empty for an unknown key.
-
-    Args:
-        key: Textual's name of the key.
-    """
+    """Return what to show when a key does nothing; empty for an unknown key."""
     labels = dict.fromkeys(row.label for row in COMMANDS if key in row.keys.split())
     if not labels:
         return ""
@@ -372,4 +350,4 @@ def explain_idle_key(key: str) -> str:
 
 
 def _shown(key: str) -> str:
-    return SYMBOLS.get(key, key)
+    return key if key in NAMED else format_key(key)

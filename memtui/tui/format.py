@@ -48,11 +48,6 @@ GLIMPSE_CHARS = 72
 """The maximum length of a text in a notice."""
 
 
-def number(number: int) -> str:
-    """Format a number: "1,234"."""
-    return f"{number:,}"
-
-
 def size(characters: int) -> str:
     """Format the approximate size of a text."""
     if characters < _KB:
@@ -150,12 +145,7 @@ def support_counts(bullets: Sequence[Bullet]) -> str:
 
 
 def author(node: TocNode, *, is_rejected: bool = False) -> str:
-    """Say who wrote a summary; empty if there is none.
-
-    Args:
-        node: The node.
-        is_rejected: Whether a model's version of it was rejected.
-    """
+    """Say who wrote a summary, or that a model's version of it was rejected."""
     if node.is_by_model:
         return f"written by {node.generation.model}"
     if not node.summarizer:

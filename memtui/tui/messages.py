@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from memtui.model.events import EventPosition
     from memtui.model.filters import Scope
     from memtui.model.verdicts import Verdict
@@ -44,19 +42,12 @@ class NodeRevealed(Message):
     node_id: str
 
 
-@dataclass(eq=False, repr=False)
 class DayHighlighted(Message):
     """The cursor of the calendar has moved to another day."""
-
-    day: "date"
 
 
 class DaySelected(Message):
     """The highlighted day should be opened."""
-
-
-class YearsScrolled(Message):
-    """Other years are visible, which may have to be loaded."""
 
 
 @dataclass(eq=False, repr=False)
@@ -81,16 +72,17 @@ class SourceRequested(Message):
     mark.
     """
 
-    grip_id: str
-    place: int
-    among: int
-    why_none: str
+    why_none: str = ""
+    grip_id: str = ""
+    number: int = 0
+    """The number of the grip among those of the bullet."""
+    total: int = 0
     verdict: "Verdict | None" = None
+    node_id: str = ""
     bullet: int = 0
+    """The number of the bullet in the node."""
     event_id: str = ""
     excerpt: str = ""
-    node_id: str = ""
-    """The node of the bullet."""
 
 
 class SourceSelected(Message):

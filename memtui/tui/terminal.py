@@ -62,12 +62,7 @@ def _wait_until_closed() -> None:
 
 
 def run(app: "App[object]", argv: Sequence[str], folder: str = "") -> str:
-    """Run a program in place of the app.
-
-    Args:
-        app: The app to suspend.
-        argv: The program and its arguments, without a shell.
-        folder: The working folder; empty for the current one.
+    """Run a program in place of the app, without a shell.
 
     Returns:
         Why the program failed, or an empty string.

@@ -274,11 +274,7 @@ class LineFilters:
     """Chooses the filters for the terminal, the environment and the settings."""
 
     def __init__(self, ascii: str = AUTO) -> None:
-        """Inspect the environment.
-
-        Args:
-            ascii: When marks are drawn in ASCII.
-        """
+        """Inspect the environment."""
         self.is_colorless = bool(os.environ.get("NO_COLOR"))
         # Textual writes to standard error.
         self._encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
@@ -295,13 +291,7 @@ class LineFilters:
     def apply(
         self, filters: Sequence[LineFilter], theme: str, variables: Mapping[str, str]
     ) -> list[LineFilter]:
-        """Add ours to the filters of Textual, and replace its filter for NO_COLOR.
-
-        Args:
-            filters: Those of Textual.
-            theme: The name of the theme.
-            variables: The variables of the theme.
-        """
+        """Add ours to the filters of Textual, and replace its filter for NO_COLOR."""
         ours = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
         if self.is_colorless:
             if self._no_color is None or self._no_color[0] != theme:

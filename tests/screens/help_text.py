@@ -7,14 +7,15 @@ from textual.app import App
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.tui.screens.help import KEY_CELLS, HelpScreen, Page
+from memtui.tui.screens.help import KEY_CELLS, HelpScreen
+from memtui.tui.widgets.text_block import Stack
 
 
 def lines(app: App[str | MemtuiError]) -> Sequence[str]:
     """All of it, from above, where there is room for each line."""
     assert isinstance(app.screen, HelpScreen)
     page = app.screen.query_one("#help Static", Static).visual
-    assert isinstance(page, Page)
+    assert isinstance(page, Stack)
     return page.lay_out(300).plain.splitlines()
 
 

@@ -21,12 +21,13 @@ from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
 from memtui.tui.screens.base import KeyLine
-from memtui.tui.screens.search import SearchHelp, SearchHistory, SearchScreen
+from memtui.tui.screens.search import SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import DetailPane
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
 from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.text_block import Stack
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests.pilots import Compare
@@ -177,7 +178,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         await settle(pilot)
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
-        assert isinstance(how.visual, SearchHelp)
+        assert isinstance(how.visual, Stack)
         for example in (*(f"{name}:" for name in FILTER_FIELDS), "refr*", "last week"):
             assert example in how.visual.lay_out(60).plain
         await ask(pilot, settle, "session")

@@ -29,12 +29,11 @@ from memtui.tui.screens.versions import (
     NOT_SUMMARIZED,
     VersionList,
     VersionsScreen,
-    VersionText,
 )
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.text_block import Paragraph
+from memtui.tui.widgets.text_block import Paragraph, Stack
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests import model_versions
@@ -139,8 +138,8 @@ def about(app: MemtuiApp) -> str:
 
 def said(app: MemtuiApp) -> str:
     visual = app.screen.query_one("#details", Static).visual
-    assert isinstance(visual, VersionText | Content)
-    return visual.lay_out(80).plain if isinstance(visual, VersionText) else visual.plain
+    assert isinstance(visual, Stack | Content)
+    return visual.lay_out(80).plain if isinstance(visual, Stack) else visual.plain
 
 
 def title(app: MemtuiApp) -> tuple[str, str]:

@@ -191,7 +191,7 @@ def test_time_and_settled_state_give_way_to_a_complete_name() -> None:
     assert drawn_session(row, 36).rstrip() == "  Login fails after switching tabs"
     assert drawn_session(row, 30) == "  Login fails after…  answered"
     failed = session("Login fails after switching tabs", state="failed")
-    assert drawn_session(failed, 36).endswith("…  failed")
+    assert drawn_session(failed, 36) == "  Login fails after…          failed"
 
 
 def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> None:

@@ -1,8 +1,8 @@
 """Base classes of the screens: loading, two panes, dialogs, and the line of keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,7 +14,6 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import PaneLeft, ProgressReported
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from memtui.tui.app import MemtuiApp
     from memtui.workspace import Workspace
 
-
-T = TypeVar("T")
 
 LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 """The class of a screen from this width on, in columns."""
@@ -43,22 +40,21 @@ EMPTY = "No conversations yet.\n\nPress i to import those found on this machine.
 class LoadingScreen(Screen[ScreenResultType]):
     """A screen that reads and writes on threads."""
 
-    def load(
-        self, read: Callable[[], T], show: Callable[[T], object], group: str
-    ) -> None:
-        """Read on a thread, then show; replaces an earlier load of this group."""
-        workers.load(self, read, show, group)
+    @property
+    def memtui(self) -> "MemtuiApp":
+        return cast("MemtuiApp", self.app)
 
-    def run_thread(
-        self, action: Callable[[], T], done: Callable[[T], object], group: str
-    ) -> None:
-        """Do something on a thread, then call `done` with its result."""
-        workers.run(self, action, done, group)
+    @property
+    def workspace(self) -> "Workspace":
+        return self.memtui.workspace
 
-    @on(Worker.StateChanged)
-    def _pass_error_on(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.show_error(event.worker.error, event.worker.group)
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of the store."""
+        return self.workspace.zone
+
+    def now(self) -> datetime:
+        return self.memtui.now()
 
     def show_error(self, error: BaseException, group: str) -> None:
         """Show that a thread of a group failed; by default by a notice."""
@@ -86,22 +82,6 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     def compose_body(self) -> ComposeResult:
         """Yield the widgets between the status line and the keys."""
         raise NotImplementedError
-
-    @property
-    def memtui(self) -> "MemtuiApp":
-        return cast("MemtuiApp", self.app)
-
-    @property
-    def workspace(self) -> "Workspace":
-        return self.memtui.workspace
-
-    @property
-    def zone(self) -> tzinfo:
-        """The time zone of the store."""
-        return self.workspace.zone
-
-    def now(self) -> datetime:
-        return self.memtui.now()
 
     @on(ProgressReported)
     def _show_progress(self, message: ProgressReported) -> None:
@@ -257,11 +237,7 @@ class KeyLine(Widget):
     """The keys that fit, in the order of the commands."""
 
     def __init__(self, *also: str) -> None:
-        """Create the line.
-
-        Args:
-            also: Commands of the app to show besides those of the screen.
-        """
+        """Also show commands of the app, besides those of the screen."""
         super().__init__()
         self._also = also
 
@@ -306,12 +282,10 @@ def _rank(binding: Binding) -> int:
 
 
 def fit_keys(sizes: Sequence[tuple[int, int]], width: int) -> Sequence[int]:
-    """Return the indexes of the keys that fit, in their order.
+    """Return the indexes of the keys that fit, each given by its rank and width.
 
-    Args:
-        sizes: Rank and width of each key. The highest rank is dropped first, the last
-            key of it before the others; rank 0 is never dropped.
-        width: The available cells.
+    The highest rank is dropped first, the last key of it before the others; rank 0 is
+    never dropped.
     """
     shown = [*range(len(sizes))]
     while sum(sizes[index][1] + GAP for index in shown) - GAP > width:

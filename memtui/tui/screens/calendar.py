@@ -29,13 +29,11 @@ from memtui.tui.messages import (
     DaySelected,
     ProgressReported,
     ScopeChanged,
-    YearsScrolled,
 )
 from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.text_block import DIM
 
 GLYPHS = "·░▒▓█"
 """From no messages to most; the ASCII theme needs five different characters, too."""
@@ -138,8 +136,8 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def is_loaded(self) -> bool:
-        """True if the year under the cursor has been read."""
-        return self.cursor.year in self.years
+        """True if the days have been read."""
+        return bool(self.years)
 
     def _find(self, day: date) -> CalendarDay | None:
         year = self.years.get(day.year)
@@ -155,17 +153,11 @@ class DayGrid(Widget, can_focus=True):
 
         Args:
             span: The first and the last day with conversations.
-            years: The years that were read.
             counts: The messages of each day of all years, for one scale in all.
         """
         self.span, self.scale = span, ActivityScale.from_counts(counts)
-        self.years |= {year.number: year for year in years}
-        self._request_years()
-
-    def reload(self) -> None:
-        """Request all years in view again."""
-        self.years.clear()
-        self._request_years()
+        self.years = {year.number: year for year in years}
+        self.refresh()
 
     def go_to(self, day: date) -> None:
         """Move the cursor to a day, or to the nearest one there is."""
@@ -176,17 +168,10 @@ class DayGrid(Widget, can_focus=True):
         year = self.cursor.year
         if year not in (years := self.visible_years):
             self._top_year = year if year > years[0] else year + len(years) - 1
-        self._request_years()
-        self.post_message(DayHighlighted(self.cursor))
+        self.post_message(DayHighlighted())
 
     def on_resize(self) -> None:
         self.watch_cursor()
-
-    def _request_years(self) -> None:
-        """Draw again, and request the years in view that have not been read."""
-        if any(year not in self.years for year in self.visible_years):
-            self.post_message(YearsScrolled())
-        self.refresh()
 
     # Keys and mouse
 
@@ -278,14 +263,16 @@ class DayGrid(Widget, can_focus=True):
                 names = f"{names:<{week * cells}}{thursday:%b}"
         is_current = year == self.cursor.year
         name = f"{year:<{LEAD_CELLS}}"
-        return Content.assemble((name, "bold" if is_current else DIM), (names, DIM))
+        return Content.assemble(
+            (name, "bold" if is_current else "$context"), (names, "$context")
+        )
 
     def _weekday(self, year: int, weekday: int) -> Content:
         first, cells = _first_monday(year) + weekday * DAY, self._week_cells
         days = [first + n * calendar.WEEK for n in range(_count_weeks(year))]
         has_cursor = self.cursor.year == year and self.cursor in days
         lead = f"{'>' if has_cursor else ' '}{WEEKDAYS[weekday]}".ljust(LEAD_CELLS)
-        parts = [(lead, "bold" if has_cursor else DIM)]
+        parts = [(lead, "bold" if has_cursor else "$context")]
         for day in days:
             text, style = " " * cells, NO_MESSAGES
             is_shown = day.year == year and year in self.years
@@ -313,7 +300,7 @@ def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     when = f"{date_format.day(day)}, {date_format.day_age(day, today)}"
     parts = [Content.styled(when, "bold")]
     if found is None:
-        return parts[0] + Content.styled(" · no conversations", DIM)
+        return parts[0] + Content.styled(" · no conversations", "$context")
     pending = [Content("not summarized yet")] if found.is_pending else []
     if not found.segments and found.is_pending:
         return Content(" · ").join(parts + pending)
@@ -326,14 +313,14 @@ def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     lines = [
         Content(" · ").join(parts),
         Content(found.headline),
-        Content.styled(" · ".join(names), DIM),
+        Content.styled(" · ".join(names), "$context"),
     ]
     return Content("\n").join(line for line in lines if line)
 
 
 def describe_scale(scale: ActivityScale) -> Content:
     parts = [f"{GLYPHS[level]} {text}" for level, text in scale.ranges()]
-    return Content("   ".join(parts)) + Content.styled(" messages a day", DIM)
+    return Content("   ".join(parts)) + Content.styled(" messages a day", "$context")
 
 
 DAY_LEVELS = ("toc:day:", "toc:segment:")
@@ -360,12 +347,7 @@ class CalendarScreen(BaseScreen[str]):
     ]
 
     def __init__(self, scope: Scope, day: date | None = None) -> None:
-        """Make the screen.
-
-        Args:
-            scope: Which part of the memory is shown.
-            day: Where the cursor starts; None for the last day with conversations.
-        """
+        """Start at a day; by default at the last one with conversations."""
         super().__init__()
         self._scope, self._day = scope, day
         self._is_placed = False
@@ -380,7 +362,7 @@ class CalendarScreen(BaseScreen[str]):
 
     @property
     def _today(self) -> date:
-        return self.now().astimezone(self.zone).date()
+        return calendar.local_day(self.now(), self.zone)
 
     @property
     def _grid(self) -> DayGrid:
@@ -389,7 +371,7 @@ class CalendarScreen(BaseScreen[str]):
     def on_mount(self) -> None:
         self.query_one(StatusLine).scope = self._scope
         self._grid.focus()
-        self.set_timer(workers.SLOW_S, self._show_loading)
+        self.reload()
 
     def _show_loading(self) -> None:
         if not self._grid.is_loaded and not self.has_class("-failing"):
@@ -397,23 +379,27 @@ class CalendarScreen(BaseScreen[str]):
 
     # Loading
 
-    @on(YearsScrolled)
     def reload(self) -> None:
-        """Load the years that are visible now or were before."""
-        numbers = sorted({*self._grid.years, *self._grid.visible_years})
-        zone, scope = self.zone, self._scope
+        zone, scope, today = self.zone, self._scope, self._today
 
         def read() -> YearData:
-            years = [browse.get_calendar_year(one, zone, scope) for one in numbers]
-            return browse.get_date_range(), years, browse.list_daily_counts(scope)
+            span = browse.get_date_range()
+            first = span.first if span else today
+            last = max(span.last, today) if span else today
+            years = [
+                browse.get_calendar_year(year, zone, scope)
+                for year in range(first.year, last.year + 1)
+            ]
+            return span, years, browse.list_daily_counts(scope)
 
-        self.load(read, self._show, "years")
+        workers.load(self, read, self._show, "years", self._show_loading)
 
     @on(ScopeChanged)
     def change_scope(self, message: ScopeChanged) -> None:
         """Show the days of another scope; the cursor stays."""
         self._scope = self.query_one(StatusLine).scope = message.scope
-        self._grid.reload()
+        self._grid.show(self._grid.span, (), ())
+        self.reload()
 
     def _show(self, data: YearData) -> None:
         span, years, counts = data
@@ -433,8 +419,7 @@ class CalendarScreen(BaseScreen[str]):
             return
         day = describe_day(grid.cursor, grid.current, self._today)
         self.query_one("#day", Static).update(day)
-        legend = describe_scale(grid.scale)
-        self.query_one("#legend", Static).update(legend)
+        self.query_one("#legend", Static).update(describe_scale(grid.scale))
         year = grid.years[grid.cursor.year]
         messages = sum(one.messages for one in year.days.values())
         measure = (
@@ -472,7 +457,9 @@ class CalendarScreen(BaseScreen[str]):
         elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
             find = partial(browse.find_nearest, wanted, self.zone, self._scope)
-            self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
+            workers.load(
+                self, find, partial(self._go_to_nearest, grid.cursor), "nearest"
+            )
 
     def _go_to_nearest(self, wanted: date, found: str) -> None:
         """Move to the nearest day with conversations, and say so."""
@@ -494,7 +481,7 @@ class CalendarScreen(BaseScreen[str]):
             if node_id:
                 self._grid.go_to(calendar.period(node_id).first)
 
-        self.app.push_screen(DateScreen(self.now().astimezone(self.zone)), arrive)
+        self.app.push_screen(DateScreen(), arrive)
 
     def action_back(self) -> None:
         self.dismiss("")

@@ -294,12 +294,7 @@ class ContentsScreen(BaseScreen[None]):
     # Jumps
 
     def go_to(self, node_id: str, session: SessionRequested | None = None) -> None:
-        """Jump to a node.
-
-        Args:
-            node_id: The node.
-            session: The session that was open until now, to come back to.
-        """
+        """Jump to a node, from a session that was open until now if one is given."""
         self._jump(Location(_make_target(node_id, self.now())), session)
 
     def return_to(self, location: Location) -> None:
@@ -394,7 +389,7 @@ class ContentsScreen(BaseScreen[None]):
             if node_id:
                 self.go_to(node_id)
 
-        self.app.push_screen(DateScreen(self.now().astimezone(self.zone)), arrive)
+        self.app.push_screen(DateScreen(), arrive)
 
     def action_show_versions(self) -> None:
         """Show the versions of the selected node."""

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -15,10 +14,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from memtui.model import calendar
 from memtui.model.sessions import ResumeCommand
 from memtui.services import browse
 from memtui.text import dates
-from memtui.tui import format
+from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 
 # Going to a date
@@ -32,34 +32,27 @@ NOTHING = "No conversations yet: there is no day to go to."
 
 
 class DateScreen(Dialog[str]):
-    """Returns the id of an existing node, or an empty string."""
+    """Returns the id of an existing node."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "go there", key_display="enter", priority=True),
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, now: datetime) -> None:
-        """Make the dialog.
-
-        Args:
-            now: The time in the store's time zone.
-        """
-        super().__init__()
-        self._now = now
-
     def compose_dialog(self) -> ComposeResult:
+        today = calendar.local_day(self.now(), self.zone)
         with Vertical(id="date"):
-            yield Input(
-                placeholder=self._now.date().isoformat(), compact=True, id="day"
-            )
+            yield Input(placeholder=today.isoformat(), compact=True, id="day")
             yield Static(id="parsed", markup=False)
             yield Static(EXAMPLES, id="examples", markup=False)
 
     @on(Input.Changed)
     def show_parsed(self, event: Input.Changed) -> None:
-        date = dates.read_node(event.value, self._now)
+        date = self._read_date(event.value)
         self._say(f"→ {date.label}" if date else "")
+
+    def _read_date(self, text: str) -> dates.NodeDate | None:
+        return dates.read_node(text, self.now().astimezone(self.zone))
 
     def _say(self, text: str, style: str = "$foreground") -> None:
         self.query_one("#parsed", Static).update(Content.styled(text, style))
@@ -67,14 +60,12 @@ class DateScreen(Dialog[str]):
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
         """Look for the node, or show that the date is not understood."""
-        date = dates.read_node(event.value, self._now)
+        date = self._read_date(event.value)
         if date is None:
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
-        zone = self._now.tzinfo
-        assert zone is not None
-        find = partial(browse.find_nearest, date.node_id, zone)
-        self.load(find, partial(self._leave_to, date.node_id), "nearest")
+        find = partial(browse.find_nearest, date.node_id, self.zone)
+        workers.load(self, find, partial(self._leave_to, date.node_id), "nearest")
 
     def _leave_to(self, wanted: str, found: str) -> None:
         if not found:
@@ -90,9 +81,6 @@ class DateScreen(Dialog[str]):
 
     def show_error(self, error: BaseException, group: str) -> None:
         self._say(f"✗ {format.error_text(error)}", "$error")
-
-    def action_leave(self) -> None:
-        self.dismiss("")
 
 
 # Exporting a session
@@ -151,7 +139,9 @@ class ExportScreen(Dialog[Path | None]):
     @on(Input.Submitted)
     def check(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
-        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
+        workers.load(
+            self, partial(check_file, typed), partial(self._submit, typed), "check"
+        )
 
     def _submit(self, typed: str, check: FileCheck) -> None:
         if check.problem:
@@ -195,12 +185,7 @@ class ResumeScreen(Dialog[bool]):
     ]
 
     def __init__(self, problem: str, resume: ResumeCommand) -> None:
-        """Make the dialog.
-
-        Args:
-            problem: Why the command cannot be run here; empty if it can.
-            resume: The command.
-        """
+        """Make the dialog; the problem is why the command cannot be run here, or ""."""
         super().__init__()
         self._problem, self._resume = problem, resume
 

@@ -152,7 +152,7 @@ class FilterScreen(Dialog[Scope | None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
         self._show_draft()
-        self.load(browse.list_scopes, self._show_parts, "parts")
+        workers.load(self, browse.list_scopes, self._show_parts, "parts")
 
     def _show_parts(self, parts: ScopeChoices) -> None:
         self._parts = parts

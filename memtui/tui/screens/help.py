@@ -1,6 +1,5 @@
 """The help: the keys of the focused pane, then of the screen, then of the app."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +11,7 @@ from textual.widgets import Static
 
 from memtui.tui import commands, palette
 from memtui.tui.screens.base import Dialog
-from memtui.tui.widgets.text_block import Paragraph, TextBlock
+from memtui.tui.widgets.text_block import Paragraph, Stack
 
 PANE, SCREEN, EVERYWHERE, MOVING = (
     "In this pane",
@@ -46,24 +45,6 @@ MARKS = (
 )
 
 
-class Page(TextBlock):
-    """Headings with rows under them, drawn as one renderable."""
-
-    def __init__(self, parts: Mapping[str, Sequence[Paragraph]]) -> None:
-        self._parts = [(heading, rows) for heading, rows in parts.items() if rows]
-
-    def compose_lines(self, width: int) -> Content:
-        return Content("\n\n").join(
-            Content("\n").join(
-                [
-                    Content.styled(heading, "bold"),
-                    *(one.compose_lines(width) for one in rows),
-                ]
-            )
-            for heading, rows in self._parts
-        )
-
-
 class HelpScreen(Dialog[None]):
     """Lists the commands that can be used now, the nearest to the focus first."""
 
@@ -75,11 +56,7 @@ class HelpScreen(Dialog[None]):
     ]
 
     def __init__(self, screen: Screen[Any]) -> None:
-        """Make the page.
-
-        Args:
-            screen: The screen to help with, which has the focus still.
-        """
+        """Make the help of a screen, which has the focus still."""
         super().__init__()
         self._available = palette.available_commands(screen)
         panes = screen.focused.ancestors_with_self if screen.focused else ()
@@ -96,8 +73,12 @@ class HelpScreen(Dialog[None]):
             parts[MOVING if is_move else headings[one.level]].append(row)
         if self._with_marks:
             parts["Marks"] = [_hanging(*one) for one in MARKS]
+        lines: list[Content | Paragraph] = []
+        for heading, rows in parts.items():
+            if rows:
+                lines += [Content(""), Content.styled(heading, "bold"), *rows]
         with VerticalScroll(id="help"):
-            yield Static(Page(parts))
+            yield Static(Stack(*lines[1:]))
 
     def action_scroll(self, step: int) -> None:
         self.query_one("#help").scroll_relative(y=step, animate=False)

@@ -16,7 +16,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.paths import with_tilde
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -31,7 +31,7 @@ DIFF_HEAD = 2
 """The lines of a diff that only name the file, which the title does too."""
 
 
-class AgentList(ItemList[str], inherit_bindings=False):
+class AgentList(ItemList["HookStatus"], inherit_bindings=False):
     """The agents, one per line."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -53,14 +53,8 @@ class HooksScreen(BaseScreen[None]):
     ]
 
     def __init__(self, hooks: "HooksEditor") -> None:
-        """Make the screen.
-
-        Args:
-            hooks: Reads and changes agents' settings; called on threads.
-        """
         super().__init__()
         self._hooks = hooks
-        self._installations: Sequence[HookStatus] = ()
         self._change: ConfigChange | None = None
         self._agent = ""
         """The agent whose change is shown or being planned."""
@@ -80,16 +74,13 @@ class HooksScreen(BaseScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(AgentList).loading = True
-        self.load(self._hooks.statuses, self._show, "hooks")
+        workers.load(self, self._hooks.statuses, self._show, "hooks")
 
     def _show(self, installations: "Sequence[HookStatus]") -> None:
-        self._installations = installations
         agents = self.query_one(AgentList)
         agents.loading = False
-        at = agents.highlighted or 0
-        agents.clear_options()
-        agents.add_options(Option(_row(one), id=one.agent) for one in installations)
-        agents.highlighted = at
+        rows = [Option(_row(one), id=one.agent) for one in installations]
+        agents.show_items({one.agent: one for one in installations}, rows)
         agents.focus()
 
     @on(OptionList.OptionHighlighted)
@@ -100,13 +91,15 @@ class HooksScreen(BaseScreen[None]):
             self._clear(HINT)
 
     @on(OptionList.OptionSelected)
-    def plan(self, event: OptionList.OptionSelected) -> None:
+    def plan(self) -> None:
         """Plan to install the hooks, or to remove them where they are up to date."""
-        one = self._installations[event.option_index]
+        one = self.query_one(AgentList).current
+        if one is None:
+            return
         self._agent = one.agent
         is_removal = one.is_installed and one.is_current
         plan = partial(self._hooks.plan, one.agent, is_removal=is_removal)
-        self.load(plan, self._show_change, "hooks")
+        workers.load(self, plan, self._show_change, "hooks")
 
     def _show_change(self, change: "ConfigChange") -> None:
         if change.agent != self._agent:
@@ -130,11 +123,11 @@ class HooksScreen(BaseScreen[None]):
         change, self._change = self._change, None
         self.refresh_bindings()
         write = partial(_write, self._hooks, change)
-        self.load(write, partial(self._show_written, change.agent), "hooks")
+        workers.load(self, write, partial(self._show_written, change.agent), "hooks")
 
     def _show_written(self, agent: str, installations: "Sequence[HookStatus]") -> None:
         self._show(installations)
-        (one,) = (one for one in installations if one.agent == agent)
+        one = self.query_one(AgentList).items[agent]
         done = "installed" if one.is_installed else "removed"
         note = f" {one.note}" if one.is_installed and one.note else ""
         self._clear(f"{one.title}: hooks {done}.{note}")

@@ -22,7 +22,7 @@ from memtui.services import jobs
 from memtui.services.jobs import REASONS
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import status_line
@@ -155,7 +155,7 @@ def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
     else:
         text = status.schedule
     if pending := state.work.requests.get(job):
-        text += f" · {format.number(pending)} pending"
+        text += f" · {pending:,} pending"
     has_failed = status.last is not None and status.last.result is RunResult.FAILED
     return Content.assemble(text, *((" · ", ("✗ failed", "$error")) * has_failed))
 
@@ -186,7 +186,7 @@ def _describe_stage(name: str, state: JobListState, now: datetime) -> Content:
         lines.append(Content(f"Last active {age}."))
     failing = state.work.failing if state.work else 0
     if name in ("summarize", "rollup") and failing:
-        text = f"✗ {format.number(failing)} failed and will be retried."
+        text = f"✗ {failing:,} failed and will be retried."
         lines.append(Content.styled(text, "$error"))
     if activity.error:
         lines.append(Content.styled(f"✗ {activity.error}", "$error"))
@@ -234,13 +234,13 @@ def _describe_runs(
         is_bad = run.result in (RunResult.FAILED, RunResult.INTERRUPTED)
         started = date_format.moment(run.started_at, zone)
         duration = date_format.duration((run.ended_at or now) - run.started_at)
-        counts = f"{format.number(run.created)} created"
+        counts = f"{run.created:,} created"
         for count, name in (
             (run.rejected, "rejected"),
             (run.failed, "failed"),
             (run.waiting, "pending"),
         ):
-            counts += f", {format.number(count)} {name}" if count else ""
+            counts += f", {count:,} {name}" if count else ""
         line = (
             f"{'✗' if is_bad else ' '} {started}  {result}, {duration},"
             f" {REASONS[run.reason]}: {counts}"
@@ -282,11 +282,7 @@ def describe_model(
 ) -> Content:
     """Describe the state of the model, what to do about it, and what it does now.
 
-    Args:
-        model: The state of the model; None where another process works.
-        reason: Why no model is used at all; "" if one is.
-        work: The state of the jobs, with the model that another process has found.
-        now: The current time.
+    The arguments are those of `explain_missing_model`.
     """
     if reason:
         return Content(reason)
@@ -387,7 +383,7 @@ class JobsScreen(ListDetailScreen[None]):
                 has_worker=workspace.has_worker,
             )
 
-        self.load(read, self._show, "jobs")
+        workers.load(self, read, self._show, "jobs")
 
     def _show(self, work: "WorkStatus") -> None:
         self._state = replace(self._state, work=work)
@@ -486,11 +482,14 @@ class JobsScreen(ListDetailScreen[None]):
         else:
             change = jobs.pause
             text = f"{JOB_TITLES[job]}: paused. A running call is finished first."
-        self.run_thread(partial(change, [job]), lambda _: self._confirm(text), "change")
+        workers.run(
+            self, partial(change, [job]), lambda _: self._confirm(text), "change"
+        )
 
     def action_run_now(self) -> None:
         if job := self._selected_job("run"):
-            self.run_thread(
+            workers.run(
+                self,
                 partial(self._request_run, job),
                 partial(self._confirm_run, job),
                 "change",

@@ -28,7 +28,7 @@ from memtui.services.quarantine import (
     RetryResult,
 )
 from memtui.text import date_format
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
@@ -119,12 +119,6 @@ class DismissScreen(Dialog[str]):
     ]
 
     def __init__(self, entry: QuarantineEntry, total: int) -> None:
-        """Make the dialog.
-
-        Args:
-            entry: The selected entry.
-            total: How many entries there are in all.
-        """
         super().__init__()
         self._entry, self._total = entry, total
 
@@ -141,7 +135,7 @@ class DismissScreen(Dialog[str]):
             question = f"Delete this hook file for good ({entry.amount})?\n\n"
             effect = "\n\nThere is no other copy of it."
         if self._total > 1:
-            effect += f" Press a to dismiss all {format.number(self._total)} entries."
+            effect += f" Press a to dismiss all {self._total:,} entries."
         return Content.assemble((question, "bold"), entry.name, (effect, "$context"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
@@ -216,7 +210,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             page = quarantine.page(limit=LISTED)
             return page, quarantine.outcomes(retried) if retried else ()
 
-        self.load(read, self._show, "list")
+        workers.load(self, read, self._show, "list")
 
     def _show(self, loaded: tuple[QuarantinePage, Sequence[RetryOutcome]]) -> None:
         page, outcomes = loaded
@@ -241,7 +235,9 @@ class QuarantineScreen(ListDetailScreen[None]):
     def load_entry(self) -> None:
         if entry := self._list.current:
             show = self.workspace.quarantine.show
-            self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
+            workers.load(
+                self, partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show"
+            )
 
     def _show_entry(self, shown: QuarantineContent) -> None:
         entry = self._list.current
@@ -300,10 +296,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         if "waiting" in became:
             return
         self._retried, self._returning = (), ""
-        counts = [
-            f"{format.number(became.count(what))} {what}"
-            for what in dict.fromkeys(became)
-        ]
+        counts = [f"{became.count(what):,} {what}" for what in dict.fromkeys(became)]
         self.notify(", ".join(counts) + ".", title="Retried", markup=False)
 
     def action_dismiss_entry(self) -> None:
@@ -317,7 +310,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             if chosen:
                 names = [entry.name] if chosen == ONE else None
                 drop = partial(self.workspace.quarantine.drop, names)
-                self.run_thread(drop, self._show_dropped, "dismiss")
+                workers.run(self, drop, self._show_dropped, "dismiss")
 
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)
 

@@ -104,13 +104,7 @@ class ReaderScreen(BaseScreen[None]):
     ]  # fmt: skip
 
     def __init__(self, key: ConversationKey, event_id: str = "") -> None:
-        """Create the screen.
-
-        Args:
-            key: The conversation to show.
-            event_id: The event to open; if empty, the beginning, or the end of a
-                session that may still be running.
-        """
+        """Open an event; by default the beginning, or the end of a running session."""
         super().__init__()
         self.key = key
         self.about: ConversationInfo | None = None
@@ -156,7 +150,6 @@ class ReaderScreen(BaseScreen[None]):
         self.view.focus()
         # The width of the lines is known after the first refresh.
         self.call_after_refresh(self._open)
-        self.set_timer(workers.SLOW_S, self._show_loading)
 
     def _show_loading(self) -> None:
         if self.about is None and not self.has_class("-empty"):
@@ -185,7 +178,7 @@ class ReaderScreen(BaseScreen[None]):
             self._show_about(about)
             self._show_turns(wanted, loaded)
 
-        self.load(read, show, TURNS)
+        workers.load(self, read, show, TURNS, self._show_loading)
 
     @on(TurnsRequested)
     def load_turns(self, wanted: TurnsRequested) -> None:
@@ -194,7 +187,7 @@ class ReaderScreen(BaseScreen[None]):
             return
         self._is_jumping = wanted.is_jump
         read = partial(self._turn_loader(), wanted)
-        self.load(read, partial(self._show_turns, wanted), TURNS)
+        workers.load(self, read, partial(self._show_turns, wanted), TURNS)
 
     def _turn_loader(self) -> Callable[[TurnsRequested], LoadedTurns]:
         """Return what loads turns on a thread, and renders them as at present."""
@@ -262,7 +255,7 @@ class ReaderScreen(BaseScreen[None]):
         thinking = ""
         if about.thoughts:
             verb = "hide" if self._with_thinking else "show"
-            thinking = f"t: {verb} thinking ({format.number(about.thoughts)})"
+            thinking = f"t: {verb} thinking ({about.thoughts:,})"
         parts = [session.agent, session.project, "" if subagent else messages, thinking]
         what = f"{subagent} of {title}" if subagent else title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
@@ -334,7 +327,7 @@ class ReaderScreen(BaseScreen[None]):
                 view.set_measure(length, shown.turns[0].position)
                 self._catch_up(layout, frozenset(self._expanded))
 
-        self.load(read, show, NEWS)
+        workers.load(self, read, show, NEWS)
 
     # Rendering
 
@@ -380,7 +373,7 @@ class ReaderScreen(BaseScreen[None]):
                 self._show_match()
 
         render = partial(turn_rendering.render_turns, turns, layout, expanded)
-        self.load(render, show, "render")
+        workers.load(self, render, show, "render")
 
     def action_toggle_expanded(self) -> None:
         """Expand or collapse the turn under the cursor."""
@@ -434,7 +427,7 @@ class ReaderScreen(BaseScreen[None]):
                     self.notify(f"This is your {which} prompt.", markup=False)
 
             read = partial(conversation.find_question, self.key, here, step)
-            self.load(read, go, "prompt")
+            workers.load(self, read, go, "prompt")
 
     def _go_to(self, place: EventPosition) -> None:
         number = self.view.start_jump()
@@ -457,7 +450,7 @@ class ReaderScreen(BaseScreen[None]):
         def read() -> "tuple[EventPosition, ...]":
             return tuple(conversation.find_text(self.key, words)) if words else ()
 
-        self.load(read, partial(self._show_found, words), FIND)
+        workers.load(self, read, partial(self._show_found, words), FIND)
 
     def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
         """Mark the matches, and go to the first from where the search began."""
@@ -588,7 +581,7 @@ class ReaderScreen(BaseScreen[None]):
         read = partial(
             browse.find_session_node, event.agent, event.session_id, event.timestamp
         )
-        self.load(read, self._go_to_node, PLACE)
+        workers.load(self, read, self._go_to_node, PLACE)
 
     def _go_to_node(self, node_id: str) -> None:
         if node_id:
@@ -612,7 +605,7 @@ class ReaderScreen(BaseScreen[None]):
 
         # On a thread: the folder may be on a slow disk.
         command = sessions.resume_command(about.session)
-        self.load(partial(check_resume, command), ask, PLACE)
+        workers.load(self, partial(check_resume, command), ask, PLACE)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:
         """Run a program in the terminal, and show why it failed."""
@@ -629,7 +622,8 @@ class ReaderScreen(BaseScreen[None]):
                 return
             # The dialog has asked before an existing file is replaced.
             write = partial(export.write, self.key, self.zone, file, may_replace=True)
-            self.run_thread(
+            workers.run(
+                self,
                 write,
                 lambda _: self.notify(str(file), title="Exported", markup=False),
                 WRITE,
@@ -645,8 +639,11 @@ class ReaderScreen(BaseScreen[None]):
         elif (about := self._loaded_session()) is not None:
             name = export.file_name(about, self.zone)
             read = partial(self._file_to_edit, name)
-            self.run_thread(
-                read, lambda file: self._run([*terminal.editor(), str(file)]), WRITE
+            workers.run(
+                self,
+                read,
+                lambda file: self._run([*terminal.editor(), str(file)]),
+                WRITE,
             )
 
     def _file_to_edit(self, name: str) -> Path:

@@ -38,7 +38,7 @@ from memtui.tui.widgets.result_list import (
     to_line,
     to_results,
 )
-from memtui.tui.widgets.text_block import DIM, TextBlock
+from memtui.tui.widgets.text_block import Paragraph, Stack, TextBlock
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -85,54 +85,6 @@ NOTHING_TO_LOOK_UP = "“{}” contains no word to search for."
 
 MIN_COMPLETED = 3
 """From this length on, in characters, a word may be the beginning of a filter."""
-
-
-class SearchBar(Vertical):
-    """An input, with the number of hits and the views beside or below it."""
-
-    def __init__(self, text: str, views: Collection[SearchView]) -> None:
-        super().__init__(id="head")
-        self._initial, self._views = text, views
-        self.suggester = FilterSuggester()
-
-    def compose(self) -> ComposeResult:
-        with Horizontal(id="query-line"):
-            yield Static("/", id="slash")
-            yield Input(
-                self._initial,
-                placeholder="search everything",
-                compact=True,
-                select_on_focus=True,
-                suggester=self.suggester,
-                id="query",
-            )
-        with Horizontal(id="count-line"):
-            yield Static("", id="count", markup=False)
-            yield Static("", id="views", markup=False)
-
-    @property
-    def text(self) -> str:
-        return self.query_one(Input).value
-
-    def set_text(self, text: str) -> None:
-        line = self.query_one(Input)
-        line.value = text
-        line.cursor_position = len(text)
-
-    def show_view(self, current: SearchView) -> None:
-        """Show the views, the current one in brackets."""
-        names = [
-            Content.styled(f"[{view}]", "bold $accent")
-            if view is current
-            else Content.styled(view, DIM)
-            for view in SearchView
-            if view in self._views
-        ]
-        text = Content("  ").join(names) if len(names) > 1 else Content("")
-        self.query_one("#views", Static).update(text)
-
-    def show_count(self, text: str) -> None:
-        self.query_one("#count", Static).update(Content(text))
 
 
 class FilterSuggester(Suggester):
@@ -201,8 +153,7 @@ def compose_notes(
     elif not found.hits:
         notes.insert(0, _advise(query, view, zone))
     if found.total > len(found.hits):
-        total = format.number(found.total)
-        notes.append(f"Best hit per session of {total} (tab: all).")
+        notes.append(f"Best hit per session of {found.total:,} (tab: all).")
     return notes
 
 
@@ -234,23 +185,21 @@ def _shorten(query: str) -> str:
     return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY - 1]}…"
 
 
-class SearchHelp(TextBlock):
-    """The query syntax, with an example of each part."""
-
-    def compose_lines(self, width: int) -> Content:
-        rows = [*SYNTAX]
-        for name, field in FILTER_FIELDS.items():
-            example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]
-            rows.append((f"{name}:{example}", field.description))
-        lines = []
-        for example, description in rows:
-            text = Content.styled(description, DIM).wrap(max(width - EXAMPLE_CELLS, 1))
-            heads = [f"{example:<{EXAMPLE_CELLS}}", *[" " * EXAMPLE_CELLS] * len(text)]
-            lines += [
-                Content.styled(head, "bold") + line
-                for head, line in zip(heads, text, strict=False)
-            ]
-        return Content("\n").join(lines)
+def describe_syntax() -> Stack:
+    """Describe the query syntax, with an example of each part."""
+    rows = [*SYNTAX]
+    for name, field in FILTER_FIELDS.items():
+        example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]
+        rows.append((f"{name}:{example}", field.description))
+    return Stack(
+        *(
+            Paragraph(
+                Content.styled(f"{example:<{EXAMPLE_CELLS}}", "bold"),
+                Content.styled(description, "$context"),
+            )
+            for example, description in rows
+        )
+    )
 
 
 class SearchNotes(TextBlock):
@@ -300,12 +249,7 @@ class SearchHistory:
         self._at = len(self._queries)
 
     def step(self, by: int, typed: str) -> str:
-        """Return the previous or next query; after the last, what was typed.
-
-        Args:
-            by: -1 for the previous query, 1 for the next.
-            typed: The current text of the input.
-        """
+        """Return the previous (-1) or next query; after the last, what was typed."""
         if not 0 <= self._at < len(self._queries) or self._queries[self._at] != typed:
             known = typed in self._queries
             self._at = self._queries.index(typed) if known else len(self._queries)
@@ -381,8 +325,6 @@ class SearchScreen(Dialog[JumpTarget | None]):
 
         Args:
             finders: The search function of each view, at least one.
-            zone: The store's time zone.
-            now: The clock.
             history: Receives the query when the bar is closed.
         """
         super().__init__()
@@ -391,6 +333,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
         self.found: Hits[SearchResult] = Hits()
+        self._suggester = FilterSuggester()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False
@@ -409,9 +352,22 @@ class SearchScreen(Dialog[JumpTarget | None]):
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="search", classes="" if self._history.last else "-unasked"):
-            yield SearchBar(self._history.last, self._views)
+            with Vertical(id="head"):
+                with Horizontal(id="query-line"):
+                    yield Static("/", id="slash")
+                    yield Input(
+                        self._history.last,
+                        placeholder="search everything",
+                        compact=True,
+                        select_on_focus=True,
+                        suggester=self._suggester,
+                        id="query",
+                    )
+                with Horizontal(id="count-line"):
+                    yield Static(id="count")
+                    yield Static(id="views")
             yield ResultList(self._zone)
-            yield Static(SearchHelp(), id="how")
+            yield Static(describe_syntax(), id="how")
             yield Static("", id="note", markup=False)
 
     @property
@@ -424,26 +380,42 @@ class SearchScreen(Dialog[JumpTarget | None]):
         self._show_view()
         # Opens the index while the first letters are typed.
         warm_up = partial(self._finders[self.view], "memtui ")
-        self.run_thread(warm_up, lambda _: None, "warm-up")
-        self.run_thread(browse.list_scopes, self._complete_with, "known")
+        workers.run(self, warm_up, lambda _: None, "warm-up")
+        workers.run(self, browse.list_scopes, self._complete_with, "known")
 
     def _complete_with(self, parts: ScopeChoices) -> None:
         """Complete known names in filters; say so if the store is empty."""
-        self._head.suggester.set_parts(parts)
+        self._suggester.set_parts(parts)
         if not parts.agents:
             self.query_one("#how", Static).update(EMPTY)
 
     def _show_view(self) -> None:
-        self._head.show_view(self.view)
+        """Show the views, the current one in brackets."""
+        names = [
+            Content.styled(f"[{view}]", "bold $accent")
+            if view is self.view
+            else Content.styled(view, "$context")
+            for view in self._views
+        ]
+        text = Content("  ").join(names) if len(names) > 1 else Content("")
+        self.query_one("#views", Static).update(text)
         self.refresh_bindings()
+
+    def _show_count(self, text: str) -> None:
+        self.query_one("#count", Static).update(Content(text))
+
+    @property
+    def _text(self) -> str:
+        return self.query_one(Input).value
+
+    def _set_text(self, text: str) -> None:
+        line = self.query_one(Input)
+        line.value = text
+        line.cursor_position = len(text)
 
     @property
     def _list(self) -> ResultList:
         return self.query_one(ResultList)
-
-    @property
-    def _head(self) -> SearchBar:
-        return self.query_one(SearchBar)
 
     # Searching
 
@@ -462,17 +434,17 @@ class SearchScreen(Dialog[JumpTarget | None]):
     def _search(self) -> None:
         """Search what is typed; a running search does so when it ends."""
         self._stop_pause()
-        if not self._head.text.strip():
+        if not self._text.strip():
             self._show(Hits(), [])
         elif self._searching is None:
-            view, query = searching = self._searching = self.view, self._head.text
-            self.set_timer(workers.SLOW_S, partial(self._show_slow, searching))
+            view, query = searching = self._searching = self.view, self._text
             find, show = self._finders[view], partial(self.show_result, view, query)
-            self.run_thread(lambda: to_results(find(query)), show, SEARCH)
+            slow = partial(self._show_slow, searching)
+            workers.run(self, lambda: to_results(find(query)), show, SEARCH, slow)
 
     def _show_slow(self, searching: tuple[SearchView, str]) -> None:
         if self._searching is searching:
-            self._head.show_count("searching…")
+            self._show_count("searching…")
 
     def show_result(
         self, view: SearchView, query: str, found: Hits[SearchResult]
@@ -486,7 +458,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         """Return True if a result belongs to the input; if not, search the input."""
         if (view, query) == self._searching:
             self._searching = None
-        if (view, query) == (self.view, self._head.text):
+        if (view, query) == (self.view, self._text):
             return True
         if self._searching is None and self._pause is None:
             self._search()
@@ -495,10 +467,10 @@ class SearchScreen(Dialog[JumpTarget | None]):
     def _show(self, found: Hits[SearchResult], notes: list[str]) -> None:
         self.found = found
         self._list.show(found, self._now())
-        is_unasked = not self._head.text.strip()
+        is_unasked = not self._text.strip()
         bar = self.query_one("#search")
         bar.set_class(bool(found.hits), "-found").set_class(is_unasked, "-unasked")
-        self._head.show_count("" if is_unasked else count_hits(found))
+        self._show_count("" if is_unasked else count_hits(found))
         self._show_notes(notes)
         if found.is_incomplete:
             self.set_timer(RETRY_S, partial(self._search_again, found))
@@ -523,7 +495,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
             if self._is_current(*self._searching):
                 text = f"The search failed: {reason}. Press esc for the contents."
                 self._show(Hits(), [text])
-                self._head.show_count("")
+                self._show_count("")
                 self.set_timer(RETRY_S, partial(self._search_again, self.found))
         elif group == LANDING:
             self._show_notes([f"This could not be opened: {reason}"])
@@ -549,11 +521,11 @@ class SearchScreen(Dialog[JumpTarget | None]):
 
     def action_recall(self, step: int) -> None:
         """Put in the previous or the next query."""
-        self._head.set_text(self._history.step(step, self._head.text))
+        self._set_text(self._history.step(step, self._text))
 
     def action_use_suggestion(self) -> None:
         if self.found.suggestion:
-            self._head.set_text(self.found.suggestion)
+            self._set_text(self.found.suggestion)
 
     # Opening a hit
 
@@ -587,7 +559,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         find = partial(
             browse.find_session_node, target.agent, target.session_id, target.at
         )
-        self.load(find, partial(self.land, target), LANDING)
+        workers.load(self, find, partial(self.land, target), LANDING)
 
     def land(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""
@@ -599,5 +571,5 @@ class SearchScreen(Dialog[JumpTarget | None]):
             self._show_notes([NOT_IN_CONTENTS_YET])
 
     def action_leave(self, target: JumpTarget | None = None) -> None:
-        self._history.add(self._head.text)
+        self._history.add(self._text)
         self.dismiss(target)

@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widgets import Input, Static
 
+from memtui.model import calendar
 from memtui.model.filters import Scope
 from memtui.model.sessions import NO_WORK, Session, SessionWork
 from memtui.services import sessions
@@ -34,7 +35,7 @@ from memtui.tui.screens.base import AGAIN, EMPTY, LAYOUTS, BaseScreen
 from memtui.tui.widgets.find_line import FindInput
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.text_block import DIM, fit, mark_selected
+from memtui.tui.widgets.text_block import fit, mark_selected
 
 SESSIONS_PAGE = 200
 """The number of sessions read at once."""
@@ -79,7 +80,7 @@ def column_headings(width: int) -> Content:
         _align(HEADINGS.get(name, name), name, cells)
         for name, cells in fit_columns(width).items()
     ]
-    return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), DIM)
+    return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), "$context")
 
 
 def draw_session(
@@ -87,7 +88,7 @@ def draw_session(
 ) -> Content:
     """Draw the first line of a session, without the mark of the cursor."""
     columns, at = fit_columns(width), session.created_at
-    day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
+    day, today = calendar.local_day(at, zone), calendar.local_day(now, zone)
     if columns["when"] >= LONG_WHEN:
         when = date_format.near_moment(at, now, zone)
     elif day == today:
@@ -101,11 +102,13 @@ def draw_session(
         "title": work.name or session.title or "(untitled)",
         "state": work.state,
         "length": date_format.duration(session.updated_at - at),
-        "messages": format.number(session.message_count),
+        "messages": f"{session.message_count:,}",
     }
     bright = "title" if work.name or session.title else ""
     cells = [
-        Content.styled(_align(texts[name], name, cells), "" if name == bright else DIM)
+        Content.styled(
+            _align(texts[name], name, cells), "" if name == bright else "$context"
+        )
         for name, cells in columns.items()
     ]
     return Content(SEPARATOR).join(cells)
@@ -118,7 +121,7 @@ def draw_outcome(session: Session, work: SessionWork, width: int) -> Content:
         indent += columns[name] + len(SEPARATOR)
     outcome = f"  → {' '.join(work.outcome.split())}" if work.outcome else ""
     text = Content(" ".join(session.project.split()))
-    text += Content.styled(outcome, DIM)
+    text += Content.styled(outcome, "$context")
     text = text.truncate(max(1, width - len(MARK) - indent - 1), ellipsis=True)
     return Content(" " * indent) + text
 
@@ -150,7 +153,9 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """The pages that have been requested."""
         self._errors: dict[int, str] = {}
         """Why pages could not be read."""
-        self._is_outdated, self._opens_when_current = True, False
+        self.is_outdated = True
+        """True until this list is loaded."""
+        self._opens_when_current = False
 
     @property
     def current(self) -> Session | None:
@@ -161,8 +166,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """Show sessions that have been read.
 
         Args:
-            loaded: The sessions.
-            is_reload: Whether they replace all others. Cursor and scroll position then
+            is_reload: True if they replace all others. Cursor and scroll position then
                 stay on the same session.
             shift: How many rows further down the sessions are now.
         """
@@ -186,7 +190,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def mark_current(self) -> None:
         """Note that the list is up to date, so that sessions can be opened."""
-        self._is_outdated = self._opens_when_current = False
+        self.is_outdated = self._opens_when_current = False
 
     def show_error(self, offset: int, reason: str) -> None:
         """Show in its rows why a page could not be read."""
@@ -206,7 +210,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     def reset(self) -> None:
         """Go to the first row and wait for another list."""
         self.cursor = 0
-        self._is_outdated, self._opens_when_current = True, False
+        self.is_outdated, self._opens_when_current = True, False
         self.scroll_to(y=0, animate=False)
 
     # Drawing
@@ -275,8 +279,8 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Read the session, once the list is up to date."""
-        self._opens_when_current = self._is_outdated
-        if not self._is_outdated and (session := self.current) is not None:
+        self._opens_when_current = self.is_outdated
+        if not self.is_outdated and (session := self.current) is not None:
             self.post_message(SessionRequested(session.agent, session.session_id))
 
     def action_cursor_down(self) -> None:
@@ -323,7 +327,6 @@ class SessionsScreen(BaseScreen[None]):
     def __init__(self, scope: Scope) -> None:
         super().__init__()
         self.listing = SessionQuery(of=scope)
-        self._loading: SessionQuery | None = None
 
     def compose_body(self) -> ComposeResult:
         yield PaneTitle("Sessions")
@@ -346,7 +349,6 @@ class SessionsScreen(BaseScreen[None]):
         self.query_one(StatusLine).scope = self.listing.of
         self._list.focus()
         self.reload()
-        self._show_slow_load()
 
     def on_resize(self) -> None:
         """Show the headings of the columns that fit."""
@@ -355,22 +357,18 @@ class SessionsScreen(BaseScreen[None]):
 
     # Loading
 
-    def _show_slow_load(self) -> None:
-        self._loading = listing = self.listing
-
-        def show() -> None:
-            if self._loading is listing:
-                self.query_one(PaneTitle).info = workers.LOADING
-
-        self.set_timer(workers.SLOW_S, show)
+    def _show_loading(self) -> None:
+        self.query_one(PaneTitle).info = workers.LOADING
 
     def reload(self) -> None:
         """Load the list again, around the selected session."""
-        session, place = self._list.current, self._list.cursor
+        shown, place = self._list, self._list.cursor
+        session = None if shown.is_outdated else shown.current
         read = partial(
             sessions.list_around, self.listing, session, place, 2 * SESSIONS_PAGE
         )
-        self.load(read, partial(self._show_reloaded, place), "list")
+        slow = self._show_loading if shown.is_outdated else None
+        workers.load(self, read, partial(self._show_reloaded, place), "list", slow)
 
     def _show_reloaded(self, place: int, loaded: SessionRange) -> None:
         shift = 0 if loaded.selected is None else loaded.selected - place
@@ -381,7 +379,7 @@ class SessionsScreen(BaseScreen[None]):
         offset, limit = message.offset, message.limit
         read = partial(sessions.list_range, self.listing, offset, limit)
         # A group of its own: pages do not supersede each other.
-        self.load(read, self._show_page, f"{PAGE_GROUP}{offset}")
+        workers.load(self, read, self._show_page, f"{PAGE_GROUP}{offset}")
 
     def _show_page(self, loaded: SessionRange) -> None:
         if loaded.query == self.listing and loaded.total != self._list.total:
@@ -393,11 +391,10 @@ class SessionsScreen(BaseScreen[None]):
     def _show(self, loaded: SessionRange, *, is_reload: bool, shift: int = 0) -> None:
         if loaded.query != self.listing:
             return
-        self._loading = None
         self._list.show(loaded, is_reload=is_reload, shift=shift)
-        measure = format.number(loaded.total)
+        measure = f"{loaded.total:,}"
         if loaded.total != loaded.stored:
-            measure = f"{measure} of {format.number(loaded.stored)}"
+            measure = f"{measure} of {loaded.stored:,}"
         self.query_one(PaneTitle).show(f"Sessions, {loaded.query.order}", measure)
         if not loaded.total:
             self._show_text(Content(self._why_empty() if loaded.stored else EMPTY))
@@ -419,7 +416,6 @@ class SessionsScreen(BaseScreen[None]):
             self._list.show_error(int(group.removeprefix(PAGE_GROUP)), reason)
             self.set_timer(self.RELOAD_INTERVAL_S, self._list.retry_failed)
             return
-        self._loading = None
         self._list.mark_current()
         self.retry_reload()
         if self._list.sessions:
@@ -460,9 +456,7 @@ class SessionsScreen(BaseScreen[None]):
     def _change_listing(self, listing: SessionQuery) -> None:
         self.listing = listing
         self._list.reset()
-        read = partial(sessions.list_around, listing, None, 0, 2 * SESSIONS_PAGE)
-        self.load(read, partial(self._show_reloaded, 0), "list")
-        self._show_slow_load()
+        self.reload()
 
     @on(ProgressReported)
     def follow_progress(self) -> None:

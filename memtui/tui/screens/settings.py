@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
@@ -159,7 +159,6 @@ class SettingScreen(Dialog["SettingEntry | None"]):
         """Make the dialog.
 
         Args:
-            entry: The setting.
             file: The file the change is saved to.
             change: Validates and saves a value; called on a thread.
         """
@@ -217,7 +216,7 @@ class SettingScreen(Dialog["SettingEntry | None"]):
             return
         self._is_saving = True
         change = partial(self._change, self._entry.setting.name, event.value)
-        self.load(change, self._leave_saved, "save")
+        workers.load(self, change, self._leave_saved, "save")
 
     def _leave_saved(self, entry: "SettingEntry") -> None:
         self.app.post_message(SettingChanged(entry))
@@ -262,11 +261,6 @@ class SettingsScreen(ListDetailScreen[None]):
     DETAIL_TITLE = "Setting"
 
     def __init__(self, settings: "SettingsEditor") -> None:
-        """Make the screen.
-
-        Args:
-            settings: Reads and changes the settings; called on threads.
-        """
         super().__init__()
         self._settings = settings
         self._sheet: SettingsState | None = None
@@ -298,7 +292,7 @@ class SettingsScreen(ListDetailScreen[None]):
             self.reload()
 
     def reload(self) -> None:
-        self.load(self._settings.read, self._show, "settings")
+        workers.load(self, self._settings.read, self._show, "settings")
 
     def _show(self, sheet: "SettingsState") -> None:
         self._sheet = sheet

@@ -30,13 +30,13 @@ from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
 from memtui.services import explain, versions
 from memtui.text import date_format
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.text_block import Paragraph, TextBlock
+from memtui.tui.widgets.text_block import Paragraph, Stack
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
 WITHHELD = "Withheld, because it was not accepted:"
@@ -95,10 +95,8 @@ def describe_choice(
     """Describe which version is shown, and how to get another one.
 
     Args:
-        history: The versions.
-        now: The current time.
         outlook: Whether and when a new version can be written.
-        is_written: Whether a model is writing one at the moment.
+        is_written: True if a model is writing one at the moment.
     """
     shown = history.shown
     if shown is None:
@@ -121,56 +119,42 @@ def describe_choice(
     return " ".join(texts)
 
 
-class VersionText(TextBlock):
-    """A version: its head, bullets, and what was withheld."""
-
-    def __init__(
-        self, node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
-    ) -> None:
-        self.node, self.version, self.zone, self.now = node, version, zone, now
-
-    def compose_lines(self, width: int) -> Content:
-        lines = [line for part in self._head() for line in part.wrap(width)]
-        lines += [BLANK]
-        lines += self._draw_bullets(self.node.bullets, width)
-        if self.node.withheld:
-            lines += [BLANK, Content.styled(WITHHELD, "$context")]
-        lines += self._draw_bullets(self.node.withheld, width)
-        return Content("\n").join(lines)
-
-    def _draw_bullets(self, bullets: Sequence[Bullet], width: int) -> list[Content]:
-        return [
-            _draw_bullet(
-                one,
-                is_indented=node_page.is_below_project(one, self.node.bullets),
-            ).lay_out(width)
-            for one in bullets
-        ]
-
-    def _head(self) -> Iterator[Content]:
-        version = self.version
-        if headline := self.node.headline:
-            yield Content.styled(headline, "bold")
-        created = date_format.moment(version.created_at, self.zone)
-        age = date_format.age(version.created_at, self.now)
-        yield Content.styled(
-            f"{versions.describe_author(version)} · {created} ({age})", "$context"
-        )
-        if cost := versions.describe_cost(version.generation):
-            server = f"Ollama {version.generation.server}"
-            yield Content.styled(f"{cost} · {server}", "$context")
-        if version.rejection:
-            yield Content.styled(f"Rejected: {version.rejection}", "$error")
-        if not (self.node.bullets or self.node.withheld):
-            yield Content("There was nothing worth a bullet here.")
+def describe_version(
+    node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
+) -> Stack:
+    """Describe a version: its head, its bullets, and what was withheld."""
+    parts = [*_describe_head(node, version, zone, now), BLANK]
+    parts += [_draw_bullet(one, node.bullets) for one in node.bullets]
+    if node.withheld:
+        parts += [BLANK, Content.styled(WITHHELD, "$context")]
+    return Stack(*parts, *(_draw_bullet(one, node.bullets) for one in node.withheld))
 
 
-def _draw_bullet(bullet: Bullet, *, is_indented: bool) -> Paragraph:
+def _describe_head(
+    node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
+) -> Iterator[Content | Paragraph]:
+    if node.headline:
+        yield Content.styled(node.headline, "bold")
+    created = date_format.moment(version.created_at, zone)
+    age = date_format.age(version.created_at, now)
+    yield Content.styled(
+        f"{versions.describe_author(version)} · {created} ({age})", "$context"
+    )
+    if cost := versions.describe_cost(version.generation):
+        server = f"Ollama {version.generation.server}"
+        yield Content.styled(f"{cost} · {server}", "$context")
+    if version.rejection:
+        yield Content.styled(f"Rejected: {version.rejection}", "$error")
+    if not (node.bullets or node.withheld):
+        yield Content("There was nothing worth a bullet here.")
+
+
+def _draw_bullet(bullet: Bullet, bullets: Sequence[Bullet]) -> Paragraph:
     reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
-    text = node_page.draw_text(bullet)
+    is_indented = node_page.is_below_project(bullet, bullets)
     mark = node_page.draw_mark(bullet, is_indented=is_indented)
-    return Paragraph(mark, text, under=under)
+    return Paragraph(mark, node_page.draw_text(bullet), under=under)
 
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."
@@ -194,11 +178,6 @@ class VersionsScreen(ListDetailScreen[bool]):
     DETAIL_TITLE = "Version"
 
     def __init__(self, line: TocEntry) -> None:
-        """Make the screen.
-
-        Args:
-            line: The node.
-        """
         super().__init__()
         self._line = line
         self._history: TocHistory | None = None
@@ -223,7 +202,9 @@ class VersionsScreen(ListDetailScreen[bool]):
     # Loading
 
     def reload(self) -> None:
-        self.load(partial(versions.get_history, self._line.node_id), self._show, "list")
+        workers.load(
+            self, partial(versions.get_history, self._line.node_id), self._show, "list"
+        )
 
     def _show(self, history: TocHistory | None) -> None:
         self._list.loading = False
@@ -262,7 +243,9 @@ class VersionsScreen(ListDetailScreen[bool]):
         self._confirming = 0
         if one := self._list.current:
             read = partial(versions.get_version, self._line.node_id, one.version)
-            self.load(read, partial(self._show_version, one.version), "version")
+            workers.load(
+                self, read, partial(self._show_version, one.version), "version"
+            )
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
         one = self._list.current
@@ -270,7 +253,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             return
         content: VisualType = GONE
         if node is not None:
-            content = VersionText(node, one, self.zone, self.now())
+            content = describe_version(node, one, self.zone, self.now())
         state = versions.describe_states(one, self._line.status)
         self.show_details(f"Version {one.version}", content, state)
 
@@ -299,7 +282,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         if one is None:
             self.notify(NOT_SUMMARIZED, markup=False)
         elif one.is_pinned:
-            self.run_thread(self._unpin, self._confirm, "change")
+            workers.run(self, self._unpin, self._confirm, "change")
         elif one.rejection and self._confirming != one.version:
             self._confirming = one.version
             text = (
@@ -308,7 +291,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             )
             self.notify(text, severity="warning", markup=False)
         else:
-            self.run_thread(partial(self._pin, one), self._confirm, "change")
+            workers.run(self, partial(self._pin, one), self._confirm, "change")
 
     def _pin(self, one: TocVersion) -> str:
         versions.pin(
@@ -329,7 +312,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         if self._list.current is None:
             self.notify(NOT_SUMMARIZED, markup=False)
         else:
-            self.run_thread(self._request_version, self._confirm, "change")
+            workers.run(self, self._request_version, self._confirm, "change")
 
     def _request_version(self) -> str:
         shown = versions.request(self._line.node_id, self.now())

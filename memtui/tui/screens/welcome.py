@@ -15,7 +15,7 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
 from memtui.services.capture_sources import agent_title
-from memtui.tui import commands, format
+from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
@@ -55,11 +55,7 @@ class WelcomeScreen(BaseScreen[bool]):
     )
 
     def __init__(self, *, is_first: bool) -> None:
-        """Make the screen.
-
-        Args:
-            is_first: Whether the store is empty.
-        """
+        """Make the screen, the first one if the store is empty."""
         super().__init__()
         self._is_first = is_first
         self._found: Sequence[AgentHistory] | None = None
@@ -74,7 +70,7 @@ class WelcomeScreen(BaseScreen[bool]):
 
     def on_mount(self) -> None:
         self._show("Searching this machine for conversations…", "", IMPORT_ONCE)
-        self.load(self.workspace.histories, self._show_found, "histories")
+        workers.load(self, self.workspace.histories, self._show_found, "histories")
 
     def _show(
         self, offer: str | Content, histories: str | Content, *choices: tuple[str, str]

@@ -17,7 +17,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.model.events import EventPosition
-from memtui.tui import format
 from memtui.tui.messages import FindRequested
 from memtui.tui.workers import SLOW_S
 
@@ -126,10 +125,10 @@ class FindLine(Horizontal):
         if not self.matches:
             self._show_text("no match" if self.words else "")
             return
-        total = format.number(len(self.matches))
+        total = f"{len(self.matches):,}"
         index = bisect_left(self.matches, here) if here else len(self.matches)
         is_match = index < len(self.matches) and self.matches[index] == here
-        which = f"{format.number(index + 1)} of {total}" if is_match else total
+        which = f"{index + 1:,} of {total}" if is_match else total
         keys = (
             "enter keep · esc back" if self.has_input_focus else "n next · p previous"
         )

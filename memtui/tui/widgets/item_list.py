@@ -36,12 +36,9 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
     def show_items(
         self, items: Mapping[str, Item], options: Iterable[Option], cursor: str = ""
     ) -> None:
-        """List other items.
+        """List other items, by the ids of their options.
 
-        Args:
-            items: The items by the ids of their options.
-            options: The options.
-            cursor: The item under the cursor; by default the current one, or the first.
+        The cursor goes to the named item, else to the same item, else to the first.
         """
         before = self.highlighted_option
         self.items = {**items}

@@ -16,9 +16,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import Worker, WorkerState
 
-from memtui.model import nodes
+from memtui.model import calendar, nodes
 from memtui.model.activity import ScopedNode
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
@@ -208,13 +207,16 @@ class BulletList(ItemList[BulletPosition]):
             return False
         index, grip = self._grip
         bullet = self.bullets[index]
-        if grips := bullet.grip_ids:
-            at = min(grip, len(grips) - 1)
-            which = grips[at], at + 1, len(grips)
-            wanted = SourceRequested(*which, "", bullet.verdict)
-        else:
-            wanted = SourceRequested("", 0, 0, WHY_NO_SOURCE)
-        wanted.bullet, wanted.node_id = index + 1, self.node_id
+        total = len(bullet.grip_ids)
+        wanted = SourceRequested(
+            why_none="" if total else WHY_NO_SOURCE,
+            grip_id=self.grip_id,
+            number=min(grip + 1, total),
+            total=total,
+            verdict=bullet.verdict if total else None,
+            node_id=self.node_id,
+            bullet=index + 1,
+        )
         self.post_message(wanted)
         return True
 
@@ -259,17 +261,11 @@ class BulletList(ItemList[BulletPosition]):
             self._quotes[bullet] = quotes
             self._update_options(self.current or (0, -1))
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Notify why quotes could not be read."""
-        if event.state is WorkerState.ERROR:
-            event.stop()
-            reason = format.error_text(event.worker.error)
-            self.notify(
-                f"The quotes could not be read: {reason}. Expand again to retry.",
-                severity="error",
-                markup=False,
-            )
+        reason = format.error_text(error)
+        text = f"The quotes could not be read: {reason}. Expand again to retry."
+        self.notify(text, severity="error", markup=False)
 
     # Keys
 
@@ -414,11 +410,8 @@ class NodePage(Vertical):
         """Create the page.
 
         Args:
-            zone: The time zone of the store.
-            now: The clock.
             count: Counts the tokens of a text; called on a worker thread.
             leave: Called before another node is shown.
-            id: The id of the widget.
         """
         super().__init__(id=id)
         self.zone, self.now, self._count, self._leave = zone, now, count, leave
@@ -428,7 +421,6 @@ class NodePage(Vertical):
         """The shown node; True if a version of it by a model was rejected."""
         self._row: TocEntry | DaySession | None = None
         """The row of the contents that is or will be shown."""
-        self._is_loading = False
         self._grip_to_open = ""
 
     def compose(self) -> ComposeResult:
@@ -454,8 +446,6 @@ class NodePage(Vertical):
         before, self._row = self._row, row
         if before is None or row.node_id != before.node_id:
             self._grip_to_open = grip_id
-            self._is_loading = True
-            self.set_timer(workers.SLOW_S, partial(self._show_loading, row.node_id))
             self._load()
             return
         if isinstance(row, DaySession) and row != before:
@@ -466,7 +456,7 @@ class NodePage(Vertical):
                 self._go_to_grip()
 
     def close(self) -> None:
-        self.node, self._shown, self._row, self._is_loading = None, None, None, False
+        self.node, self._shown, self._row = None, None, None
         self._show_text(Content.styled(PLACEHOLDER, "$context"))
 
     def set_scope(self, scope: Scope) -> None:
@@ -491,7 +481,8 @@ class NodePage(Vertical):
         if self._row is not None:
             read = partial(_read, self._row, self.scope)
             show = partial(self._show, self._row, self.scope)
-            workers.load(self, read, show, "node")
+            slow = None if self.is_shown else self._show_loading
+            workers.load(self, read, show, "node", slow)
 
     def _show(
         self,
@@ -502,7 +493,6 @@ class NodePage(Vertical):
         """Show what was read, unless another node was opened meanwhile."""
         if (row.node_id, scope) != (self._node_id, self.scope):
             return
-        self._is_loading = False
         if self.node is None or self.node.node_id != row.node_id:
             self._leave()
         if found is None:
@@ -542,21 +532,15 @@ class NodePage(Vertical):
             self.bullets.go_to_grip(self._grip_to_open)
             self._grip_to_open = ""
 
-    def _show_loading(self, node_id: str) -> None:
-        if self._is_loading and self._node_id == node_id:
-            self._show_nothing("Reading…")
+    def _show_loading(self) -> None:
+        self._show_nothing("Reading…")
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Show why the node could not be read, and try again."""
-        if event.state is WorkerState.ERROR:
-            event.stop()
-            self.post_message(LoadFailed())
-            self._is_loading, why = False, format.error_text(event.worker.error)
-            self._show_nothing(
-                f"This page could not be read: {why}\n{workers.WILL_RETRY}"
-            )
-            self.set_timer(workers.RETRY_S, partial(self._retry, self._node_id))
+        self.post_message(LoadFailed())
+        why = format.error_text(error)
+        self._show_nothing(f"This page could not be read: {why}\n{workers.WILL_RETRY}")
+        self.set_timer(workers.RETRY_S, partial(self._retry, self._node_id))
 
     def _retry(self, node_id: str) -> None:
         if node_id == self._node_id:
@@ -603,8 +587,8 @@ class NodePage(Vertical):
         if node.level in (TocLevel.MONTH, TocLevel.YEAR):
             return ""
         if node.level is TocLevel.DAY:
-            today = self.now().astimezone(self.zone).date()
-            day = node.start_time.astimezone(self.zone).date()
+            today = calendar.local_day(self.now(), self.zone)
+            day = calendar.local_day(node.start_time, self.zone)
             return date_format.day_age(day, today)
         return date_format.age(node.start_time, self.now())
 
@@ -629,8 +613,8 @@ def _size(node: TocNode) -> str:
 
 def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
-    mine = format.number(part.node.counts.segments)
-    share = f"{scope} only: {mine} of {plural(part.total.segments, 'segment')}"
+    total = plural(part.total.segments, "segment")
+    share = f"{scope} only: {part.node.counts.segments:,} of {total}"
     return f"{share[0].upper()}{share[1:]} (F F: all)"
 
 

@@ -17,6 +17,7 @@ from textual.css.styles import RulesMap
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.model import calendar
 from memtui.model.events import clean
 from memtui.model.hits import (
     NO_SNIPPET,
@@ -34,7 +35,6 @@ from memtui.text import analyzer, date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.text_block import (
-    DIM,
     GAP,
     TextBlock,
     mark_selected,
@@ -299,14 +299,18 @@ class ResultRow(TextBlock):
         before, after = (result.before, result.after) if has_neighbors else (None, None)
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
         if before:
-            rows += [_MARGIN + line for line in _draw_snippet(before, room, 1, DIM)]
+            rows += [
+                _MARGIN + line for line in _draw_snippet(before, room, 1, "$context")
+            ]
         if result.match and result.match.snippet.text and not self._is_title_match:
             lines = _draw_snippet(result.match, room, self.lines)
             rows += [bar + line for line in lines]
         if after:
-            rows += [_MARGIN + line for line in _draw_snippet(after, room, 1, DIM)]
+            rows += [
+                _MARGIN + line for line in _draw_snippet(after, room, 1, "$context")
+            ]
         if self.lines > 1 and self._is_outcome_new:
-            outcome = Content.styled(f"{OUTCOME}{to_line(result.outcome)}", DIM)
+            outcome = Content.styled(f"{OUTCOME}{to_line(result.outcome)}", "$context")
             rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
         details, facts = self._feet()
         foot = spread(details, facts, details.cell_length + facts.cell_length + GAP)
@@ -334,9 +338,9 @@ class ResultRow(TextBlock):
 
     def _head(self, width: int) -> Content:
         result = self.result
-        end = Content.styled(result.state or result.kind, DIM)
+        end = Content.styled(result.state or result.kind, "$context")
         room = width - end.cell_length - GAP
-        when = Content.styled(self.when, DIM)
+        when = Content.styled(self.when, "$context")
         if room - self.when_cells - GAP >= MIN_ALIGNED_TITLE:
             when = when.pad_right(self.when_cells - when.cell_length)
         title = Content(to_line(result.title))
@@ -353,7 +357,7 @@ class ResultRow(TextBlock):
         facts = [f"+{result.more} in this session"] if result.more else []
         facts += ["unsummarized"] if result.is_unsummarized else []
         facts += [result.band] if result.band else []
-        details = Content.styled(to_line(" · ".join(result.details)), DIM)
+        details = Content.styled(to_line(" · ".join(result.details)), "$context")
         return details, Content(" · ".join(facts))
 
 
@@ -361,8 +365,8 @@ def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
     """Format the time of a result as shortly as possible."""
     if result.level is None:
         return date_format.near_moment(result.at, now, zone)
-    today = now.astimezone(zone).date()
-    return format.period_name(result.level, result.at.astimezone(zone).date(), today)
+    day, today = calendar.local_day(result.at, zone), calendar.local_day(now, zone)
+    return format.period_name(result.level, day, today)
 
 
 def to_line(text: str) -> str:
@@ -398,7 +402,7 @@ def _draw_snippet(
     first, *others = wrapped or [Content("")]
     indent = Content(" " * (len(speaker) + len(opening)))
     drawn = [
-        Content.styled(speaker, DIM) + opening + first,
+        Content.styled(speaker, "$context") + opening + first,
         *(indent + line for line in others),
     ]
     drawn[-1] += closing

@@ -12,14 +12,13 @@ from datetime import date, datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
+from memtui.model import calendar
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import Expansion
@@ -73,8 +72,7 @@ class SourcePane(Vertical):
         self.expansion = Expansion()
         self.shown_target: JumpTarget | None = None
         """The search result that is shown; None for the source of a bullet."""
-        self._requested = SourceRequested("", 0, 0, PLACEHOLDER)
-        self._is_loading = False
+        self._requested = SourceRequested(PLACEHOLDER)
         self._context_size = CONTEXT_EVENTS
 
     def compose(self) -> ComposeResult:
@@ -94,9 +92,7 @@ class SourcePane(Vertical):
         self._requested = wanted
         # The text still on screen must no longer be copied or opened.
         self.expansion = Expansion()
-        self._is_loading = bool(wanted.grip_id or wanted.event_id)
-        if self._is_loading:
-            self.set_timer(workers.SLOW_S, partial(self._show_loading, wanted))
+        if wanted.grip_id or wanted.event_id:
             self._load()
         else:
             self._show_text(_title(wanted), wanted.why_none)
@@ -107,7 +103,7 @@ class SourcePane(Vertical):
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
         event_id, excerpt = target.event_id, target.excerpt
         self.request(
-            SourceRequested("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
+            SourceRequested(verdict=verdict, event_id=event_id, excerpt=excerpt)
         )
         self.shown_target = target
 
@@ -119,10 +115,10 @@ class SourcePane(Vertical):
     def show_nothing(self) -> None:
         """Show no source, until that of another node is requested."""
         if self.shown_target is None:
-            self.request(SourceRequested("", 0, 0, ""))
+            self.request(SourceRequested())
 
     def clear(self) -> None:
-        self.request(SourceRequested("", 0, 0, PLACEHOLDER))
+        self.request(SourceRequested(PLACEHOLDER))
 
     def change_context(self, more: bool) -> None:
         expansion, size = self.expansion, self._context_size
@@ -143,13 +139,14 @@ class SourcePane(Vertical):
     def _load(self) -> None:
         wanted = self._requested
         read = partial(_read, wanted, self._context_size)
-        workers.load(self, read, partial(self._show, wanted), "source")
+        slow = None if self.expansion.excerpt_events else self._show_loading
+        workers.load(self, read, partial(self._show, wanted), "source", slow)
 
     def _show(self, wanted: SourceRequested, expansion: Expansion) -> None:
         """Show the events, the quoted ones a third of the way down."""
         if wanted is not self._requested:
             return
-        self._is_loading, self.expansion = False, expansion
+        self.expansion = expansion
         if not expansion.excerpt_events:
             self._show_text(_title(wanted), NOT_FOUND)
             return
@@ -163,20 +160,16 @@ class SourcePane(Vertical):
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
-    def _show_loading(self, wanted: SourceRequested) -> None:
-        if self._is_loading and self._requested is wanted:
-            self._show_text(_title(wanted), "Reading…")
+    def _show_loading(self) -> None:
+        self._show_text(_title(self._requested), "Reading…")
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Show why the source could not be read, and try again."""
-        if event.state is WorkerState.ERROR:
-            event.stop()
-            self.expansion, self._is_loading = Expansion(), False
-            why = format.error_text(event.worker.error)
-            text = f"This source could not be read: {why}\n{workers.WILL_RETRY}"
-            self._show_text(_title(self._requested), text)
-            self.set_timer(workers.RETRY_S, partial(self._retry, self._requested))
+        self.expansion = Expansion()
+        why = format.error_text(error)
+        text = f"This source could not be read: {why}\n{workers.WILL_RETRY}"
+        self._show_text(_title(self._requested), text)
+        self.set_timer(workers.RETRY_S, partial(self._retry, self._requested))
 
     def _retry(self, wanted: SourceRequested) -> None:
         if self._requested is wanted:
@@ -244,12 +237,12 @@ def _title(wanted: SourceRequested) -> str:
     if not wanted.bullet:
         return "Source"
     bullet = f"Bullet {wanted.bullet}"
-    if not wanted.among:
+    if not wanted.total:
         return f"{bullet}, no source"
     verdict = wanted.verdict
     is_source = verdict is None or verdict.support is not Support.UNSUPPORTED
     kind = "source" if is_source else "closest words"
-    return f"{bullet}, {kind} {wanted.place} of {wanted.among}"
+    return f"{bullet}, {kind} {wanted.number} of {wanted.total}"
 
 
 # Marks
@@ -274,10 +267,7 @@ def find_marks(
 ) -> dict[str, SourceMarks]:
     """Return the marks of the events of a grip, by event id.
 
-    Args:
-        events: The events.
-        verdict: The verdict on the bullet, if known.
-        excerpt: The excerpt of the grip, marked where the verdict quotes no event.
+    Its excerpt is marked where the verdict quotes no event.
     """
     from memtui.text import analyzer  # not needed at the start
 
@@ -348,14 +338,6 @@ class SourceExcerpt(TextBlock):
         now: datetime,
         verdict: Verdict | None = None,
     ) -> None:
-        """Create the text.
-
-        Args:
-            expansion: The events.
-            zone: The time zone of the store.
-            now: The current time.
-            verdict: The verdict on the bullet they belong to, if known.
-        """
         self.expansion, self.zone, self.now = expansion, zone, now
         excerpt = expansion.grip.excerpt if expansion.grip is not None else ""
         self._marks = find_marks(expansion.excerpt_events, verdict, excerpt)
@@ -393,7 +375,7 @@ class SourceExcerpt(TextBlock):
         )
         for is_evidence, events in parts:
             for event in events:
-                day = event.timestamp.astimezone(self.zone).date()
+                day = calendar.local_day(event.timestamp, self.zone)
                 if day != previous:
                     yield False, [self._day_line(day, event.timestamp, width)]
                 previous = day

@@ -111,9 +111,7 @@ class StatusLine(Widget):
 def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
     """Describe what stages and model do; red only for errors.
 
-    Args:
-        progress: The latest report.
-        width: The cells available; with few of them the model gets a short text.
+    With few cells the model gets a short text.
     """
     stages = _describe_stages(progress)
     parts = [stages] if stages else []
@@ -145,10 +143,10 @@ def _describe_stages(progress: "PipelineProgress") -> Content | None:
     if failure := _describe_failure(progress):
         return Content.styled(f"✗ {failure}", "$error")
     if progress.stage == "import" and progress.done < progress.total:
-        done = f"{format.number(progress.done)} of {format.number(progress.total)}"
+        done = f"{progress.done:,} of {progress.total:,}"
         return Content(f"● {activity} {done}")
     if progress.queued:
-        queued = f"{format.number(progress.queued)} queued"
+        queued = f"{progress.queued:,} queued"
         return Content(f"● {activity}{SEPARATOR}{queued}")
     return None
 
@@ -183,8 +181,8 @@ def describe_model(model: "ModelStatus") -> tuple[str, str]:
         return (f"paused{_left(held)}", "paused") if held else ("", "")
     name, progress = _short_name(health.model), str(doing.phase)
     if doing.phase is ModelPhase.WRITING and doing.limit:
-        limit = format.number(doing.limit)
-        progress += f" {format.number(doing.written).rjust(len(limit))} of {limit}"
+        limit = f"{doing.limit:,}"
+        progress += f" {doing.written:>{len(limit)},} of {limit}"
     part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
     left = _left(model.pending) if model.pending > 1 else ""
     return f"{name}: {part}{progress}{left}", f"{name}: {doing.phase}"
@@ -209,7 +207,7 @@ def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> tuple[st
 
 
 def _left(count: int) -> str:
-    return f" · {format.number(count)} to go" if count else ""
+    return f" · {count:,} to go" if count else ""
 
 
 def _short_name(model: str) -> str:

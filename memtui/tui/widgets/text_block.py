@@ -19,8 +19,6 @@ GAP = 2
 MIN_WIDTH = 12
 """The narrowest paragraph; below it the text at the right end is left out."""
 
-DIM = "$context"
-
 _DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
 
@@ -59,7 +57,7 @@ def spread(left: Content, right: Content, width: int) -> Content:
 def mark_selected(row: Content) -> Content:
     """Make what is dim in a row readable under the cursor."""
     spans = [
-        Span(span.start, span.end, _DIM_SELECTED) if span.style == DIM else span
+        Span(span.start, span.end, _DIM_SELECTED) if span.style == "$context" else span
         for span in row.spans
     ]
     return Content(row.plain, spans)
@@ -128,3 +126,16 @@ class Paragraph(TextBlock):
             wrapped = paragraph.wrap(max(1, width - indent - GAP))
             lines += [Content(" " * (indent + GAP)) + line for line in wrapped]
         return Content("\n").join(lines)
+
+
+class Stack(TextBlock):
+    """Texts and blocks below each other, each from the start of a line."""
+
+    def __init__(self, *parts: Content | TextBlock) -> None:
+        self.parts = parts
+
+    def compose_lines(self, width: int) -> Content:
+        return Content("\n").join(
+            part.lay_out(width) if isinstance(part, TextBlock) else part
+            for part in self.parts
+        )

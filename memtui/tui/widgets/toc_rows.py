@@ -49,13 +49,7 @@ def draw_line(
 ) -> Text:
     """Draw a node in a number of cells, the expand mark not included.
 
-    Args:
-        line: The node.
-        width: The number of cells; all are filled.
-        zone: The time zone of the store.
-        today: The current day there.
-        is_expanded: True if the rows below it are shown; they say more than a headline.
-        color: The styles.
+    All cells are filled. The rows below an expanded node say more than its headline.
     """
     is_segment = line.level is TocLevel.SEGMENT
     name = format.tree_label(line, zone, today)
@@ -66,7 +60,7 @@ def draw_line(
         mark = format.node_mark(line)
     else:
         is_known = line.sessions or line.status is not NodeStatus.PENDING
-        number = format.number(line.sessions) if is_known else ""
+        number = f"{line.sessions:,}" if is_known else ""
         count = f"{number:>{COUNT_WIDTH}}"
         mark = format.LIVE if line.is_live and not is_expanded else " "
     if not headline and line.status is NodeStatus.PENDING:
@@ -104,14 +98,6 @@ def draw_session(
     The name begins at the left, and the state ends at the right edge. Time and project
     stand between them where the complete name leaves room. A state that asks for
     nothing gives way to a name that is complete without it.
-
-    Args:
-        session: The session.
-        width: The number of cells; all are filled.
-        zone: The time zone of the store.
-        is_expanded: True if its segments are shown.
-        has_projects: True to show its project, too.
-        color: The styles.
     """
     segments = session.segments
     is_live, only = session.is_live, session.only_segment

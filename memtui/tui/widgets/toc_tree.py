@@ -16,7 +16,6 @@ from textual import events, on
 from textual.binding import BindingType
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
-from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
 from memtui.model.filters import ALL, Scope
@@ -209,15 +208,12 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._follows_newest = True
             self._read({YEARS})
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Show in empty branches, or in a notice, why they could not be read."""
-        if event.state is not WorkerState.ERROR:
-            return
         self.post_message(LoadFailed())
-        reason = format.error_text(event.worker.error)
+        reason = format.error_text(error)
         failed: set[RowKey] = set()
-        if event.worker.group == LOAD_GROUP:
+        if group == LOAD_GROUP:
             failed, self._reading = self._reading, set()
         empty = [
             branch

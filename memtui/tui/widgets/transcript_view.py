@@ -263,8 +263,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Show only these turns.
 
         Args:
-            loaded: The turns.
-            rendered: Their lines.
             measure: The number of turns, and about how many are before these.
             place: The position of the cursor; None for the nearer end of the session.
         """
@@ -345,11 +343,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return self.jump_count
 
     def end_request(self, *, retry: bool = False) -> None:
-        """Note that a request gave no turns.
-
-        Args:
-            retry: Ask again at once.
-        """
+        """Note that a request gave no turns; ask again at once if it was outdated."""
         self._is_waiting = False
         if retry:
             self._request_turns()

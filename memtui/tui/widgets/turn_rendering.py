@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content, Span
 
+from memtui.model import calendar
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.text import date_format
 from memtui.tui import format
-from memtui.tui.widgets.text_block import DIM
 
 if TYPE_CHECKING:
     from memtui.services.conversation import Turn
@@ -89,13 +89,9 @@ def render_turns(
     expanded: frozenset[str],
     known: RenderedTurns | None = None,
 ) -> list[RenderedTurn]:
-    """Render turns.
+    """Render turns, the events with some ids expanded.
 
-    Args:
-        turns: The turns.
-        layout: How to render them.
-        expanded: The ids of the events to expand.
-        known: Turns rendered in the same way, which are reused.
+    Turns known from before were rendered in the same way, and are reused.
     """
     rendered = []
     for turn in turns:
@@ -136,8 +132,8 @@ def has_style(line: Content, style: str) -> bool:
 def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
     """Yield the lines before the turn itself: a new day, and the thinking."""
     at = turn.event.timestamp
-    day = at.astimezone(layout.zone).date()
-    before = turn.previous_at and turn.previous_at.astimezone(layout.zone).date()
+    day = calendar.local_day(at, layout.zone)
+    before = turn.previous_at and calendar.local_day(turn.previous_at, layout.zone)
     blank = Content("")
     if before != day:
         if before is not None:
@@ -145,11 +141,13 @@ def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
         room = max(1, layout.width - MARGIN)
         text = f"── {date_format.day(day)} · {date_format.age(at, layout.now)} "
         rule = "─" * max(0, min(MAX_WIDTH + GUTTER, room) - len(text))
-        yield Content.styled(text + rule, DIM).truncate(room, ellipsis=True)
+        yield Content.styled(text + rule, "$context").truncate(room, ellipsis=True)
     if layout.with_thoughts:
         for thought in turn.thoughts:
             yield blank
-            thinking = Content.styled(thought.text.strip()[:MAX_CHARS], f"italic {DIM}")
+            thinking = Content.styled(
+                thought.text.strip()[:MAX_CHARS], "italic $context"
+            )
             yield from _beside(thought.at, "thinking", thinking, layout, is_dim=True)
     if not is_collapsible(turn.event):
         yield blank
@@ -166,12 +164,15 @@ def _beside(
     """Return a text with time and speaker beside it, or above where it is narrow."""
     time = date_format.clock(at, layout.zone)
     room = max(1, layout.width - MARGIN)
-    style = DIM if is_dim else "bold"
+    style = "$context" if is_dim else "bold"
     if layout.width < SIDE_BY_SIDE:
-        return [Content.assemble((f"{time} ", DIM), (speaker, style)), *text.wrap(room)]
+        return [
+            Content.assemble((f"{time} ", "$context"), (speaker, style)),
+            *text.wrap(room),
+        ]
     name = f"{speaker:<{format.SPEAKER_CELLS}} "
     first, *rest = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
-    head = Content.assemble((f"{time} ", DIM), (name, style))
+    head = Content.assemble((f"{time} ", "$context"), (name, style))
     return [head + first, *(Content(" " * GUTTER) + line for line in rest)]
 
 
@@ -186,10 +187,10 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
     room = max(1, layout.width - MARGIN)
     is_wide = layout.width >= SIDE_BY_SIDE
     name = f"{speaker:<{format.SPEAKER_CELLS}} " if is_wide else ""
-    head = Content.styled(f"{time} {name}{mark}", DIM)
-    style = "" if event.role is EventRole.TOOL else f"italic {DIM}"
+    head = Content.styled(f"{time} {name}{mark}", "$context")
+    style = "" if event.role is EventRole.TOOL else "italic $context"
     if event.event_type in BOUNDARIES:
-        style = DIM
+        style = "$context"
     end = _tool_end(event, output, layout, is_expanded)
     left = min(room, MAX_WIDTH + GUTTER) - head.cell_length - end.cell_length
     line = mark_words(Content.styled(call, style), layout.words, FOUND)
@@ -206,7 +207,7 @@ def _tool_end(
     words = layout.words.casefold()
     parts = []
     if changes := count_changes(event):
-        parts.append(Content.styled(changes, DIM))
+        parts.append(Content.styled(changes, "$context"))
     if event.metadata.get("is_error"):
         parts.append(Content.styled("✗ failed", "$error"))
     if event.metadata.get("tool_use_id", "") in dict(layout.subagents):
@@ -228,7 +229,7 @@ def _details(event: Event, layout: TurnLayout) -> list[Content]:
         parts.append(diff)
     if output:
         excerpt = _excerpt(output, layout.words)
-        text = mark_words(Content.styled(excerpt.text, DIM), layout.words, FOUND)
+        text = mark_words(Content.styled(excerpt.text, "$context"), layout.words, FOUND)
         parts.append(add_omissions(text, excerpt, EXPORT_HINT))
     return [Content(" " * indent) + line for part in parts for line in part.wrap(room)]
 
@@ -273,10 +274,7 @@ def cut_excerpt(
 ) -> TextExcerpt:
     """Cut the part of a text to show: its beginning, or what surrounds a span.
 
-    Args:
-        text: The whole text.
-        span: The span that must be part of it, if any.
-        limit: The most characters to show, unless the span is longer.
+    It has at most `limit` characters, unless the span is longer.
     """
     if len(text) <= limit:
         return TextExcerpt(text)
@@ -294,7 +292,7 @@ def _excerpt(text: str, words: str) -> TextExcerpt:
 
 def add_omissions(text: Content, excerpt: TextExcerpt, hint: str = "") -> Content:
     """Add how much of a text is left out on each side of an excerpt, and a hint."""
-    style = f"italic {DIM}"
+    style = "italic $context"
     if excerpt.left_before:
         omitted = f"… {format.size(excerpt.left_before)} before\n"
         text = Content.styled(omitted, style) + text
@@ -332,10 +330,10 @@ def _blocks(text: str) -> Iterator[Content]:
         match = FENCE.match(line)
         if not fence and match:
             fence, language = match[1], match[2]
-            yield Content.styled(line, DIM)
+            yield Content.styled(line, "$context")
         elif fence and match and match[1].startswith(fence) and not match[2]:
             yield from _code_block(code, language)
-            yield Content.styled(line, DIM)
+            yield Content.styled(line, "$context")
             fence, code = "", []
         elif fence:
             code.append(line)
@@ -347,7 +345,7 @@ def _blocks(text: str) -> Iterator[Content]:
 def _text_line(line: str) -> Content:
     content = Content(line)
     if heading := HEADING.match(line):
-        return content.stylize("bold").stylize(DIM, 0, heading.end() - 1)
+        return content.stylize("bold").stylize("$context", 0, heading.end() - 1)
     code = [match.span() for match in INLINE_CODE.finditer(line)]
     for match in BOLD.finditer(line):
         start, end = match.span()
@@ -356,7 +354,7 @@ def _text_line(line: str) -> Content:
         # The asterisks are part of the text and stay, but dim.
         content = content.stylize("bold", start, end)
         for sign in (start, end - 2):
-            content = content.stylize(f"not bold {DIM}", sign, sign + 2)
+            content = content.stylize("not bold $context", sign, sign + 2)
     for first, last in code:
         content = content.stylize("$accent", first, last)
     return content
@@ -387,7 +385,7 @@ PATCH = "*** Begin Patch"
 MAX_COMPARED = 250_000
 """The most pairs of old and new lines that are compared."""
 
-DIFF_STYLES = {"+ ": "$success", "− ": "$error", "  ": DIM}
+DIFF_STYLES = {"+ ": "$success", "− ": "$error", "  ": "$context"}
 """The styles of the lines of a diff, by their signs."""
 
 Edit = tuple[list[str], list[str]]
