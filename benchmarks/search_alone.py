@@ -49,8 +49,8 @@ def rebuild(paths: Paths) -> dict[str, float]:
     """Rebuild the index; return the seconds that took, in all and for its parts."""
     from memtui.pipeline.pipeline import MessageIndexer
 
-    analyzed, added = Clocked(analyzer.terms), Clocked(MessageIndex.add_older)
-    analyzer.terms = analyzed
+    analyzed, added = Clocked(analyzer.term_text), Clocked(MessageIndex.add_older)
+    analyzer.term_text = analyzed
     MessageIndex.add_older = partialmethod(added)  # type: ignore[assignment]
     index = MessageIndex(paths.message_index)
     index.delete()

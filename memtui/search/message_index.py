@@ -43,6 +43,10 @@ BUSY_TIMEOUT_S = 5.0
 CACHE_KB = 16_000
 """SQLite's page cache of a connection that stays open."""
 
+MAX_PENDING_BYTES = 32_000_000
+"""The memory for terms of a transaction. With FTS5's default, 1 MB, a large transaction
+writes them in several parts, which are merged later."""
+
 MAX_IDLE = 2
 """The maximum number of unused connections that stay open."""
 
@@ -117,7 +121,7 @@ _TOOL = _CODES[EventRole.TOOL]
 
 _PUNCTUATION = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
 _TOKENIZER = f"ascii tokenchars '{_PUNCTUATION}'''"
-"""Terms are split at spaces alone: ``analyzer.terms`` has made them."""
+"""Terms are split at spaces alone: ``analyzer`` has made them."""
 
 _SCHEMA = f"""
 CREATE TABLE conversations (
@@ -137,6 +141,8 @@ CREATE TABLE tools (
 CREATE VIRTUAL TABLE message_terms USING fts5 (
     terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENIZER}"
 );
+INSERT INTO message_terms (message_terms, rank)
+    VALUES ('hashsize', {MAX_PENDING_BYTES});
 CREATE VIRTUAL TABLE call_terms USING fts5 (
     terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENIZER}"
 );
@@ -395,7 +401,7 @@ class MessageIndex:
             if role is None:
                 continue
             is_only_name = role is EventRole.TOOL and not self.with_tools
-            terms = analyzer.terms(event.tool if is_only_name else event.text)
+            terms = analyzer.term_text(event.tool if is_only_name else event.text)
             if terms or role is not EventRole.TOOL:
                 entries.append(_Entry(event, role, terms, is_only_name))
         return entries
@@ -453,17 +459,22 @@ class MessageIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An event to index, with its terms."""
+    """An event to index, with its terms, each followed by a space."""
 
     event: IndexableEvent
     role: EventRole
-    terms: Sequence[str]
+    terms: str
     only_first_call: bool
     """True if only the first call of its tool in a conversation is indexed."""
 
     @property
     def conversation(self) -> tuple[int, str]:
         return self.event.session, self.event.subagent
+
+    @property
+    def length(self) -> int:
+        """The number of its terms."""
+        return self.terms.count(" ")
 
 
 def _increase(db: sqlite3.Connection, name: str, more: int) -> None:
@@ -546,20 +557,29 @@ def _remove(db: sqlite3.Connection, removed: Iterable[tuple[int, int]]) -> None:
 
 def _free_rowids(db: sqlite3.Connection, times_ms: Sequence[int]) -> list[int]:
     """Return a rowid for each time: its own, or the next free one."""
+    own = list(map(_rowid, times_ms))
+    among = "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(?))"
+    taken = {rowid for (rowid,) in db.execute(among, (json.dumps(own),))}
     rowids: list[int] = []
     least = 0
-    for at_ms in times_ms:
-        rowid = max(_rowid(at_ms), least)
-        sql = "SELECT 1 FROM messages WHERE id = ?"
-        if db.execute(sql, (rowid,)).fetchone():
-            (rowid,) = db.execute(
-                "SELECT id + 1 FROM messages m WHERE id >= ? AND NOT EXISTS (SELECT 1"
-                " FROM messages n WHERE n.id = m.id + 1) ORDER BY id LIMIT 1",
-                (rowid,),
-            ).fetchone()
+    for rowid in own:
+        if rowid < least or rowid in taken:
+            rowid = _next_free_rowid(db, max(rowid, least))
         rowids.append(rowid)
         least = rowid + 1
     return rowids
+
+
+def _next_free_rowid(db: sqlite3.Connection, rowid: int) -> int:
+    """Return a rowid if it is free, or the next free one."""
+    if not db.execute("SELECT 1 FROM messages WHERE id = ?", (rowid,)).fetchone():
+        return rowid
+    row = db.execute(
+        "SELECT id + 1 FROM messages m WHERE id >= ? AND NOT EXISTS (SELECT 1"
+        " FROM messages n WHERE n.id = m.id + 1) ORDER BY id LIMIT 1",
+        (rowid,),
+    ).fetchone()
+    return int(row[0])
 
 
 def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) -> None:
@@ -575,7 +595,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
     for rowid, conversation, one in messages:
         by_conversation.setdefault(conversation, []).append(rowid)
         count, length = counts.get(conversation, (0, 0))
-        counts[conversation] = count + 1, length + len(one.terms)
+        counts[conversation] = count + 1, length + one.length
     positions, unordered = _assign_positions(db, by_conversation)
     db.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
@@ -586,7 +606,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
                 conversation,
                 positions.get(rowid, 0),
                 _CODES[one.role],
-                len(one.terms),
+                one.length,
             )
             for rowid, conversation, one in (*messages, *calls)
         ],
@@ -595,7 +615,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
         db.executemany(
             f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)",
             [
-                (rowid, " ".join([*one.terms, *_filter_terms(one.event)]))
+                (rowid, one.terms + " ".join(_filter_terms(one.event)))
                 for rowid, _, one in some
             ],
         )

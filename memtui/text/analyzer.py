@@ -11,10 +11,9 @@ text and query match.
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from memtui.text.stemmer import stem, word_prefixes
 from memtui.text.stopwords import STOP_WORDS, VAGUE_STEMS
@@ -76,8 +75,7 @@ _REDACTION = re.compile(r"\[redacted: [\w /.-]{1,40}\]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
-@dataclass(frozen=True, slots=True)
-class WordPart:
+class WordPart(NamedTuple):
     """A part of a word and its terms, the most general one last."""
 
     start: int
@@ -154,6 +152,9 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
     found = []
     for match in _WORD_PART.finditer(word):
         start, text = match.start(), match.group()
+        if _is_plain(text):
+            found.append(WordPart(start, match.end(), _forms(text.lower())))
+            continue
         humps = list(_HUMPS.finditer(text)) if text.isascii() else []
         if len(humps) > 1 and "'" not in text:
             found.append(WordPart(start, match.end(), (fold(text),), is_compound=True))

@@ -62,8 +62,9 @@ def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
 
 
 def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
-    house: Workspace, monkeypatch: object
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 1_000)
     store_messages(*(make_message(f"quay {n}", n) for n in range(2_500)))
     index = MessageIndex(house.paths.message_index)
     first = MessageIndexer(index)

@@ -32,6 +32,11 @@ A_MINUTE_MS = 60_000
 def _without_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Terms are separated by spaces."""
     monkeypatch.setattr(analyzer, "terms", str.split)
+    monkeypatch.setattr(analyzer, "term_text", _term_text)
+
+
+def _term_text(text: str) -> str:
+    return "".join(f"{term} " for term in text.split())
 
 
 @pytest.fixture
@@ -335,7 +340,7 @@ from memtui.search.message_index import MessageIndex
 from memtui.text import analyzer
 from tests.search.test_message_index import message
 
-analyzer.terms = str.split
+analyzer.term_text = "{} ".format
 index = MessageIndex(Path(sys.argv[1]))
 for start in range(0, 100_000, 50):
     batch = [message(n, f"word w{n} w{n % 97}") for n in range(start, start + 50)]

@@ -189,3 +189,24 @@ def test_every_word_contains_a_prefix_of_its_terms(said: str) -> None:
                 )
     assert stemmer.word_prefixes("#231") == {"#231"}
     assert stemmer.word_prefixes("reindeer") == {"reindee"}
+
+
+@given(st.text())
+def test_the_text_of_terms_has_the_terms_in_order(text: str) -> None:
+    terms = analyzer.terms(text)
+    assert analyzer.term_text(text) == "".join(f"{term} " for term in terms)
+
+
+def test_a_cache_of_words_keeps_what_was_used_lately() -> None:
+    made: list[str] = []
+
+    def work_out(word: str) -> str:
+        made.append(word)
+        return word.upper()
+
+    cache = analyzer._WordCache(work_out, 20)
+    for number in range(200):
+        assert cache["often"] == "OFTEN"
+        assert cache[f"w{number}"] == f"W{number}"
+    assert made.count("often") == 1 and len(made) == 201
+    assert len(cache) + len(cache._earlier) <= 20
