@@ -258,7 +258,6 @@ def _added(
 
 
 def scheduler_status(workspace: "Workspace") -> Reply:
-    """Describe every job."""
     return _job_statuses(workspace, ())
 
 
@@ -269,7 +268,6 @@ def scheduler_pause(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Repl
 
 
 def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
-    """Resume paused jobs."""
     services_jobs.resume(model_jobs.find_jobs(jobs or ALL_JOBS))
     return _job_statuses(workspace, jobs, "Resumed.")
 

@@ -389,7 +389,6 @@ def _fit(
 
 
 def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
-    """Choose how much of a reply is written."""
     whole, least = _whole(reply), reply.min_chars
     if fits(whole):
         return whole

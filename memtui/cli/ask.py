@@ -47,7 +47,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Answer a question, print hits or the contents, or call a tool."""
     if args.command == "call":
         return _call(args, context) if args.tool else _list_tools(args)
     scope = {"agent": args.agent, "project": args.project}

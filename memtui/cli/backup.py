@@ -60,7 +60,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Copy, replace or export the memory."""
     if args.command == "restore":
         return _restore(args, context)
     with context.workspace():
@@ -164,7 +163,6 @@ def _read_store(file: Path) -> tuple[StoreInfo | None, str]:
 def _comparison(
     file: Path, info: StoreInfo, before: StoreInfo | None, damage: str
 ) -> list[str]:
-    """Tell what replaces what."""
     lines = [f"{file}: {_describe(info)}."]
     if damage:
         lines.append(f"The memory now cannot be read: {damage}.")

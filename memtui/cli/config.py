@@ -16,7 +16,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Print the settings, write a file of them, or download the vocabulary."""
     if args.command == "tokens":
         return _fetch_vocabulary(args, context)
     if args.action == "init":

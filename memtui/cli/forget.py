@@ -47,7 +47,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Delete content, or list what was deleted."""
     with context.workspace() as workspace:
         if args.command == "redact":
             return _redact(args, workspace)

@@ -49,7 +49,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Print a node, the events behind a bullet, sessions, or the counts."""
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
             return _stats(workspace, args)

@@ -166,7 +166,6 @@ class WebServer(Server):
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print the address to open."""
         print(f"memtui is at {self._guard.address}")
         print("Whoever has this address can read it all. ctrl+c ends it.", flush=True)
 

@@ -371,8 +371,6 @@ def title_snippet(session: Session, query: Query) -> Snippet:
 
 
 class SessionSearch:
-    """Searches the messages of all sessions."""
-
     def __init__(
         self, searcher: MessageSearcher, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:

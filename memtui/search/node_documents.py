@@ -113,5 +113,4 @@ def node_texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]
 
 
 def minute(at: datetime) -> int:
-    """Return the minute of a time."""
     return int(at.timestamp() // MINUTE_S)

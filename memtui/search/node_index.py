@@ -252,7 +252,6 @@ class NodeIndex:
         return self.read(lambda reader: reader.count)
 
     def close(self) -> None:
-        """Close all files."""
         with self._lock:
             self._close()
 
@@ -335,7 +334,6 @@ class NodeReader:
         self._stored = lru_cache(4096)(reader.stored_fields)
 
     def close(self) -> None:
-        """Close the files."""
         self._reader.close()
 
     # Terms
@@ -655,7 +653,6 @@ class TokensField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type 
 
 
 def schema() -> fields.Schema:
-    """Return the index's schema."""
     return fields.Schema(
         target=fields.STORED,
         kind=fields.STORED,

@@ -46,8 +46,6 @@ _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word to search for."""
-
     text: str
     """The word as it was typed."""
     terms: tuple[str, ...]
@@ -89,8 +87,6 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query."""
-
     text: str
     """The query as it was typed."""
     words: tuple[Word, ...] = ()

@@ -275,8 +275,6 @@ UNINDEXED_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """A term to look up."""
-
     term: str
     prefix: str = ""
     """Terms that begin so match too; "" if only the term itself does."""

@@ -55,8 +55,6 @@ class RedactionResult:
 
 
 class Redaction:
-    """Removes secrets from one store."""
-
     def __init__(
         self,
         paths: Paths,

@@ -67,8 +67,6 @@ class SessionDetails:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """A page of the events of a conversation."""
-
     total: int
     """The number on all pages: of messages, or of all events."""
     turns: tuple[Turn, ...]
@@ -189,8 +187,6 @@ class SessionQuery:
 
 @dataclass(frozen=True, slots=True)
 class SessionRange:
-    """A part of a list of sessions."""
-
     query: SessionQuery
     total: int
     """The number in the whole list."""

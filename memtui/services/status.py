@@ -19,8 +19,6 @@ from memtui.store.problems import Problem, ProblemKind
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of what is stored."""
-
     sessions: int
     events: int
     messages: int
