@@ -5,13 +5,13 @@ written, and must be said of the same thing.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import groupby
 
 from memtui.summarize.grounding import conflicts
 from memtui.summarize.grounding import numbers as grounding_numbers
-from memtui.summarize.grounding.passages import PassageIndex
+from memtui.summarize.grounding.passages import Passage, PassageIndex
 from memtui.text import analyzer
 from memtui.text.stemmer import is_irregular
 from memtui.text.stopwords import ACRONYMS, NARRATION_STEMS, STOP_WORDS
@@ -103,31 +103,30 @@ def initial_name(text: str, source: PassageIndex) -> str:
 
 
 def missing_details(
-    bullet: str,
-    tokens: Sequence[str],
-    sentences: Sequence[str],
-    shared: Collection[str],
-    paths: Callable[[str], Collection[str]],
+    bullet: str, tokens: Sequence[str], passage: Passage, source: PassageIndex
 ) -> tuple[str, ...]:
-    """Return the names and numbers that the source does not say of the same thing.
+    """Return the names and numbers that a passage does not say of the same thing.
+
+    A name counts in a sentence with another term of the bullet: elsewhere it refers to
+    something else. A path of which the sentences contain only the end is supported
+    unless another path of the source ends in the same name.
 
     Args:
         bullet: The bullet.
         tokens: Its names and numbers, from ``find_details``.
-        sentences: The sentences of the passage it rests on.
-        shared: The bullet's terms that these contain. A name counts in a sentence with
-            another of them: elsewhere it refers to something else.
-        paths: Returns all paths of the source that end in a name. A path of which the
-            sentences contain only the end is supported unless one of these differs.
+        passage: The passage it rests on.
+        source: The source of the passage.
     """
     if not tokens:
         return ()
+    sentences = source.sentences_of(passage)
     numbers = {one.digits for one in grounding_numbers.find_numbers(bullet)}
     literal = {term for one in sentences for term in analyzer.terms(one)}
     unsaid = grounding_numbers.unsupported_numbers(
-        bullet, sentences, literal.intersection(shared)
+        bullet, sentences, literal & passage.matched
     )
-    shared = {*shared, *(same for one in shared for same in SYNONYMS.get(one, ()))}
+    synonyms = (same for one in passage.matched for same in SYNONYMS.get(one, ()))
+    shared = {*passage.matched, *synonyms}
     named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
     return tuple(
         token
@@ -135,7 +134,7 @@ def missing_details(
         if (
             token in unsaid
             if token in numbers
-            else not _is_named(token, named, shared, paths)
+            else not _is_named(token, named, shared, source)
             or _is_of_another(token, tokens, sentences, _beside(token, bullet, shared))
         )
     )
@@ -145,7 +144,7 @@ def _is_named(
     name: str,
     sentences: Sequence[tuple[set[str], list[Path]]],
     shared: Collection[str],
-    paths: Callable[[str], Collection[str]],
+    source: PassageIndex,
 ) -> bool:
     own = analyzer.terms(name)
     others, path = set(shared).difference(own), _path(name)
@@ -169,7 +168,9 @@ def _is_named(
     is_short = any(
         _agree(path, one) for _, sentence_paths in beside for one in sentence_paths
     ) or ("." in last and any(last in terms for terms, _ in beside))
-    return is_short and all(_agree(path, _path(one)) for one in paths(last))
+    return is_short and all(
+        _agree(path, _path(one)) for one in source.paths_ending_in(last)
+    )
 
 
 def _joined(term: str) -> str:

@@ -152,13 +152,7 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
         hard=hard,
-        missing=details.missing_details(
-            text,
-            hard,
-            source.sentences_of(passage),
-            passage.matched,
-            source.paths_ending_in,
-        ),
+        missing=details.missing_details(text, hard, passage, source),
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),
     )

@@ -18,11 +18,10 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Collection,
-    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -358,36 +357,31 @@ class Client:
 
     async def version(self) -> str:
         """Return the server's version, which Ollama's client does not offer."""
-        with self._converted():
-            async with asyncio.timeout(self._answer_s):
-                answer = (await self._http.get("/api/version")).json()
-                return str(answer.get("version", ""))
+        async with self._request(self._answer_s):
+            answer = (await self._http.get("/api/version")).json()
+            return str(answer.get("version", ""))
 
     async def models(self) -> "ListResponse":
         """Return the installed models."""
-        with self._converted():
-            async with asyncio.timeout(self._answer_s):
-                return await self._ollama.list()
+        async with self._request(self._answer_s):
+            return await self._ollama.list()
 
     async def running(self) -> "ProcessResponse":
         """Return the loaded models."""
-        with self._converted():
-            async with asyncio.timeout(self._answer_s):
-                return await self._ollama.ps()
+        async with self._request(self._answer_s):
+            return await self._ollama.ps()
 
     async def show(self, model: str) -> "ShowResponse":
         """Return what a model is and can do."""
-        with self._converted():
-            async with asyncio.timeout(self._answer_s):
-                return await self._ollama.show(model)
+        async with self._request(self._answer_s):
+            return await self._ollama.show(model)
 
     async def load(self, model: str, window: int, keep_alive: str | int) -> None:
         """Load a model in a window."""
-        with self._converted():
-            async with asyncio.timeout(self._timeout_s):
-                await self._ollama.generate(
-                    model, options={"num_ctx": window}, keep_alive=keep_alive
-                )
+        async with self._request(self._timeout_s):
+            await self._ollama.generate(
+                model, options={"num_ctx": window}, keep_alive=keep_alive
+            )
 
     async def chat(
         self,
@@ -405,36 +399,32 @@ class Client:
             options: More arguments of ``ollama.AsyncClient.chat``.
         """
         text, length, checked, tokens = list[str](), 0, 0, 0
-        with self._converted():
-            async with asyncio.timeout(self._timeout_s * REPLY_TIMEOUTS):
-                stream = await self._ollama.chat(
-                    model, messages, stream=True, **options
-                )
-                parts = cast("AsyncGenerator[ChatResponse, None]", stream)
-                async with aclosing(parts):
-                    async for part in parts:
-                        content = part.message.content
-                        if content:
-                            text.append(content)
-                            length += len(content)
-                        if content or part.message.thinking:
-                            tokens += 1
-                            on_token(tokens)
-                        if part.done:
-                            return _reply(part, "".join(text))
-                        if length - checked >= EVERY_CHARS:
-                            checked = length
-                            if is_endless("".join(text)):
-                                raise InvalidReplyError(
-                                    "the reply goes on without an end"
-                                )
+        async with self._request(self._timeout_s * REPLY_TIMEOUTS):
+            stream = await self._ollama.chat(model, messages, stream=True, **options)
+            parts = cast("AsyncGenerator[ChatResponse, None]", stream)
+            async with aclosing(parts):
+                async for part in parts:
+                    content = part.message.content
+                    if content:
+                        text.append(content)
+                        length += len(content)
+                    if content or part.message.thinking:
+                        tokens += 1
+                        on_token(tokens)
+                    if part.done:
+                        return _reply(part, "".join(text))
+                    if length - checked >= EVERY_CHARS:
+                        checked = length
+                        if is_endless("".join(text)):
+                            raise InvalidReplyError("the reply goes on without an end")
         raise IncompleteReplyError(BROKE_OFF)
 
-    @contextmanager
-    def _converted(self) -> Iterator[None]:
-        """Convert what Ollama's client and httpx raise into our errors."""
+    @asynccontextmanager
+    async def _request(self, timeout_s: float) -> AsyncIterator[None]:
+        """Limit the time, and convert what Ollama's client and httpx raise."""
         try:
-            yield
+            async with asyncio.timeout(timeout_s):
+                yield
         except OllamaError:
             raise
         except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
