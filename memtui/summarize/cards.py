@@ -172,13 +172,18 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
 
 
 def _asked(work: WorkEvents) -> CardLine | None:
+    """Quote the first request with content; a copied terminal only if it is alone."""
+    copied: CardLine | None = None
     for at in work.requests:
-        if titles.is_command(work.events[at].text):
+        text, line = work.events[at].text, request_line(work, at)
+        words = analyzer.count_content_words(line)
+        if titles.is_command(text) or words < titles.MIN_CONTENT_WORDS:
             continue
-        line = request_line(work, at)
-        if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
-            return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
-    return None
+        found = CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
+        if not titles.is_terminal_copy(text):
+            return found
+        copied = copied or found
+    return copied
 
 
 _ASIDE = re.compile(

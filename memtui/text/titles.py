@@ -36,7 +36,8 @@ MANY_CONTENT_WORDS = 4
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
 _INTERJECTION = re.compile(
-    r"(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great|cool"
+    r"(?:(?:hey|hi|hello)(?: (?:claude|there|again))?|ok(?:ay)?|so|well|now"
+    r"|and|also|alright|actually|yes|yeah|great|cool"
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
@@ -227,7 +228,7 @@ _TICKET = re.compile(
     r"|(?<!\w)(?<!image )#(\d{1,6})\b",
     re.IGNORECASE,
 )
-_ERROR_MESSAGE = re.compile(r"^#+ Error Message\s+(.+)$", re.MULTILINE)
+_ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(.+)")
 """The error in a report that Next.js copies for a coding agent."""
 
 _SHELL_PROMPT = re.compile(
@@ -279,9 +280,9 @@ def request_title(text: str) -> str:
     """Return the title of a request; "" if it does not name any work."""
     if plan := plan_name(text):
         return tidy_title(plan)
-    if _SHELL_PROMPT.match(text):
+    if is_terminal_copy(text):
         return ""
-    if error := _ERROR_MESSAGE.search(text[:REQUEST_CHARS]):
+    if error := _ERROR_MESSAGE.match(text[:REQUEST_CHARS]):
         return _capitalize(shorten_title(error[1]))
     sentences = prose.message_sentences(_without_command(text))
     found = title_from_request(sentences)
@@ -298,6 +299,11 @@ def _without_command(text: str) -> str:
     """Remove the name of an agent's command before a request: "/plan …"."""
     found = _AGENT_COMMAND.match(text)
     return text[found.end() :] if found and found[1] not in _BASE_VERBS else text
+
+
+def is_terminal_copy(text: str) -> bool:
+    """Return whether a message begins with the prompt of a shell."""
+    return _SHELL_PROMPT.match(text) is not None
 
 
 def is_command(text: str) -> bool:

@@ -960,3 +960,14 @@ def test_a_guess_is_no_outcome_beside_a_result() -> None:
     guess = "The rounding of the archive was likely wrong because of the old totals."
     found = card(ASK, EDIT, ("assistant", f"{guess} {REPORT}")).outcome
     assert found is not None and found.text == REPORT
+
+
+def test_a_copied_terminal_is_not_what_was_asked_beside_a_request() -> None:
+    copied = (
+        "user",
+        "➜ shop git:(main) ✗ git push origin main\nerror: no prek.toml found",
+    )
+    found = card(copied, SAY, ASK, SAY).asked
+    assert found is not None and found.text == ASK[1]
+    found = card(copied, SAY).asked
+    assert found is not None and found.text.startswith("shop git")
