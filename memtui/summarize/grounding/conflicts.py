@@ -42,9 +42,9 @@ def claims_success(bullet: str) -> bool:
 
 
 _SUCCESS = re.compile(
-    r"\b(?:pass\w*|succe\w+|works?|worked|clean|green|ok|okay|fine|done|appl(?:y|ied)"
-    r"|fixed|correct\w*|resolved|solved|deployed|complet\w+|finish\w+"
-    r"|0 (?:errors|failures|failed))\b",
+    r"\b(?:pass\w*|succe\w+|works?(?! (?:by|as|like|via|through)\b)|worked|clean|green"
+    r"|ok|okay|fine|done|appl(?:y|ied)|fixed|correct\w*|resolved|solved|deployed"
+    r"|complet\w+|finish\w+|0 (?:errors|failures|failed))\b",
     re.IGNORECASE,
 )
 

@@ -94,6 +94,7 @@ CI = events(
     (ASSISTANT, "I replaced the two uses of Dom.render by createRoot."),
     (ASSISTANT, "The build fails in Chart.tsx. A stored theme wins over the system's."),
     (ASSISTANT, "Now the build succeeds. The cron settings stay as they were."),
+    (ASSISTANT, "The sieve works by crossing out the multiples of each prime."),
 )
 
 
@@ -117,6 +118,10 @@ CI = events(
         ),
         ("The build still fails.", "The build failed in Chart.tsx."),
         ("The cron settings were changed.", "The cron settings stay."),
+        (
+            "The sieve of the multiples works now.",
+            "The sieve crosses out the multiples of each prime.",
+        ),
     ],
 )
 def test_what_is_only_explained_or_no_longer_so_is_not_supported(
