@@ -110,7 +110,6 @@ class MemtuiApp(App[str | MemtuiError]):
         self._workspace: Workspace | None = None
         self._is_started = False
         self._progress: PipelineProgress | None = None
-        """The last report of the pipeline."""
         self._seen_problems = 0
         self._import_error = ""
         self._warning = ""
@@ -357,7 +356,6 @@ class MemtuiApp(App[str | MemtuiError]):
         return self.screen
 
     def action_jump_back(self) -> None:
-        """Go back to the location before the last jump."""
         from memtui.tui.screens.contents import ContentsScreen
 
         contents = (one for one in self.screen_stack if isinstance(one, ContentsScreen))
@@ -413,7 +411,6 @@ class MemtuiApp(App[str | MemtuiError]):
             screen.post_message(ScopeChanged(scope))
 
     def action_filter(self) -> None:
-        """Ask for an agent, project or keyword to show alone."""
         from memtui.tui.screens.filter import FilterScreen
 
         def answer(scope: Scope | None) -> None:
@@ -449,7 +446,6 @@ class MemtuiApp(App[str | MemtuiError]):
         )
 
     def action_suspend(self) -> None:
-        """Suspend the process, with the pipeline, and return to the shell."""
         self.action_suspend_process()
 
     # Keys and commands

@@ -124,7 +124,6 @@ def bullet_mark(bullet: Bullet) -> str:
 
 
 def support_mark(support: Support) -> str:
-    """Return the mark of a verdict."""
     return {
         Support.SUPPORTED: SUPPORTED,
         Support.WEAK: WEAK,

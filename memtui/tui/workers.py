@@ -46,42 +46,22 @@ def load(
     show: Callable[[T], object],
     group: str,
     slow: Callable[[], object] | None = None,
+    *,
+    exclusive: bool = True,
 ) -> None:
     """Call `read` on a thread, then `show` with its result on the event loop.
 
-    A thread cannot be stopped: the result is dropped if the same group was loaded
-    again meanwhile, so that an older result never replaces a newer one. If `read`
-    raises, ``node.show_error`` is called instead; and `slow` after `SLOW_S`, if there
-    is no result yet.
+    If `read` raises, ``node.show_error`` is called instead. If there is no result after
+    `SLOW_S`, `slow` is called first.
+
+    A thread cannot be stopped: the result of an exclusive read is dropped if the same
+    group was started again meanwhile, so that it never replaces a newer one.
     """
-    _start(node, read, show, group, slow, exclusive=True)
-
-
-def run(
-    node: Loader,
-    action: Callable[[], T],
-    done: Callable[[T], object],
-    group: str,
-    slow: Callable[[], object] | None = None,
-) -> None:
-    """Do the same as `load`, but several of a group may run at once."""
-    _start(node, action, done, group, slow, exclusive=False)
-
-
-def _start(
-    node: Loader,
-    action: Callable[[], T],
-    done: Callable[[T], object],
-    group: str,
-    slow: Callable[[], object] | None,
-    *,
-    exclusive: bool,
-) -> None:
     is_delivered = False
 
     def work() -> None:
         try:
-            call = partial(done, action())
+            call = partial(show, read())
         except Exception as error:
             call = partial(node.show_error, error, group)
         node.call_later(deliver, get_current_worker(), call)
@@ -101,3 +81,14 @@ def _start(
         node.set_timer(
             SLOW_S, lambda: is_delivered or worker.is_cancelled or show_slow()
         )
+
+
+def run(
+    node: Loader,
+    action: Callable[[], T],
+    done: Callable[[T], object],
+    group: str,
+    slow: Callable[[], object] | None = None,
+) -> None:
+    """Do the same for an action; several of a group may run at once."""
+    load(node, action, done, group, slow, exclusive=False)

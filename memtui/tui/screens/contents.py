@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from memtui.tui.widgets.result_list import JumpTarget
 
 HISTORY_SIZE = 50
-"""The number of jumps remembered."""
 
 PANES = ("tree", "page", "source")
 """The ids of the panes; the one with the focus sets the class ``-at-…``."""
@@ -197,7 +196,6 @@ class ContentsScreen(BaseScreen[None]):
 
     @on(PaneLeft)
     def action_back(self) -> None:
-        """Go to the previous pane."""
         place = PANES.index(self._pane)
         if place:
             self._focus_pane(PANES[place - 1])
@@ -209,7 +207,6 @@ class ContentsScreen(BaseScreen[None]):
         self._focus_pane(PANES[PANES.index(self._pane) - 1])
 
     def action_zoom(self) -> None:
-        """Zoom the focused pane, or show all panes again."""
         if self.has_class("-narrow"):
             self.notify("This pane fills the screen already.", markup=False)
         else:
@@ -279,7 +276,6 @@ class ContentsScreen(BaseScreen[None]):
         self._source.change_context(more=False)
 
     def action_show_withheld(self) -> None:
-        """Show or hide the bullets that no source supports."""
         if self._page.bullets.toggle_withheld() and not self._page.region:
             self._focus_pane("page")
 
@@ -392,7 +388,6 @@ class ContentsScreen(BaseScreen[None]):
         self.app.push_screen(DateScreen(), arrive)
 
     def action_show_versions(self) -> None:
-        """Show the versions of the selected node."""
         from memtui.tui.screens.versions import VersionsScreen
 
         line = self._tree.current

@@ -27,7 +27,6 @@ MAX_CHOICES = {"agent": 50, "project": 200, "keyword": 200}
 HEADINGS = {"agent": "Agents", "project": "Projects", "keyword": "Keywords"}
 
 UNITS = {"agent": "session", "project": "session", "keyword": "day"}
-"""The unit of the number beside each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,6 @@ class ScopeChoice:
     kind: str = ""
     """"agent", "project" or "keyword"; "" for a row about the current choice."""
     end: str = ""
-    """Text at the right end."""
     is_chosen: bool = False
 
 

@@ -22,7 +22,6 @@ PANE, SCREEN, EVERYWHERE, MOVING = (
 """The headings; a pane with a name has its own."""
 
 KEY_CELLS = 12
-"""The width of the column of keys."""
 
 MARKS = (
     ("✓", "supported: its wording is in the source, which does not make it true"),

@@ -470,7 +470,6 @@ class JobsScreen(ListDetailScreen[None]):
         return None if problem else Job(name)
 
     def action_pause_job(self) -> None:
-        """Pause the selected job, or resume it if it is paused."""
         name = self._list.current
         one = self._state.job_status(Job(name)) if name not in STAGES else None
         is_paused = one is not None and one.is_paused

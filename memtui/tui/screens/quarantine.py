@@ -54,10 +54,8 @@ class QuarantineList(ItemList[QuarantineEntry]):
     ) -> None:
         """List entries; the cursor stays on its entry, or at its index.
 
-        Args:
-            entries: The latest entries.
-            total: How many there are.
-            returning: The name of an entry the cursor goes to if it is listed.
+        It goes to the entry with the name `returning` if that is listed. The total
+        includes the entries that are not.
         """
         self.total = total
         items = {entry.name: entry for entry in entries}
@@ -67,10 +65,8 @@ class QuarantineList(ItemList[QuarantineEntry]):
             returning = self.current.name if self.current else ""
         if entries and returning not in items:
             returning = entries[min(self.highlighted or 0, len(entries) - 1)].name
-        self.show_items(items, map(self._option, entries), returning)
-
-    def _option(self, entry: QuarantineEntry) -> Option:
-        return Option(_draw_entry(entry, self._zone), id=entry.name)
+        rows = [Option(_draw_entry(one, self._zone), id=one.name) for one in entries]
+        self.show_items(items, rows, returning)
 
 
 def _draw_entry(entry: QuarantineEntry, zone: tzinfo) -> Content:
@@ -105,7 +101,6 @@ def describe_entry(shown: QuarantineContent, zone: tzinfo, now: datetime) -> Con
 
 
 ONE, ALL = "one", "all"
-"""The results of the dialog."""
 
 
 class DismissScreen(Dialog[str]):
@@ -150,7 +145,6 @@ LISTED = 200
 """The most entries that are listed: the latest. The others follow as these go."""
 
 SHOWN_BYTES = 64 * 1024
-"""The number of bytes of an entry that are shown."""
 
 EMPTY = "No skipped input: everything was imported."
 
@@ -300,7 +294,6 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.notify(", ".join(counts) + ".", title="Retried", markup=False)
 
     def action_dismiss_entry(self) -> None:
-        """Ask whether to dismiss the selected entry, or all."""
         entry = self._list.current
         if entry is None:
             self.notify("There is nothing to dismiss.", markup=False)

@@ -65,7 +65,6 @@ PLACE, WRITE = "place", "write"
 """Groups of threads whose errors are shown as notices."""
 
 TURNS, NEWS, FIND = "turns", "news", "find"
-"""Groups of loads."""
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 EMPTY = "This session has no messages."
@@ -113,7 +112,6 @@ class ReaderScreen(BaseScreen[None]):
         """True if a load replaces everything shown."""
         self._with_thinking = False
         self._expanded: set[str] = set()
-        """The ids of expanded events."""
         self._to_render: set[str] = set()
         """The events that are being rendered again."""
         self._renders_all = False
@@ -376,7 +374,6 @@ class ReaderScreen(BaseScreen[None]):
         workers.load(self, render, show, "render")
 
     def action_toggle_expanded(self) -> None:
-        """Expand or collapse the turn under the cursor."""
         turn = self.view.current
         if turn is None or not turn_rendering.is_collapsible(turn.event):
             text = "Only tool calls and notes can be expanded."
@@ -400,7 +397,6 @@ class ReaderScreen(BaseScreen[None]):
             self.action_toggle_expanded()
 
     def action_toggle_thinking(self) -> None:
-        """Show or hide the model's thinking."""
         if self.about is None or not self.about.thoughts:
             self.notify("This session has no thinking.", markup=False)
             return
@@ -555,7 +551,6 @@ class ReaderScreen(BaseScreen[None]):
         return turn
 
     def action_copy_citation(self) -> None:
-        """Copy the selected message with its source."""
         if (turn := self._selected_turn()) is None or self.about is None:
             return
         event, session = turn.event, self.about.session
@@ -574,7 +569,6 @@ class ReaderScreen(BaseScreen[None]):
         self.notify(format.shorten(citation), title="Copied", markup=False)
 
     def action_show_in_contents(self) -> None:
-        """Show the selected turn's segment in the contents."""
         if (turn := self._selected_turn()) is None:
             return
         event = turn.event
@@ -590,7 +584,6 @@ class ReaderScreen(BaseScreen[None]):
             self.notify("This is not in the contents yet.", markup=False)
 
     def action_resume(self) -> None:
-        """Ask whether to resume the session in its agent."""
         if (about := self._loaded_session()) is None:
             return
 
@@ -613,7 +606,6 @@ class ReaderScreen(BaseScreen[None]):
             self.notify(problem, severity="warning", markup=False)
 
     def action_export(self) -> None:
-        """Ask for a file to write the session to, as Markdown."""
         if (about := self._loaded_session()) is None:
             return
 
@@ -633,7 +625,6 @@ class ReaderScreen(BaseScreen[None]):
         self.app.push_screen(ExportScreen(file), answer)
 
     def action_edit(self) -> None:
-        """Open the session as Markdown in the user's editor."""
         if not terminal.editor():
             self.notify(NO_EDITOR, markup=False)
         elif (about := self._loaded_session()) is not None:

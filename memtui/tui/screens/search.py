@@ -66,7 +66,6 @@ EXAMPLES = {
 """Values of the filters that have no fixed list of values."""
 
 EXAMPLE_CELLS = 19
-"""The width of the column of examples."""
 
 MAX_QUERY = 40
 """The length of a query in a note, in characters."""
@@ -127,11 +126,6 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 
 
 # Notes
-
-
-def count_hits(found: Hits[SearchResult]) -> str:
-    hits = plural(len(found.hits), "hit")
-    return f"{hits} · {found.took_ms:.0f} ms"
 
 
 def compose_notes(
@@ -222,7 +216,6 @@ class SearchNotes(TextBlock):
 
 
 HISTORY_SIZE = 100
-"""The number of queries remembered."""
 
 
 class SearchHistory:
@@ -292,7 +285,6 @@ EMPTY = (
 )
 
 SEARCH, LANDING = "search", "landing"
-"""Groups of workers."""
 
 
 class SearchScreen(Dialog[JumpTarget | None]):
@@ -470,7 +462,8 @@ class SearchScreen(Dialog[JumpTarget | None]):
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
         bar.set_class(bool(found.hits), "-found").set_class(is_unasked, "-unasked")
-        self._show_count("" if is_unasked else count_hits(found))
+        count = f"{plural(len(found.hits), 'hit')} · {found.took_ms:.0f} ms"
+        self._show_count("" if is_unasked else count)
         self._show_notes(notes)
         if found.is_incomplete:
             self.set_timer(RETRY_S, partial(self._search_again, found))

@@ -38,7 +38,6 @@ from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import fit, mark_selected
 
 SESSIONS_PAGE = 200
-"""The number of sessions read at once."""
 
 ROW_LINES = 2
 """A line for a session, and one for its project and outcome."""
@@ -150,9 +149,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.total = 0
         self.cursor = 0
         self._requested: set[int] = set()
-        """The pages that have been requested."""
         self._errors: dict[int, str] = {}
-        """Why pages could not be read."""
         self.is_outdated = True
         """True until this list is loaded."""
         self._opens_when_current = False

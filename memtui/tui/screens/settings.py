@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
 
 NAME_CELLS, VALUE_CELLS = 18, 24
-"""The widths of the columns."""
 
 EMPTY_VALUE = "(empty)"
 

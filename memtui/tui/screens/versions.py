@@ -308,7 +308,6 @@ class VersionsScreen(ListDetailScreen[bool]):
         return f"Unpinned. Version {shown.version}, the newest, is shown."
 
     def action_regenerate(self) -> None:
-        """Request a new version by a model."""
         if self._list.current is None:
             self.notify(NOT_SUMMARIZED, markup=False)
         else:

@@ -21,7 +21,6 @@ from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
 TITLE_CELLS = 18
-"""The width of the column of agents."""
 
 EMPTY = Content.assemble(
     ("No conversations yet.", "bold"),

@@ -69,11 +69,9 @@ class BulletList(ItemList[BulletPosition]):
         self._withheld: tuple[Bullet, ...] = ()
         self._shows_withheld = False
         self._explained = -1
-        """The bullet whose verdict is explained."""
         self._quotes: dict[int, Sequence[str]] = {}
         """The quotes of the expanded bullets; empty while they are being read."""
         self._grip: BulletPosition = (0, 0)
-        """The bullet and grip whose source is shown."""
 
     def show(self, node: TocNode) -> None:
         """Show the bullets of a node; for the same node, keep cursor and quotes."""
@@ -502,9 +500,10 @@ class NodePage(Vertical):
             self._shown = found
             part, is_rejected = found
             self._show_node(part, is_rejected=is_rejected)
-        if self.node is not None and isinstance(row, TocEntry):
-            count = partial(_count_tokens, self._count, self.node)
-            workers.load(self, count, self._show_cost, "cost")
+        node = self.node
+        if node is not None and isinstance(row, TocEntry):
+            show = partial(self._show_cost, node)
+            workers.load(self, lambda: self._count(nodes.node_text(node)), show, "cost")
         self.post_message(NodeLoaded())
 
     def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:
@@ -518,9 +517,8 @@ class NodePage(Vertical):
         self.bullets.show(node)
         self._go_to_grip()
 
-    def _show_cost(self, counted: tuple[TocNode, int]) -> None:
+    def _show_cost(self, node: TocNode, tokens: int) -> None:
         """Show what the page costs an agent, in tokens."""
-        node, tokens = counted
         if node == self.node:
             first, separator, rest = _size(node).partition(SEPARATOR)
             cost = f"~{plural(tokens, 'token')}"
@@ -599,10 +597,6 @@ def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] |
         return None if node is None else (ScopedNode(node, node.counts), False)
     part = browse.get_scoped_node(row.node_id, scope)
     return None if part is None else (part, versions.has_rejected(row.node_id))
-
-
-def _count_tokens(count: Callable[[str], int], node: TocNode) -> tuple[TocNode, int]:
-    return node, count(nodes.node_text(node))
 
 
 def _size(node: TocNode) -> str:

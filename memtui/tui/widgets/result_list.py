@@ -115,12 +115,9 @@ class SearchResult:
     before: ResultSnippet | None = None
     after: ResultSnippet | None = None
     details: tuple[str, ...] = ()
-    """Project, agent and subagent."""
     is_unsummarized: bool = False
     state: str = ""
-    """The state of the session's work."""
     outcome: str = ""
-    """What came of the session."""
     more: int = 0
     """The number of other matches in the session."""
 
@@ -274,7 +271,6 @@ class ResultRow(TextBlock):
 
     result: SearchResult
     when: str
-    """Its time."""
     when_cells: int
     """The width of the longest time of all rows."""
     lines: int

@@ -30,7 +30,6 @@ INTERVAL_S = 0.5
 """The least time between two updates beside a model, so that the text can be read."""
 
 MAX_NAME = 20
-"""The most cells of a model's name."""
 
 OTHER_PROCESS = "another memtui is at work here"
 """Shown where another process does the background work of this store."""

@@ -38,14 +38,12 @@ NOT_FOUND = "This node is not in the contents."
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
 
 MAX_EXPANDED = 500
-"""The most rows that are expanded at once."""
 
 PARTLY_EXPANDED = (
     f"Only the first {MAX_EXPANDED} rows were expanded. Press * on a row to continue."
 )
 
 LOAD_GROUP = "toc-load"
-"""The group of the worker that reads branches."""
 
 NO_BRANCH = "Nothing to expand here. Press enter to open."
 
@@ -425,7 +423,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.post_message(NodeSelected())
 
     def action_deeper(self) -> None:
-        """Expand the row, go to its first child, or open a segment."""
         row = self.cursor_node
         if row is None or not row.allow_expand:
             self.action_open()
@@ -435,7 +432,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._move_to(row.children[0])
 
     def action_outward(self) -> None:
-        """Collapse the row, or go to its parent."""
         row = self.cursor_node
         if row is None:
             return

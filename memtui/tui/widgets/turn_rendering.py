@@ -39,7 +39,6 @@ SIDE_BY_SIDE = 64
 """From this width on, in cells, time and speaker are beside the text, not above it."""
 
 MAX_CHARS = 20_000
-"""The most characters of a turn that are shown."""
 
 EXPORT_HINT = " (e exports all)"
 COLLAPSED, EXPANDED = "▸ ", "▾ "
@@ -61,7 +60,6 @@ class TurnLayout:
     now: datetime = field(compare=False)
     with_thoughts: bool = False
     words: str = ""
-    """The words that the user is finding."""
     subagents: tuple[tuple[str, str], ...] = ()
     """The tool calls that started a subagent: id of the call, name of the subagent."""
 
@@ -257,7 +255,6 @@ LEAD_CHARS = 400
 """The length shown before a span deep in a long text, in characters."""
 
 TextSpan = tuple[int, int]
-"""Start and end of a piece of text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +377,6 @@ def _highlight(code: str, language: str) -> Content:
 # Edits
 
 PATCH = "*** Begin Patch"
-"""The first line of a patch."""
 
 MAX_COMPARED = 250_000
 """The most pairs of old and new lines that are compared."""
