@@ -331,7 +331,7 @@ def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
     """Return a line of a transcript, whether it is cut, or why there is none."""
     file = Path(problem.source)
     if not problem.line or file.suffix in (".db", ".json", ".sqlite"):
-        return "", False, "The record stands on no line of its own."
+        return "", False, "Applies to the whole file."
     max_bytes = -1 if limit is None else limit + MARGIN_BYTES
     try:
         if not file.is_file():
