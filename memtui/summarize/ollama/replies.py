@@ -39,32 +39,13 @@ LEAST_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A draft as it was parsed."""
+    """A draft as it was parsed; before it is checked, its refs are numbers of turns."""
 
     summary: Summary
     left_out: int = 0
     """The number of bullets that could not be used."""
     surprise: float | None = None
     """The surprise of the log, 0 to 1; None if the reply lacks it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence of a reply, with the numbers of the lines it names."""
-
-    refs: Sequence[int]
-    text: str
-    kind: BulletKind = BulletKind.NOTE
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The fields of a reply, before they are checked."""
-
-    bullets: Sequence["_Sentence"]
-    title: str = ""
-    keywords: Sequence[str] = ()
-    surprise: float | None = None
 
 
 def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> ParsedReply:
@@ -84,24 +65,25 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Parsed
     if _is_quoted(shown, log):
         raise InvalidReplyError("the reply is what the log itself asks for")
     whole = is_whole and len(text) <= READ_CHARS
-    fields = _parse_json(shown) or _parse_list(shown, whole)
-    if fields is None:
+    raw = _parse_json(shown) or _parse_list(shown, whole)
+    if raw is None:
         raise InvalidReplyError(
             "the reply is no summary" if shown.strip() else "an empty reply"
         )
     fence = log.fence
-    claims = _select(_distinct(_claims(fields, log, fence)), log.bullets[1])
+    written = raw.summary
+    claims = _select(_distinct(_claims(written.bullets, log, fence)), log.bullets[1])
     if not claims:
         raise InvalidReplyError("no bullet of the reply names a place in the log")
-    title = _sentence_line(fields.title.strip() or claims[0].text, fence)
-    words = (_line(word, fence) for word in fields.keywords)
+    title = _sentence_line(written.title.strip() or claims[0].text, fence)
+    words = (_line(word, fence) for word in written.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= MAX_KEYWORD_CHARS)
     summary = Summary(
         shorten_to_sentences(title, log.title_chars),
         claims,
         tuple(keywords)[:MAX_KEYWORDS],
     )
-    return ParsedReply(summary, len(fields.bullets) - len(claims), fields.surprise)
+    return ParsedReply(summary, len(written.bullets) - len(claims), raw.surprise)
 
 
 def join_parts(parts: Sequence[Summary], most: int) -> Summary:
@@ -158,9 +140,11 @@ def _is_quoted(text: str, log: PromptInput) -> bool:
     )
 
 
-def _claims(fields: _Fields, log: PromptInput, fence: str) -> Iterator[DraftBullet]:
-    """Return the bullets whose refs are turns of the log, with their positions."""
-    for one in fields.bullets:
+def _claims(
+    bullets: Iterable[DraftBullet], log: PromptInput, fence: str
+) -> Iterator[DraftBullet]:
+    """Yield the bullets whose refs are numbers of turns, with the turns' positions."""
+    for one in bullets:
         shown = _sentence_line(one.text, fence)
         turns = [log.turns[ref - 1] for ref in one.refs if 1 <= ref <= len(log.turns)]
         found = tuple(sorted({index for turn in turns for index in turn.positions}))
@@ -220,8 +204,8 @@ _FIELDS = (*CARD_FIELDS, "bullets", "title", "keywords", "surprise")
 _FIELD = re.compile(rf'"({"|".join(_FIELDS)})"\s*:\s*')
 
 
-def _parse_json(text: str) -> _Fields | None:
-    """Return the fields of a reply, even of one that breaks off.
+def _parse_json(text: str) -> ParsedReply | None:
+    """Return a reply as it was written, even one that breaks off.
 
     Of a field that occurs twice, the first counts.
     """
@@ -237,17 +221,15 @@ def _parse_json(text: str) -> _Fields | None:
     }
     if not lists:
         return None
-    return _Fields(
-        [
-            sentence
-            for name, row in lists.items()
-            for one in row
-            if (sentence := _sentence(one, kinds.get(name, BulletKind.NOTE)))
-        ],
-        _text(values.get("title")),
-        [_text(word) for word in _list(values.get("keywords"))],
-        _share(values.get("surprise")),
+    bullets = (
+        _sentence(one, kinds.get(name, BulletKind.NOTE))
+        for name, row in lists.items()
+        for one in row
+        if isinstance(one, dict)
     )
+    keywords = (_text(word) for word in _list(values.get("keywords")))
+    summary = Summary(_text(values.get("title")), tuple(bullets), tuple(keywords))
+    return ParsedReply(summary, surprise=_share(values.get("surprise")))
 
 
 def _read_value(text: str, at: int) -> tuple[Any, int]:
@@ -276,12 +258,10 @@ def _skipped(text: str, at: int) -> int:
     return at
 
 
-def _sentence(value: object, kind: BulletKind) -> _Sentence | None:
-    if not isinstance(value, dict):
-        return None
+def _sentence(value: dict[str, Any], kind: BulletKind) -> DraftBullet:
     refs = value.get("refs", value.get("ref"))
-    numbers = [n for ref in _list(refs) if (n := _number(ref)) is not None]
-    return _Sentence(numbers, _text(value.get("text")), kind)
+    numbers = (n for ref in _list(refs) if (n := _number(ref)) is not None)
+    return DraftBullet(_text(value.get("text")), tuple(numbers), kind)
 
 
 def _list(value: object) -> list[Any]:
@@ -305,13 +285,13 @@ _LAST = re.compile(rf"[\s:–-]*{_NAMED}\W*$", re.IGNORECASE)
 _HEAD = re.compile(r"\W*(title|titel|keywords?)\W*:\W*(.+)", re.IGNORECASE)
 
 
-def _parse_list(text: str, is_whole: bool) -> _Fields | None:
+def _parse_list(text: str, is_whole: bool) -> ParsedReply | None:
     """Return a list whose lines name their refs in brackets."""
     rows = text.splitlines(keepends=True)
     if rows and not is_whole and not rows[-1].endswith("\n"):
         rows.pop()
     heads: dict[str, str] = {}
-    found: list[_Sentence] = []
+    found: list[DraftBullet] = []
     for row in map(str.strip, rows):
         if head := _HEAD.fullmatch(row):
             heads.setdefault(head[1].lower()[:3], head[2].strip("* "))
@@ -319,11 +299,11 @@ def _parse_list(text: str, is_whole: bool) -> _Fields | None:
             line = item[1]
             if refs := _FIRST.match(line) or _LAST.search(line):
                 words = line[: refs.start()] + line[refs.end() :]
-                found.append(_Sentence(_numbers(refs[1]), words))
+                found.append(DraftBullet(words, tuple(_numbers(refs[1]))))
     if not found:
         return None
     keywords = re.split(r"\s*[,;]\s*", heads.get("key", ""))
-    return _Fields(found, heads.get("tit", ""), keywords)
+    return ParsedReply(Summary(heads.get("tit", ""), tuple(found), tuple(keywords)))
 
 
 def _numbers(text: str) -> list[int]:
