@@ -15,9 +15,10 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
-from memtui.pipeline.summarization import SOURCE, NewVersion, SegmentWork, SummaryStage
+from memtui.pipeline.summarization import NewVersion, SegmentWork, SummaryStage
 from memtui.store.segments import SegmentTerms
 from memtui.summarize import keywords
+from memtui.summarize.grounding.anchoring import SOURCE
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import analyzer
 from memtui.text.prose import truncate

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.capture.ingest import LOCK_TIMEOUT_S, SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
@@ -42,12 +43,18 @@ from memtui.store import (
     segments,
     versions,
 )
+from memtui.store.index_input import IndexableEvent
 from memtui.store.outbox import ChangedSession
 from memtui.store.segments import SegmentRange
 from memtui.summarize import segmenter
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from memtui.search.term_process import TermProcess
 
 MODEL_IDLE_WAITS_S = (1.0,)
 """Seconds the model worker waits when it has nothing to do."""
@@ -221,6 +228,7 @@ class Pipeline:
         """Recreate both indexes; the stages then fill them."""
         self._node_indexer.rebuild()
         self._message_indexer.rebuild()
+        self._message_indexer.use_process()
 
     def recount_skipped(self) -> None:
         """Count the skipped files of the spool again; only with the lock held."""
@@ -447,7 +455,7 @@ class NodeIndexer:
         try:
             self._index.update(documents, names)
         except SearchError:
-            self._is_checked = False
+            self._is_checked, self._next = False, None
             raise
         with database.transaction():
             outbox.delete([row for row, _ in rows])
@@ -465,6 +473,7 @@ class NodeIndexer:
 
     def rebuild(self) -> None:
         """Create an empty index, which the next steps fill."""
+        self._next = None
         name = secrets.token_hex(8)
         self._index.create(name)
         with database.transaction():
@@ -485,12 +494,22 @@ RANGES_AT_ONCE = 200
 """The number of outbox rows that one step reads."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Events to index, with their terms if a second process finds them."""
+
+    events: Sequence[IndexableEvent]
+    terms: "Future[list[str]] | None" = None
+
+
 class MessageIndexer:
     """Keeps the message index up to date."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
         self._is_checked = self._is_complete = False
+        self._process: TermProcess | None = None
+        self._next: _Batch | None = None
 
     def step(self) -> int:
         """Index a batch of events or titles; return how many were read."""
@@ -533,16 +552,36 @@ class MessageIndexer:
             outbox.delete([one.row for one in ranges])
         return sum(one.count for one in ranges)
 
+    def use_process(self) -> None:
+        """Find the terms of older events in a second process, until all are indexed."""
+        from memtui.search.term_process import TermProcess  # not for the app
+
+        with suppress(OSError):
+            self._process = TermProcess()
+
     def _add_older(self) -> int:
         """Index the next events that were stored before the index was made."""
         if self._is_complete:
             return 0
-        oldest_id = self._index.status().oldest_id
+        batch = self._next or self._read_older(self._index.status().oldest_id)
+        self._next = None
+        if self._process and batch.events:
+            # Its terms are found while this batch is written.
+            self._next = self._read_older(batch.events[-1].event_id)
+        terms = batch.terms.result() if batch.terms else None
+        self._index.add_older(batch.events, terms)
+        self._is_complete = not batch.events
+        if self._process and self._is_complete:
+            self._process.close()
+            self._process = None
+        return len(batch.events)
+
+    def _read_older(self, oldest_id: str) -> "_Batch":
         with database.connection():
             events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
-        self._index.add_older(events)
-        self._is_complete = not events
-        return len(events)
+        if self._process is None:
+            return _Batch(events)
+        return _Batch(events, self._process.submit(self._index.texts(events)))
 
     def _add_titles(self) -> int:
         with database.connection():

@@ -356,17 +356,23 @@ class MessageIndex:
         An event that has moved to another session is indexed anew, and copies of an
         event under other ids are removed.
         """
-        entries = self._analyze(events)
+        known = list(events)
+        entries = self._make_entries(known, _find_terms(self.texts(known)))
         with self._writing() as db:
             _add(db, entries)
 
-    def add_older(self, events: Sequence[IndexableEvent]) -> None:
+    def add_older(
+        self, events: Sequence[IndexableEvent], terms: Sequence[str] | None = None
+    ) -> None:
         """Index the next events before ``oldest_id``, and record how far back it got.
 
         Args:
             events: The latest first; none if there are no more.
+            terms: The terms of their ``texts``, if they are known.
         """
-        entries = self._analyze(events)
+        if terms is None:
+            terms = _find_terms(self.texts(events))
+        entries = self._make_entries(events, terms)
         with self._writing() as db:
             _add(db, entries)
             changes: dict[str, object] = {"is_complete": int(not events)}
@@ -394,17 +400,30 @@ class MessageIndex:
                 rows,
             )
 
-    def _analyze(self, events: Iterable[IndexableEvent]) -> "list[_Entry]":
-        entries = []
-        for event in events:
-            role = event.indexed_role
-            if role is None:
-                continue
-            is_only_name = role is EventRole.TOOL and not self.with_tools
-            terms = analyzer.term_text(event.tool if is_only_name else event.text)
-            if terms or role is not EventRole.TOOL:
-                entries.append(_Entry(event, role, terms, is_only_name))
-        return entries
+    def texts(self, events: Iterable[IndexableEvent]) -> list[str]:
+        """Return the text of each event that is indexed; "" for none."""
+        return [
+            ""
+            if event.indexed_role is None
+            else event.tool
+            if self._is_only_name(event)
+            else event.text
+            for event in events
+        ]
+
+    def _is_only_name(self, event: IndexableEvent) -> bool:
+        """Return whether of an event only the name of its tool is indexed."""
+        return not self.with_tools and event.indexed_role is EventRole.TOOL
+
+    def _make_entries(
+        self, events: Sequence[IndexableEvent], terms: Sequence[str]
+    ) -> "list[_Entry]":
+        return [
+            _Entry(event, role, found, self._is_only_name(event))
+            for event, found in zip(events, terms, strict=True)
+            if (role := event.indexed_role) is not None
+            and (found or role is not EventRole.TOOL)
+        ]
 
     # Searching
 
@@ -475,6 +494,10 @@ class _Entry:
     def length(self) -> int:
         """The number of its terms."""
         return self.terms.count(" ")
+
+
+def _find_terms(texts: Iterable[str]) -> list[str]:
+    return list(map(analyzer.term_text, texts))
 
 
 def _increase(db: sqlite3.Connection, name: str, more: int) -> None:

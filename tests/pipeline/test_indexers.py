@@ -1,10 +1,12 @@
 """The message index follows the store, whatever happens to it."""
 
 import random
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,43 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     assert count(house) == 2_500
     (hit, *_) = house.session_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
+
+
+def read_index(house: Workspace) -> list[tuple[object, ...]]:
+    """Return the messages and the terms of the index."""
+    with closing(sqlite3.connect(house.paths.message_index)) as db:
+        return [
+            *db.execute("SELECT * FROM messages ORDER BY 1"),
+            *db.execute("SELECT * FROM vocabulary ORDER BY term"),
+        ]
+
+
+def rebuild_with_process(house: Workspace, *, lose_process: bool = False) -> None:
+    """Rebuild the message index with the help of a second process."""
+    stage = MessageIndexer(MessageIndex(house.paths.message_index))
+    stage.rebuild()
+    stage.use_process()
+    process = stage._process
+    assert process is not None
+    if lose_process:
+        process._process.kill()
+    while stage.step():
+        pass
+    assert stage._process is None and process._process.returncode is not None
+
+
+@pytest.mark.parametrize("lose_process", [False, True])
+def test_a_second_process_makes_the_same_index(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch, *, lose_process: bool
+) -> None:
+    monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 40)
+    texts = [f"quay {n} getUserName größe 潮汐\nпричал" for n in range(100)]
+    store_messages(*(make_message(text, n) for n, text in enumerate(texts)))
+    index_messages(house)
+    expected = read_index(house)
+    rebuild_with_process(house, lose_process=lose_process)
+    assert count(house) == 100
+    assert read_index(house) == expected
 
 
 def test_an_event_that_is_told_better_later_stands_there_once(house: Workspace) -> None:
