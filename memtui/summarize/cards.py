@@ -29,7 +29,7 @@ from memtui.summarize.work_events import (
     request_line,
 )
 from memtui.summarize.work_state import UNDONE, WorkState, find_state
-from memtui.text import analyzer, cues, titles
+from memtui.text import analyzer, cues, orders, titles
 from memtui.text.prose import (
     Sentence,
     shorten,
@@ -121,7 +121,7 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     remark = ""
     for at in (one for one in work.requests if one <= end):
         if title := titles.request_title(work.events[at].text):
-            if not titles.is_remark(title):
+            if not orders.is_remark(title):
                 return title
             remark = remark or title
     return titles.tidy_title(commits[-1].text) if commits else remark

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
+from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
-from memtui.text.stopwords import word_set
 
 TITLE_CHARS = 80
 """The maximum length of a title or headline."""
@@ -77,37 +77,6 @@ _OPENING = re.compile(
 """A request's polite opening. It goes only if a verb in its base form follows, so that
 the meaning stays: not before "not", nor in "we should be using"."""
 
-_BASE_VERBS = word_set(
-    """
-    access adapt add adjust align allow analyse analyze annotate apply archive ask
-    assert assign attach audit automate avoid back bring build bump cache calculate
-    call cancel change check choose clarify clean clear clone close collect combine
-    commit compare compile complete compute configure connect consider continue
-    convert copy correct cover create cut debug decide define delete deploy describe
-    design detect determine develop diagnose disable display document download draft
-    draw drop dump edit emit employ enable encode enforce enhance ensure evaluate
-    examine exclude execute expand explain explore export expose extend extract
-    fetch figure fill filter find finish fix focus follow force format generate get
-    give go group guard handle harden help hide highlight identify ignore implement
-    import improve include increase inline insert inspect install integrate
-    introduce investigate join keep label launch limit link lint list load log look
-    lower make map mark measure merge migrate minify mock modify move name normalize
-    open optimise optimize order organise organize output override package parse
-    pass patch pin plan point polish port prepare present prevent print process
-    produce profile propose provide publish pull push put query raise read rearrange
-    rebase rebuild record reduce redesign redirect refactor refresh register
-    reimplement release reload remove rename render reorder reorganise reorganize
-    repair repeat replace report reproduce require research reset resolve restart
-    restore restructure retry return reuse revert review revise rewrite roll rotate
-    run sanitize save scale scan search select send separate serve set share shorten
-    show simplify skip solve sort speed split squash start stop store stream strip
-    style suggest summarise summarize support suppress swap switch sync tag take
-    teach tell test think throttle tidy toggle trace track transform translate
-    trigger trim try tune turn understand undo unify uninstall unpack update upgrade
-    upload use validate verify view walk warn watch wire work wrap write
-    """
-)
-
 _CAN_YOU = re.compile(
     r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
@@ -116,8 +85,6 @@ _ASKS_ABROAD = re.compile(
     r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]|pued|pod|peux|pour|pouv", re.IGNORECASE
 )
 """Matches the openings in other languages than English."""
-
-_FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
 
 _LABEL = re.compile(
     r"(?:(?:implementation )?plan|task|goal|feature|fix|bug|issue|summary"
@@ -246,29 +213,6 @@ PLAN_CHARS = 2_000
 """The start of a request contains the heading of the plan to implement."""
 
 
-_IS_STATEMENT = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|seems?|feels?|looks?)\b|\w(?:'|’)(?:s|m|re|ve)\b",
-    re.IGNORECASE,
-)
-_WANTS = re.compile(
-    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
-    r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
-    r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
-    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly"
-    r"|instead|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
-    re.IGNORECASE,
-)
-
-
-def is_remark(title: str) -> bool:
-    """Return whether a title only states something: no request, question or problem."""
-    return (
-        not _is_order(title)
-        and _IS_STATEMENT.search(title) is not None
-        and _WANTS.search(title) is None
-    )
-
-
 class RequestTitle(NamedTuple):
     """The title made from a request, and how good it is."""
 
@@ -288,8 +232,9 @@ def request_title(text: str) -> str:
     found = title_from_request(sentences)
     if not found or found.score < LIKELY:
         return ""
-    is_order = len(sentences) > SHORT_SENTENCES and _is_order(found.title)
-    least = MIN_CONTENT_WORDS if is_order else MIN_REQUEST_WORDS
+    is_long = len(sentences) > SHORT_SENTENCES
+    needs_few = is_long and is_order(found.title)
+    least = MIN_CONTENT_WORDS if needs_few else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])
@@ -298,7 +243,7 @@ def request_title(text: str) -> str:
 def _without_command(text: str) -> str:
     """Remove the name of an agent's command before a request: "/plan …"."""
     found = _AGENT_COMMAND.match(text)
-    return text[found.end() :] if found and found[1] not in _BASE_VERBS else text
+    return text[found.end() :] if found and found[1] not in BASE_VERBS else text
 
 
 def is_terminal_copy(text: str) -> bool:
@@ -409,7 +354,7 @@ def _order_after(
 ) -> RequestTitle | None:
     """Return the title of the question "can you …" that follows a short statement."""
     count = analyzer.count_content_words(statement.title)
-    if count > MANY_CONTENT_WORDS or _is_order(statement.title):
+    if count > MANY_CONTENT_WORDS or is_order(statement.title):
         return None
     for clause in (part for one in parts for part in split_clauses(one.text)):
         if _CAN_YOU.match(clause):
@@ -420,25 +365,19 @@ def _order_after(
 
 def _order_in(sentence: str, statement: RequestTitle) -> RequestTitle | None:
     """Return the title of the order that follows a statement after a semicolon."""
-    if ";" not in sentence or _is_order(statement.title):
+    if ";" not in sentence or is_order(statement.title):
         return None
     for clause in sentence.split("; ")[1:]:
         found = _score_request(tidy_title(clause))
-        if _is_order(found.title) and found.score == SURE:
+        if is_order(found.title) and found.score == SURE:
             return found
     return None
-
-
-def _is_order(title: str) -> bool:
-    """Return whether a title begins with a verb in base form."""
-    verb = _FIRST_WORD.match(title)
-    return verb is not None and verb[1].lower() in _BASE_VERBS
 
 
 def _last_order(parts: Sequence[Sentence]) -> RequestTitle | None:
     """Return the title of the last sentence if that begins with a verb."""
     found = _score_request(tidy_title(parts[-1].text))
-    return found if _is_order(found.title) and found.score >= LIKELY else None
+    return found if is_order(found.title) and found.score >= LIKELY else None
 
 
 def _clause_titles(text: str) -> Iterator[str]:
@@ -485,7 +424,7 @@ def tidy_title(text: str) -> str:
     bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
     if led := _SHELL_PROMPT.match(bare):
         bare = bare[led.end() :]
-    if bare.startswith("/") and bare[1:].partition(" ")[0] in _BASE_VERBS:
+    if bare.startswith("/") and bare[1:].partition(" ")[0] in BASE_VERBS:
         bare = bare[1:]
     bare = _strip_openings(bare)
     for pattern in (_LABEL, _WHERE):
@@ -513,7 +452,7 @@ def _strip_openings(text: str) -> str:
     while True:
         led = _INTERJECTION.match(rest)
         if led is None and (led := _OPENING.match(rest)):
-            verb = _FIRST_WORD.match(rest, led.end())
+            verb = FIRST_WORD.match(rest, led.end())
             if _ASKS_ABROAD.match(led[0]):
                 pass  # The verb has other places and endings.
             elif verb is None or not _is_verb(verb[1].lower(), led[0]):
@@ -529,7 +468,7 @@ def _is_verb(word: str, opening: str) -> bool:
     After "can you" any word with content is one.
     """
     is_asked = _CAN_YOU.fullmatch(opening) and word not in stopwords.STOP_WORDS
-    return word in _BASE_VERBS or bool(is_asked)
+    return word in BASE_VERBS or bool(is_asked)
 
 
 def _shorten_addresses(text: str) -> str:

@@ -1,0 +1,69 @@
+"""Tell orders from mere remarks by their wording.
+
+This is apart from ``titles``, which takes long to import.
+"""
+
+import re
+
+from memtui.text.stopwords import word_set
+
+BASE_VERBS = word_set(
+    """
+    access adapt add adjust align allow analyse analyze annotate apply archive ask
+    assert assign attach audit automate avoid back bring build bump cache calculate
+    call cancel change check choose clarify clean clear clone close collect combine
+    commit compare compile complete compute configure connect consider continue
+    convert copy correct cover create cut debug decide define delete deploy describe
+    design detect determine develop diagnose disable display document download draft
+    draw drop dump edit emit employ enable encode enforce enhance ensure evaluate
+    examine exclude execute expand explain explore export expose extend extract
+    fetch figure fill filter find finish fix focus follow force format generate get
+    give go group guard handle harden help hide highlight identify ignore implement
+    import improve include increase inline insert inspect install integrate
+    introduce investigate join keep label launch limit link lint list load log look
+    lower make map mark measure merge migrate minify mock modify move name normalize
+    open optimise optimize order organise organize output override package parse
+    pass patch pin plan point polish port prepare present prevent print process
+    produce profile propose provide publish pull push put query raise read rearrange
+    rebase rebuild record reduce redesign redirect refactor refresh register
+    reimplement release reload remove rename render reorder reorganise reorganize
+    repair repeat replace report reproduce require research reset resolve restart
+    restore restructure retry return reuse revert review revise rewrite roll rotate
+    run sanitize save scale scan search select send separate serve set share shorten
+    show simplify skip solve sort speed split squash start stop store stream strip
+    style suggest summarise summarize support suppress swap switch sync tag take
+    teach tell test think throttle tidy toggle trace track transform translate
+    trigger trim try tune turn understand undo unify uninstall unpack update upgrade
+    upload use validate verify view walk warn watch wire work wrap write
+    """
+)
+
+FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
+
+_IS_STATEMENT = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|seems?|feels?|looks?)\b|\w(?:'|’)(?:s|m|re|ve)\b",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(
+    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
+    r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
+    r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
+    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly"
+    r"|instead|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
+    re.IGNORECASE,
+)
+
+
+def is_order(title: str) -> bool:
+    """Return whether a title begins with a verb in base form."""
+    verb = FIRST_WORD.match(title)
+    return verb is not None and verb[1].lower() in BASE_VERBS
+
+
+def is_remark(title: str) -> bool:
+    """Return whether a title only states something: no request, question or problem."""
+    return (
+        not is_order(title)
+        and _IS_STATEMENT.search(title) is not None
+        and _WANTS.search(title) is None
+    )
