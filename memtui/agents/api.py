@@ -512,7 +512,8 @@ class ToolRunner:
                 reply, counter = replies.empty_store(), tokens.ESTIMATING_COUNTER
             else:
                 workspace = self.workspace()
-                reply, counter = tool.run(workspace, checked), workspace.counter
+                reply = replies.note_damage(tool.run(workspace, checked))
+                counter = workspace.counter
             limit = limit if is_given else reply.tokens or limit
             return Answer(replies.fit_text(reply, limit, counter).text)
         except MemtuiError as error:

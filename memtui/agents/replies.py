@@ -34,6 +34,9 @@ MORE = "ask for more tokens"
 
 NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 
+DAMAGED = "Some events cannot be read and are left out; memtui doctor says more."
+"""The note of every reply once damaged events were met."""
+
 NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
 
@@ -120,6 +123,13 @@ class Reply:
         """The number of parts that can be left out: items and their details."""
         details = (len(item.get(self.details, ())) for item in self.items)
         return len(self.items) + (sum(details) if self.details else 0)
+
+
+def note_damage(reply: Reply) -> Reply:
+    """Add a note if events of the store were met that cannot be read."""
+    from memtui.store import events  # loaded with the workspace
+
+    return replace(reply, notes=[*reply.notes, DAMAGED]) if events.unreadable else reply
 
 
 def empty_store() -> Reply:

@@ -142,7 +142,8 @@ def list_messages(
     reply = _event_list(workspace, "messages", items)
     if with_card:
         reply = _add_card(workspace, reply, facts)
-    return _as_page(reply, offset, page.total, "There is no message.")
+    none = "There is no message."
+    return _as_page(reply, offset, page.total, none, page.places, page.end)
 
 
 def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
@@ -177,19 +178,34 @@ def _from_offset(item: Item, text_offset: int) -> Item:
     return item | {"text": text[text_offset:], "text_offset": text_offset}
 
 
-def _as_page(reply: Reply, offset: int, total: int, none: str) -> Reply:
-    """Return a reply as a page of a list of known length."""
+def _as_page(
+    reply: Reply,
+    offset: int,
+    total: int,
+    none: str,
+    places: Sequence[int] = (),
+    end: int | None = None,
+) -> Reply:
+    """Return a reply as a page of a list of known length.
+
+    Where damaged items are left out, ``places`` has the offset of each item, and
+    ``end`` is that of the next page.
+    """
+    last = offset + len(reply.items) if end is None else end
 
     def next_page(count: int) -> Item:
-        place = offset + count
+        if count >= len(reply.items):
+            place = last
+        else:
+            place = places[count] if places else offset + count
         return {"total": total, "next_offset": place if place < total else None}
 
     past_end = f"The offset is past the end: there are {total:,} {reply.name}."
     return replace(
         reply,
-        notes=() if reply.items else (past_end if total else none,),
+        notes=() if reply.items else (past_end if total and last <= offset else none,),
         next_page=next_page,
-        has_more=offset + len(reply.items) < total,
+        has_more=last < total,
     )
 
 
@@ -282,8 +298,11 @@ def expand_grip(
     """
     found = expand(grip_id, before=before, after=after)
     if found.grip is None:
+        with database.connection():
+            is_damaged = find_cited_event(grip_id) in store_events.unreadable
         note = IS_NODE if grip_id.startswith("toc:") else NO_GRIP
-        return Reply("events", (), str, notes=(note,), groups=GROUPS)
+        notes = () if is_damaged else (note,)
+        return Reply("events", (), str, notes=notes, groups=GROUPS)
     first = -len(found.events_before)
     own = len(found.excerpt_events)
     items: list[Item] = []

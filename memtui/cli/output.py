@@ -100,6 +100,7 @@ def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
 
         if status.is_empty():
             reply = replace(reply, notes=(replies.NOTHING_KEPT,))
+    reply = replies.note_damage(reply)
     reply = replace(
         reply,
         notes=[_name_commands(note) for note in reply.notes],

@@ -495,7 +495,7 @@ RANGES_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _OlderEvents:
     """Events to index, with their terms if a second process finds them."""
 
     events: Sequence[IndexableEvent]
@@ -509,7 +509,7 @@ class MessageIndexer:
         self._index = index
         self._is_checked = self._is_complete = False
         self._process: TermProcess | None = None
-        self._next: _Batch | None = None
+        self._next: _OlderEvents | None = None
 
     def step(self) -> int:
         """Index a batch of events or titles; return how many were read."""
@@ -576,12 +576,12 @@ class MessageIndexer:
             self._process = None
         return len(batch.events)
 
-    def _read_older(self, oldest_id: str) -> "_Batch":
+    def _read_older(self, oldest_id: str) -> "_OlderEvents":
         with database.connection():
             events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
         if self._process is None:
-            return _Batch(events)
-        return _Batch(events, self._process.submit(self._index.texts(events)))
+            return _OlderEvents(events)
+        return _OlderEvents(events, self._process.submit(self._index.texts(events)))
 
     def _add_titles(self) -> int:
         with database.connection():

@@ -71,6 +71,10 @@ class MessagePage:
     """The number on all pages: of messages, or of all events."""
     turns: tuple[Turn, ...]
     """They have thoughts if asked for."""
+    places: tuple[int, ...]
+    """The number of messages before each of them."""
+    end: int
+    """The offset of the next page; damaged messages on this one are counted."""
 
 
 def list_sessions(
@@ -143,14 +147,20 @@ def list_messages(
         number, _ = _find(session.agent, session.session_id)
         # The thoughts before the first message follow the message before it.
         ahead = 1 if with_thoughts and offset else 0
-        found = conversations.list_page(
+        rows = conversations.list_page(
             number, subagent, offset - ahead, limit + ahead, is_all=all_events
         )
-        if not with_thoughts:
-            return MessagePage(total, tuple(map(Turn, found)))
-        before_at = found[0].timestamp if ahead and found else None
-        turns = conversation.add_thoughts(number, subagent, found[ahead:], before_at)
-        return MessagePage(total, turns)
+        before = next(iter(rows[:ahead]), None)
+        rows = rows[ahead:]
+        places = tuple(offset + at for at, event in enumerate(rows) if event)
+        found = [event for event in rows if event]
+        turns = tuple(map(Turn, found))
+        if with_thoughts:
+            before_at = before.timestamp if before else None
+            turns = conversation.add_thoughts(number, subagent, found, before_at)
+        # Rows that are no messages any more are counted, but not among them.
+        end = offset + len(rows) if len(rows) == limit else max(offset, total)
+        return MessagePage(total, turns, places, end)
 
 
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:

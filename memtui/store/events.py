@@ -335,22 +335,28 @@ def list_in_time(
 ) -> list[Event]:
     """Return events of a time range in the order of their ids, which is that of time.
 
-    The end of the range is left out.
+    The end of the range is left out. There are only fewer than the limit at the end of
+    the range: damaged events are replaced by those after them.
     """
     conditions = {
         "e.id >= ?": lowest_id(start_ms) if start_ms is not None else "",
         "e.id < ?": lowest_id(end_ms) if end_ms is not None else "",
-        "e.id > ?": after,
         "s.agent = ?": scope.agent,
         "s.project = ?": scope.project,
         "s.name = ?": session,
     }
     chosen = {condition: value for condition, value in conditions.items() if value}
-    where = " AND ".join(["1", *chosen])
+    where = " AND ".join(["e.id > ?", *chosen])
     # The order by the primary key comes first: the sessions are looked up.
     sql = f"{_SELECT.replace(' JOIN ', ' CROSS JOIN ')} WHERE {where}"
-    rows = fetch(f"{sql} ORDER BY e.id LIMIT ?", *chosen.values(), limit)
-    return list(read_rows(rows))
+    found: list[Event] = []
+    while (missing := limit - len(found)) > 0:
+        rows = fetch(f"{sql} ORDER BY e.id LIMIT ?", after, *chosen.values(), missing)
+        found += read_rows(rows)
+        if len(rows) < missing:
+            break
+        after = rows[-1][0]
+    return found
 
 
 def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:

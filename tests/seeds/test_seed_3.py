@@ -84,6 +84,45 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     assert "1 event cannot be read" in told
 
 
+def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(
+    damaged_home: tuple[Path, str],
+) -> None:
+    home, event_id = damaged_home
+    events.unreadable.clear()
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = f"session=shop-1 offset={offset} limit=2"
+        data = ask_json(home, "list_messages", page)
+        found += [one["id"] for one in data["messages"]]
+        assert data["next_offset"] is None or data["next_offset"] > offset
+        offset = data["next_offset"]
+    assert len(found) == len(set(found)) and f"evt:{event_id[:14]}" not in found
+    whole = ask_json(home, "list_messages", "session=shop-1 limit=100")
+    assert [one["id"] for one in whole["messages"]] == found
+
+    times: list[str] = []
+    token: str | None = ""
+    while token is not None:
+        data = ask_json(home, "get_events", f"session=shop-1 limit=2 token={token}")
+        times += [one["id"] for one in data["events"]]
+        token = data["continuation_token"]
+    whole = ask_json(home, "get_events", "session=shop-1 limit=200")
+    assert [one["id"] for one in whole["events"]] == times
+    assert replies.DAMAGED in whole["notes"]
+    shown = run_memtui(home, "expand", f"evt:{event_id}").stdout
+    assert replies.DAMAGED in shown and "no such" not in shown
+
+
+def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:
+    """Call a tool of the agents and return its data."""
+    data = json_data(
+        run_memtui(home, "call", tool, *arguments.split(), "--json").stdout
+    )
+    assert isinstance(data, dict)
+    return data
+
+
 def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
     damaged_home: tuple[Path, str],
 ) -> None:
