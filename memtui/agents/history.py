@@ -225,11 +225,17 @@ def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) ->
         elif changes and event.role is EventRole.USER:
             break
     item = _describe(number, latest, len(events), changes[:CHANGES_SHOWN])
-    return item | {"error": _line_with(latest.text, pattern[0])}
+    return item | {"error": _best_line(latest.text, pattern)}
 
 
-def _line_with(text: str, part: str) -> str:
-    folded, wanted = text.lower(), part.lower()
-    lines = [one for one in text.splitlines() if wanted in one.lower()]
-    start = max(0, folded.find(wanted) - TEXT_CHARS // 3)
-    return cut(one_line(lines[0] if lines else text[start:]), TEXT_CHARS)
+def _best_line(text: str, pattern: Sequence[str]) -> str:
+    """Return the first of the lines that have most parts of an error."""
+    wanted = [part.lower() for part in pattern]
+
+    def count_parts(line: str) -> int:
+        folded = line.lower()
+        return sum(part in folded for part in wanted)
+
+    best = max(text.splitlines(), key=count_parts, default="")
+    start = max(0, text.lower().find(wanted[0]) - TEXT_CHARS // 3)
+    return cut(one_line(best if count_parts(best) else text[start:]), TEXT_CHARS)

@@ -743,6 +743,27 @@ def test_an_error_is_told_with_what_fixed_it(full_house: Workspace) -> None:
         assert not reply.items and reply.notes
 
 
+def test_the_line_of_an_error_with_most_of_its_words_is_shown(
+    full_house: Workspace,
+) -> None:
+    output = (
+        "Checking out tag v3.1 of the zoo\nerror: tag v3.1 of the zoo already exists"
+    )
+    call = events.make(
+        agent="claude-code",
+        session_id="zoo",
+        timestamp=AT,
+        event_type=EventType.TOOL_RESULT,
+        text=f"Bash: release\n{output}",
+        source_key="release",
+        metadata={"tool_name": "Bash", "tool_input": '{"command": "release"}'},
+    )
+    store_messages(make_message("Release it.", -1, session="zoo"), call)
+    asked = f"{tag} already exists"
+    (found,) = history.search_error(full_house, asked).items
+    assert found["error"] == f"error: {tag} already exists"
+
+
 def test_what_takes_a_statement_back_is_told_beside_it(full_house: Workspace) -> None:
     store_messages(
         make_message("Which food does the walrus get?", 1, session="zoo"),

@@ -559,5 +559,17 @@ def test_a_transcript_that_is_one_array_is_read(
     assert texts == ["Fix the cart", "Fixed.", "Thanks"]
 
 
+@pytest.mark.parametrize("value", [17, None, "text", [user(4, "Inside a list")]])
+def test_other_values_in_an_array_are_refused_alone(
+    house: Workspace, tmp_path: Path, value: object
+) -> None:
+    file = tmp_path / "session.json"
+    records = [value, user(1, "Fix the cart"), value, assistant(2, text("Fixed."))]
+    file.write_text(json.dumps(records))
+    importer = house.pipeline.importer()
+    list(importer.run([file]))
+    assert (importer.progress.created, importer.progress.invalid) == (2, 2)
+
+
 def test_a_subtype_that_is_no_text_disturbs_nothing() -> None:
     assert told(record(1, "system", subtype=["x"], content="y"), user(2, "Hi"))

@@ -225,7 +225,10 @@ def read_lines(
             yield from _read_from(file, cursor, reader, parser or JSON_LINES)
             return
         for record in records:
-            yield from read_one(reader, record)
+            if isinstance(record, InvalidRecord):
+                yield record
+            else:
+                yield from read_one(reader, record)
         yield from reader.finish()
         offset = file.seek(0, os.SEEK_END)
         yield Cursor(offset, 0, _fingerprint(file, offset), {}, reader.needs_reread)
@@ -254,8 +257,11 @@ def _open(path: Path) -> Iterator[BinaryIO]:
             yield unpacked
 
 
-def _read_array(file: BinaryIO) -> list[Record] | None:
-    """Return the objects of a file that is one JSON array, else None."""
+def _read_array(file: BinaryIO) -> list[Record | InvalidRecord] | None:
+    """Return the records of a file that is one JSON array of objects, else None.
+
+    Other values among the objects are invalid records.
+    """
     file.seek(0)
     start = file.read(FINGERPRINT_BYTES).decode("utf-8", "replace")
     size = file.seek(0, os.SEEK_END)
@@ -266,8 +272,8 @@ def _read_array(file: BinaryIO) -> list[Record] | None:
         values = json.loads(_decoded(file.read()), strict=False)
     except (ValueError, RecursionError):
         values = None
-    if isinstance(values, list) and all(isinstance(one, dict) for one in values):
-        return [Record(number, fields) for number, fields in enumerate(values, 1)]
+    if isinstance(values, list) and any(isinstance(one, dict) for one in values):
+        return [_as_record(value, number) for number, value in enumerate(values, 1)]
     file.seek(0)
     return None
 
@@ -375,10 +381,10 @@ def read_head(path: Path, limit: int) -> list[Record]:
         OSError: The file cannot be read.
     """
     with _open(path) as file:
-        records = _read_array(file)
-        if records is not None:
-            return records[:limit]
-        records = []
+        values = _read_array(file)
+        if values is not None:
+            return [one for one in values if isinstance(one, Record)][:limit]
+        records: list[Record] = []
         for number, raw in enumerate(_lines(file), 1):
             parsed = parse_line(raw or b"", number)
             records += [one for one in parsed if isinstance(one, Record)]
