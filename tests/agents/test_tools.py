@@ -746,9 +746,8 @@ def test_an_error_is_told_with_what_fixed_it(full_house: Workspace) -> None:
 def test_the_line_of_an_error_with_most_of_its_words_is_shown(
     full_house: Workspace,
 ) -> None:
-    output = (
-        "Checking out tag v3.1 of the zoo\nerror: tag v3.1 of the zoo already exists"
-    )
+    tag = "tag v3.1 of the zoo"
+    output = f"Checking out {tag}\nerror: {tag} already exists"
     call = events.make(
         agent="claude-code",
         session_id="zoo",
