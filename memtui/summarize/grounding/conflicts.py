@@ -37,8 +37,8 @@ _SUCCEEDS = re.compile(
 
 def claims_success(bullet: str) -> bool:
     """Return whether a bullet says that something succeeded."""
-    told = _QUESTION.sub("", bullet)
-    return bool(_SUCCEEDS.search(told)) and not negation.has_negation(bullet)
+    statement = _QUESTION.sub("", bullet)
+    return bool(_SUCCEEDS.search(statement)) and not negation.has_negation(bullet)
 
 
 _SUCCESS = re.compile(
@@ -187,9 +187,9 @@ def tells_plan_as_done(
     same = {one: {one, *SYNONYMS.get(one, ())} for one in claimed}
     if any(one in undone and done.isdisjoint(same[one]) for one in claimed):
         return True
-    said = {one.stem for one in verbs}
+    stems = {one.stem for one in verbs}
     is_planned = any(map(_PLANS.search, sentences))
-    return is_planned and all(said.isdisjoint(one) for one in same.values())
+    return is_planned and all(stems.isdisjoint(one) for one in same.values())
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
