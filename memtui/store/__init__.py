@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtui import files
 from memtui.errors import StoreError
-from memtui.store import backup, database, meta, schema
+from memtui.store import backup, database, events, meta, schema
 
 
 def open_at(path: Path, *, time_zone: str = "UTC") -> None:
@@ -28,6 +28,7 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         StoreError: It cannot be opened or written.
     """
     database.close()
+    events.unreadable.clear()
     if is_read_only(path):
         if backup.open_read_only(path):
             with database.connection():
