@@ -92,11 +92,11 @@ MAX_LISTED_SESSIONS = 400
 RARE = 500
 """The sessions of fewer messages than this are checked row by row, too."""
 
-MAX_COUNTED = 10_000
-"""Frequencies up to this are counted, higher ones estimated."""
+MAX_COUNTED = 300_000
+"""Up to this many messages the frequency of a frequent term is read from the index."""
 
 SAMPLES, SAMPLE_SIZE = 4, 2_000
-"""The frequency of a term is estimated from samples of consecutive messages."""
+"""With more, it is estimated from samples of consecutive messages."""
 
 MAX_EXPANSIONS = 300
 """Up to this many completions of a prefix are looked up one by one: for a prefix, FTS5
@@ -769,30 +769,30 @@ class _Lookup:
         )
         return dict(rows.fetchall())
 
-    def estimate(self, match: str, messages: int) -> int:
+    def estimate(self, term: QueryTerm, match: str, messages: int) -> int:
         """Estimate how many messages contain a frequent term.
 
         Within some sessions it is assumed to be as frequent as in all; roles and times
-        are ignored.
+        are ignored. A message with several completions of a prefix counts for each.
 
         Args:
-            match: The FTS5 query for the term.
+            term: The term.
+            match: The FTS5 query for it.
             messages: How many messages these sessions have.
         """
-        limited = (
-            "SELECT 1 FROM message_terms WHERE message_terms MATCH ?"
-            f" LIMIT {MAX_COUNTED + 1}"
-        )
-        row = self._db.execute(f"SELECT count(*) FROM ({limited})", (match,)).fetchone()
-        count = int(row[0])
-        if count <= MAX_COUNTED and self._within.sessions is None:
-            return count
         total = max(1, _totals(self._db)[0])
-        if count > MAX_COUNTED:
-            count = max(count, int(total * self._share(match)))
-        if self._within.sessions is None:
-            return count
-        return count * messages // total
+        if total > MAX_COUNTED or 0 < len(term.prefix) <= PREFIX_CHARS:
+            return int(messages * self._share(match))
+        count = self._sum_frequencies(term.term, term.term)
+        if term.prefix:
+            completed = self._sum_frequencies(term.prefix, term.prefix + _LAST_LETTER)
+            count = max(count, completed)
+        return min(count, total) * messages // total
+
+    def _sum_frequencies(self, first: str, last: str) -> int:
+        sql = "SELECT sum(doc) FROM vocabulary WHERE term BETWEEN ? AND ?"
+        row = self._db.execute(sql, (first, last)).fetchone()
+        return int(row[0] or 0)
 
     def _share(self, match: str) -> float:
         """Return the share of messages that contain a frequent term, from samples."""
@@ -925,7 +925,7 @@ def _find(
     for bit, rowids in frequent.items():
         _add_masks(masks, masks.keys() & rowids if is_enough else rowids, 1 << bit)
     for bit in frequent:
-        estimate = lookup.estimate(matches[bit], found.messages)
+        estimate = lookup.estimate(found.terms[bit], matches[bit], found.messages)
         found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
     found.common = [found.terms[bit].term for bit in frequent]
     _find_combinations(lookup, found, matches, list(frequent), masks)

@@ -22,6 +22,7 @@ from memtui.model.sessions import (
 )
 from memtui.store import meta, outbox, scopes, segments, tombstones
 from memtui.store.database import (
+    IN_JSON,
     LIKE_ESCAPE,
     case_variants,
     fetch,
@@ -233,15 +234,14 @@ def get(agent: str, session_id: str) -> Session | None:
 
 
 def _get_row(agent: str, name: str) -> SessionRow | None:
-    found = fetch(_get_row_sql(), agent, name)
+    found = fetch(f"{_select_sql()} WHERE agent = ? AND name = ?", agent, name)
     return _make_row(found[0]) if found else None
 
 
 @cache
-def _get_row_sql() -> str:
+def _select_sql() -> str:
     """Return Peewee's statement; building it takes longer than running it."""
-    rows = SessionRow.select().where(SessionRow.agent == "", SessionRow.name == "")
-    return str(rows.sql()[0])
+    return str(SessionRow.select().sql()[0])
 
 
 def _make_row(columns: Sequence[Any]) -> SessionRow:
@@ -251,8 +251,8 @@ def _make_row(columns: Sequence[Any]) -> SessionRow:
 
 def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     """Return sessions by their numbers."""
-    rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
-    return {row.id: from_row(row) for row in rows}
+    rows = fetch(f"{_select_sql()} WHERE id {IN_JSON}", json.dumps(list(numbers)))
+    return {row.id: from_row(row) for row in map(_make_row, rows)}
 
 
 class SegmentOutcome(NamedTuple):
@@ -290,11 +290,12 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Return the title that a client set and the summary, of sessions with either."""
-    rows = SessionRow.select(SessionRow.id, SessionRow.title, SessionRow.summary).where(
-        SessionRow.id.in_(list(numbers)),
-        (SessionRow.title != "") | (SessionRow.summary != ""),
+    rows = fetch(
+        f"SELECT id, title, summary FROM sessions WHERE id {IN_JSON}"
+        " AND (title <> '' OR summary <> '')",
+        json.dumps(list(numbers)),
     )
-    return {number: (title, summary) for number, title, summary in rows.tuples()}
+    return {number: (title, summary) for number, title, summary in rows}
 
 
 def get_number(agent: str, session_id: str) -> int | None:

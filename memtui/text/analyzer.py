@@ -358,9 +358,12 @@ def _find_matches(
         if whole in sought or (whole.startswith(starts) and whole in _TERMS[word]):
             yield start, match.end()
             continue
-        for part in split_word(word[:MAX_WORD_CHARS]):
+        for part in _split_match(word[:MAX_WORD_CHARS]):
             if _has_match(part.terms, sought, starts):
                 yield start + part.start, start + part.end
+
+
+_split_match = lru_cache(PHRASE_CACHE_SIZE)(split_word)
 
 
 def _has_match(

@@ -159,6 +159,17 @@ def test_the_frequency_of_a_very_frequent_term_is_estimated(
     assert 250 <= half_contain <= 350
 
 
+def test_the_frequency_of_a_frequent_term_is_exact_in_a_small_store(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    words = ["usual", "usual third", "usual third thirds"]
+    index.add([message(n, words[n % 3]) for n in range(60)])
+    assert search(index, "usual third").frequencies == [60, 40]
+    # A message with both completions counts twice.
+    assert search(index, "third*").frequencies == [60]
+
+
 def test_the_best_are_found_however_many_contain_some_of_the_frequent_terms(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
