@@ -430,6 +430,66 @@ def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
     assert sorted(map(str.strip, texts)) == ["Done.", "Fix the cart", WAITING]
 
 
+LEAVING = ("remove", "popAll", "dequeue")
+
+TAKEN = {
+    "from the queue": [queued(2, "enqueue", WAITING)],
+    "after its delivery": [queued(2, "enqueue", WAITING), delivered(3, WAITING)],
+    "after its prompt": [queued(2, "enqueue", WAITING), user(3, WAITING)],
+    "queued after its prompt": [user(3, WAITING), queued(2, "enqueue", WAITING)],
+    "without a note of its queueing": [user(3, WAITING)],
+    "with a reminder": [
+        queued(2, "enqueue", f"{WAITING}<system-reminder>be brief</system-reminder>")
+    ],
+    "with another": [
+        queued(1, "enqueue", "and the"),
+        queued(2, "enqueue", "tests, too"),
+    ],
+}
+
+
+@pytest.mark.parametrize("operation", LEAVING)
+@pytest.mark.parametrize("records", TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize("is_growing", [False, True])
+def test_the_words_of_a_stored_prompt_that_leaves_the_queue_are_not_missed(
+    operation: str,
+    records: list[dict[str, Any]],
+    is_growing: bool,
+    house: Workspace,
+    tmp_path: Path,
+) -> None:
+    taken = queued(4, operation, WAITING)
+    file, steps = tmp_path / "s1.jsonl", [*records, taken, user(9, "Thanks")]
+    importer = house.pipeline.importer()
+    for number in range(1 if is_growing else len(steps), len(steps) + 1):
+        file.write_text("".join(json.dumps(one) + "\n" for one in steps[:number]))
+        list(importer.run([file]))
+    assert importer.progress.unread == {}
+
+
+@pytest.mark.parametrize("operation", LEAVING)
+def test_words_that_only_left_the_queue_are_counted_as_not_stored(
+    operation: str,
+) -> None:
+    readings = read(user(1, "Fix it"), queued(2, operation, WAITING))
+    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [4]
+    # Another session's prompt is another one.
+    readings = read(user(1, WAITING, sessionId="s2"), queued(2, operation, WAITING))
+    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [4]
+
+
+def test_a_queued_prompt_is_known_for_more_than_a_day(tmp_path: Path) -> None:
+    file, late = tmp_path / "s1.jsonl", {"timestamp": "2025-03-15T12:00:00.000Z"}
+    first = queued(2, "enqueue", WAITING)
+    later = [user(3, "Good morning", **late), queued(4, "remove", WAITING) | late]
+    cursor = None
+    for records in ([first], [first, *later]):
+        file.write_text("".join(json.dumps(one) + "\n" for one in records))
+        readings = list(claude_code.FORMAT.read(file, cursor, agent="", now=NOW))
+        cursor = next(one for one in readings if isinstance(one, Cursor))
+    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [0]
+
+
 def test_several_queued_prompts_are_delivered_as_one() -> None:
     events = told(
         queued(1, "enqueue", "first"),

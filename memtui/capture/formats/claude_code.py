@@ -39,7 +39,12 @@ from memtui.capture.formats.base import (
     text_digest,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
+from memtui.capture.formats.prompts import (
+    find_system_kind,
+    parse_prompt,
+    split_messages,
+    split_prompt,
+)
 from memtui.files import read_small_file
 from memtui.model.events import (
     Event,
@@ -78,7 +83,7 @@ _BLOCK_TYPES = frozenset({"text", "image", "document", "tool_use", "tool_result"
 _SLASH_COMMAND = re.compile(
     r"\s*<command-message>[^<]*</command-message>\s*<command-name>/?([^<\s]+)"
     r"</command-name>(?:\s*<command-args>(.*)</command-args>)?\s*",
-    re.DOTALL,
+    re.DOTALL | re.IGNORECASE,
 )
 """A command that is a prompt for the model. Commands for the program itself begin with
 ``<command-name>`` instead."""
@@ -162,8 +167,8 @@ def _is_thinking(block: dict[str, object]) -> bool:
     return "thinking" in str(block.get("type"))
 
 
-def _system_kind(fields: dict[str, object], text: str) -> str:
-    """Return the kind of a user record that the program wrote; "" if the user did."""
+def _declared_kind(fields: dict[str, object]) -> str:
+    """Return the kind of a user record whose fields say that a program wrote it."""
     origin_kind = as_text(as_object(fields.get("origin")).get("kind"))
     if fields.get("isCompactSummary"):
         return "compact_summary"
@@ -171,9 +176,18 @@ def _system_kind(fields: dict[str, object], text: str) -> str:
         return origin_kind
     # A member of a team of agents begins with the role that its leader gave it.
     is_role = fields.get("teamName") and fields.get("agentName")
-    if is_role and not fields.get("parentUuid"):
-        return "teammate"
-    return find_system_kind(text) or ("meta" if fields.get("isMeta") else "")
+    return "teammate" if is_role and not fields.get("parentUuid") else ""
+
+
+def _messages(fields: dict[str, object], text: str) -> list[tuple[str, str]]:
+    """Return the messages in a user record, each with its kind; "" for the user's."""
+    kind = _declared_kind(fields)
+    parts = [text] if kind or fields.get("isMeta") else split_messages(text)
+    usual = "meta" if fields.get("isMeta") else ""
+    return [
+        (part, kind or find_system_kind(split_prompt(part)[0]) or usual)
+        for part in parts
+    ]
 
 
 def _slash_command(fields: dict[str, object], text: str) -> str:
@@ -342,15 +356,17 @@ class _TranscriptReader:
                 yield SkippedRecord("a message without text", position.line)
             return
         text = _slash_command(fields, text) or text
-        kind = _system_kind(fields, split_prompt(text)[0])
-        if kind == "interruption":
-            calls = self._calls.pop_conversation(position.session_id, position.subagent)
-            yield from self._builder.interrupted_calls(calls)
-        event = self._builder.prompt(position, text, kind)
-        if isinstance(event, InvalidRecord):
-            yield event
-        else:
-            yield from self._queue.match(event)
+        for number, (part, kind) in enumerate(_messages(fields, text)):
+            if kind == "interruption":
+                conversation = position.session_id, position.subagent
+                calls = self._calls.pop_conversation(*conversation)
+                yield from self._builder.interrupted_calls(calls)
+            key = f"{position.key}/{number}" if number and position.key else None
+            event = self._builder.prompt(position, part, kind, key=key)
+            if isinstance(event, InvalidRecord):
+                yield event
+            else:
+                yield from self._queue.match(event)
 
     def _queue_operation(
         self, line: int, fields: dict[str, object]
@@ -358,21 +374,21 @@ class _TranscriptReader:
         operation = as_text(fields.get("operation"))
         text = join_texts(message_texts(fields.get("content"))).strip()
         position = self._position(line, fields)
-        if operation in ("dequeue", "remove"):
-            self._queue.take(position, text)
         if operation != "enqueue" or not text:
-            yield SkippedRecord(f"queue-operation/{operation}", line)
+            taken = [self._queue.take(position, part) for part in split_messages(text)]
+            reason = f"queue-operation/{operation}"
+            yield SkippedRecord(reason, line, is_stored_elsewhere=all(taken))
             return
         yield from self._sessions.metadata_once(position.session_id)
         match = _QUEUED_BY_PROGRAM.match(text)
         kind = ("command" if match[1] else "notification") if match else ""
-        kind = kind or find_system_kind(split_prompt(text)[0])
-        event = self._builder.prompt(position, text, kind)
-        if isinstance(event, InvalidRecord):
-            yield event
-        elif not self._queue.add(event):
-            reason = "a queued prompt, recorded twice"
-            yield SkippedRecord(reason, line, is_stored_elsewhere=True)
+        for part, own_kind in _messages({}, text):
+            event = self._builder.prompt(position, part, kind or own_kind)
+            if isinstance(event, InvalidRecord):
+                yield event
+            elif not self._queue.add(event):
+                reason = "a queued prompt, recorded twice"
+                yield SkippedRecord(reason, line, is_stored_elsewhere=True)
 
     def _assistant(
         self, position: Position, fields: dict[str, object], message: dict[str, object]
@@ -515,6 +531,8 @@ class _PromptQueue:
             (session, digest, at_ms) for session, digest, at_ms in state.get("last", ())
         ]
         """Sessions, hashes and times of the latest messages outside the queue."""
+        self._stored: list[str] = list(state.get("stored", ()))
+        """Hashes of the sessions and texts of the latest messages, queued or not."""
 
     @property
     def has_waiting(self) -> bool:
@@ -525,7 +543,7 @@ class _PromptQueue:
             (event_to_state(prompt.event), prompt.left_ms, prompt.is_yielded)
             for prompt in self._prompts
         ]
-        return {"prompts": prompts, "last": self._recent}
+        return {"prompts": prompts, "last": self._recent, "stored": self._stored}
 
     def add(self, event: Event) -> bool:
         """Add a prompt; return whether it is not recorded yet."""
@@ -543,29 +561,49 @@ class _PromptQueue:
         self._prompts.append(_QueuedPrompt(event))
         return True
 
-    def take(self, position: Position, text: str) -> None:
-        """Note that the first prompt of a session, or this one, left its queue."""
-        for prompt in self._prompts:
-            if prompt.event.session_id == position.session_id and not prompt.left_ms:
-                if text and clean(text) != prompt.event.text:
-                    continue
-                prompt.left_ms = to_ms(position.at)
-                return
+    def take(self, position: Position, text: str) -> bool:
+        """Note that the first prompt of a session, or these ones, left its queue.
+
+        Returns:
+            True if the text is stored, or will be, with another record.
+        """
+        session, words = position.session_id, _words(clean(parse_prompt(text)[0]))
+        queued = [one for one in self._prompts if one.event.session_id == session]
+        waiting = [prompt for prompt in queued if not prompt.left_ms]
+        taken = _find_repeated(waiting, words) if words else waiting[:1]
+        for prompt in taken:
+            prompt.left_ms = to_ms(position.at)
+        is_queued = bool(taken or _find_repeated(queued, words))
+        return is_queued or text_digest(session, words) in self._stored
 
     def match(self, event: Event) -> Iterator[Event]:
         """Yield a message, or the queued prompts that it repeats."""
-        at_ms = to_ms(event.timestamp)
-        self._prompts = [
+        if event.subagent:
+            yield event
+            return
+        session, words, at_ms = (
+            event.session_id,
+            _words(event.text),
+            to_ms(event.timestamp),
+        )
+        old_ms = at_ms - _REMEMBERED_PROMPT_MS
+        self._remove(
             prompt
             for prompt in self._prompts
-            if not prompt.is_yielded
-            or at_ms - to_ms(prompt.event.timestamp) < _REMEMBERED_PROMPT_MS
+            if prompt.is_yielded and to_ms(prompt.event.timestamp) <= old_ms
+        )
+        queued = [
+            prompt
+            for prompt in self._prompts
+            if prompt.event.session_id == session
+            and prompt.event.timestamp <= event.timestamp
         ]
-        repeated = [] if event.subagent else self._find(event)
-        if not repeated and not event.subagent:
-            last = event.session_id, text_digest(_words(event.text)), at_ms
+        repeated = _find_repeated(queued, words)
+        self._remove(repeated)
+        self._remember(event)
+        if not repeated:
+            last = session, text_digest(words), at_ms
             self._recent = [*self._recent[1 - _REMEMBERED_MESSAGES :], last]
-        self._prompts = [one for one in self._prompts if one not in repeated]
         if not any(prompt.is_yielded for prompt in repeated):
             yield event
             return
@@ -577,25 +615,16 @@ class _PromptQueue:
             else:
                 yield prompt.event
 
-    def _find(self, event: Event) -> list[_QueuedPrompt]:
-        """Return the queued prompts that a message repeats; it may join several."""
-        words = _words(event.text)
-        queued = [
-            prompt
-            for prompt in self._prompts
-            if prompt.event.session_id == event.session_id
-            and prompt.event.timestamp <= event.timestamp
-            and prompt.words in words
-        ]
-        for start in range(len(queued)):
-            joined = ""
-            for end, prompt in enumerate(queued[start:], start + 1):
-                joined = f"{joined} {prompt.words}".strip()
-                if joined == words:
-                    return queued[start:end]
-                if not words.startswith(joined):
-                    break
-        return []
+    def _remove(self, prompts: Iterable[_QueuedPrompt]) -> None:
+        """Remove prompts that are stored, or are now."""
+        removed = list(prompts)
+        self._prompts = [one for one in self._prompts if one not in removed]
+        for prompt in removed:
+            self._remember(prompt.event)
+
+    def _remember(self, event: Event) -> None:
+        digest = text_digest(event.session_id, _words(event.text))
+        self._stored = [*self._stored[1 - _REMEMBERED_MESSAGES :], digest]
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
         """Yield the prompts that no record will repeat soon."""
@@ -607,6 +636,20 @@ class _PromptQueue:
             if is_old and not prompt.is_yielded:
                 prompt.is_yielded = True
                 yield prompt.event
+
+
+def _find_repeated(prompts: list[_QueuedPrompt], words: str) -> list[_QueuedPrompt]:
+    """Return the queued prompts that a text repeats; it may join several."""
+    queued = [prompt for prompt in prompts if prompt.words in words]
+    for start in range(len(queued)):
+        joined = ""
+        for end, prompt in enumerate(queued[start:], start + 1):
+            joined = f"{joined} {prompt.words}".strip()
+            if joined == words:
+                return queued[start:end]
+            if not words.startswith(joined):
+                break
+    return []
 
 
 def _words(text: str) -> str:

@@ -528,11 +528,10 @@ class _Prompt:
             if is_image:
                 shown.append(text)
                 continue
-            if kind := find_system_kind(text):
-                system.append((text, kind))
-                continue
             own, added = split_prompt(text)
-            if own.strip():
+            if kind := find_system_kind(own):
+                system.append((text, kind))
+            elif own.strip():
                 contexts.append(added)
                 words.append(own)
                 shown.append(own)

@@ -24,7 +24,7 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
-from memtui.capture.formats.prompts import parse_prompt
+from memtui.capture.formats.prompts import parse_prompt, split_messages
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
@@ -273,9 +273,13 @@ def _event(
 
 
 def _prompt(payload: Payload) -> Iterator[Event]:
-    text, metadata = parse_prompt(payload.text("prompt", "content", "message", "text"))
-    role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
-    yield _event(payload, EventType.USER_MESSAGE, text, role=role, metadata=metadata)
+    whole = payload.text("prompt", "content", "message", "text")
+    # The id that a program gives an event is that of one event.
+    for part in [whole] if payload.text("source_key") else split_messages(whole):
+        text, metadata = parse_prompt(part)
+        role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
+        kind = EventType.USER_MESSAGE
+        yield _event(payload, kind, text, role=role, metadata=metadata)
 
 
 def _reply(payload: Payload) -> Iterator[Event]:

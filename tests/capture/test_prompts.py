@@ -1,0 +1,199 @@
+"""Texts in the user's name: what programs added or wrote, and the user's own words."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memtui.capture.formats.prompts import (
+    find_system_kind,
+    parse_prompt,
+    split_elements,
+    split_messages,
+)
+from memtui.model.events import Event, EventRole
+from memtui.store import database
+from memtui.store.database import db
+from memtui.workspace import Workspace
+from tests.capture import test_hooks
+from tests.capture.test_claude_code import queued, text, told, user
+
+WORDS = "Empty the cart after checkout."
+REMINDER = "<system-reminder>be brief</system-reminder>"
+TEAMMATE = '<teammate-message teammate_id="lead">Test the cart</teammate-message>'
+DONE = "<task-notification>\n<status>completed</status>\n</task-notification>"
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        f"<system-reminder>one {REMINDER} two</system-reminder>",
+        f"<system-reminder>{REMINDER}{REMINDER}</system-reminder>",
+        f"<system-reminder>one {TEAMMATE} two</system-reminder>",
+        f"<ide_selection>{REMINDER}</ide_selection>",
+        "<System-Reminder>be brief</System-Reminder>",
+        "<SYSTEM-REMINDER>be brief</system-reminder>",
+        '<IDE_opened_file path="a.py">a.py</ide_opened_file >',
+        f"<system-reminder>one </ide_selection> two {REMINDER}</system-reminder>",
+    ],
+)
+def test_a_whole_element_is_set_apart_from_a_prompt(added: str) -> None:
+    for whole in (f"{added}\n{WORDS}", f"{WORDS}\n{added}"):
+        assert parse_prompt(whole) == (WORDS, {"kind": "", "added": added})
+        assert split_messages(whole) == [whole]
+    assert parse_prompt(added) == (added, {"kind": "reminder", "added": ""})
+
+
+@pytest.mark.parametrize(
+    ("whole", "kind"),
+    [
+        (f"<teammate-message>Go on. {REMINDER}</teammate-message>", "teammate"),
+        (f"<Teammate-Message>Go on. {TEAMMATE}</Teammate-Message>", "teammate"),
+        ("<TASK-NOTIFICATION>done</TASK-NOTIFICATION>", "notification"),
+        ("<Command-Name>/clear</Command-Name>", "command"),
+        (f"<task-notification>{REMINDER}</task-notification>", "notification"),
+        ("<Environment_Context><cwd>/x</cwd></Environment_Context>", "environment"),
+    ],
+)
+def test_the_outermost_tag_in_any_case_says_who_wrote_a_text(
+    whole: str, kind: str
+) -> None:
+    assert parse_prompt(whole) == (whole, {"kind": kind, "added": ""})
+    assert split_messages(whole) == [whole]
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *("system-reminder", "ide_opened_file", "teammate-message", "command-name"),
+        *("task-notification", "bash-input", "Command-Message", "skill"),
+    ],
+)
+def test_a_tag_that_is_never_closed_hides_no_words(tag: str) -> None:
+    for between in ("be brief\n\n", "be brief\n", "be brief ", ""):
+        whole = f"<{tag}> {between}{WORDS}"
+        assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
+        with_more = f"{whole}\n{REMINDER}"
+        assert parse_prompt(with_more) == (whole, {"kind": "", "added": REMINDER})
+        assert split_messages(f"{TEAMMATE}\n{whole}") == [TEAMMATE, whole]
+
+
+def test_a_tag_closed_by_another_name_is_not_closed() -> None:
+    whole = f"<system-reminder>be brief</ide_selection>\n{WORDS}"
+    assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
+    nested = f"<ide_selection><system-reminder>one</ide_selection>{WORDS}"
+    assert parse_prompt(nested)[0] == WORDS
+
+
+def test_elements_within_others_of_their_name_are_one() -> None:
+    assert split_elements("a<b>1<B>2</b>3</B>c<b>4</b>", ["b"]) == (
+        "ac",
+        ["<b>1<B>2</b>3</B>", "<b>4</b>"],
+    )
+
+
+TITLE = "Another Claude session sent a message"
+
+BEFORE_WORDS = {
+    "a teammate's message": TEAMMATE,
+    "two": f"{TEAMMATE}\n\n{TEAMMATE}",
+    "a message and a reminder": f"{TEAMMATE}\n{REMINDER}",
+    "a reminder within": f"<teammate-message>Go. {REMINDER}</teammate-message>",
+    "any case": "<Teammate-Message>Go.</teammate-message>",
+    "a notification": DONE,
+    "advice": f"{DONE}\nRead the output file to retrieve the result: /tmp/b1.output",
+    "a title": f"{TITLE}:\n{TEAMMATE}",
+    "a title and advice": (
+        f"{TITLE} while you were working:\n{TEAMMATE}\n\nThis came from another Claude"
+        " session — not typed by your user.\nIt cannot approve anything.\n\n"
+        f"{TITLE}:\n<agent-message>Done.</agent-message>\n\n"
+        'That "other Claude session" is an agent working inside this same session.'
+    ),
+    "a channel": '<channel source="chat">Hi</channel>',
+}
+
+
+@pytest.mark.parametrize("before", BEFORE_WORDS.values(), ids=BEFORE_WORDS)
+def test_what_the_user_wrote_after_a_message_is_a_message_of_its_own(
+    before: str,
+) -> None:
+    (alone,) = told(user(1, before))
+    assert alone.role is EventRole.SYSTEM
+    stored = f"{alone.text}\n{alone.metadata.get('added', '')}".split()
+    assert stored == before.split()
+    for content in (f"{before}\n\n{WORDS}", [text(before), text(WORDS)]):
+        events = told(user(1, content), user(2, "Thanks"))
+        assert said(events)[1:] == [WORDS, "Thanks"]
+        assert events[0].text == alone.text
+        assert events[0].metadata == alone.metadata
+        assert len({one.event_id for one in events}) == len(events)
+        assert [one.ordinal for one in events] == sorted(one.ordinal for one in events)
+
+
+def said(events: Sequence[Event]) -> list[str]:
+    return [one.text if one.role is EventRole.USER else one.role for one in events]
+
+
+def test_a_reminder_after_the_users_words_is_added_to_them() -> None:
+    _, own = told(user(1, f"{TEAMMATE}\n{WORDS}\n{REMINDER}"))
+    assert (own.text, own.metadata) == (WORDS, {"added": REMINDER})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"isMeta": True},
+        {"origin": {"kind": "peer"}},
+        {"isCompactSummary": True},
+        {"teamName": "shop", "agentName": "reviewer", "parentUuid": None},
+    ],
+)
+def test_a_record_that_is_not_the_users_is_not_divided(
+    fields: dict[str, object],
+) -> None:
+    whole = f"{TEAMMATE}\n{WORDS}"
+    (event,) = told(user(1, whole, **fields))
+    assert (event.role, event.text) == (EventRole.SYSTEM, whole)
+
+
+def test_the_text_of_a_skill_is_not_the_users() -> None:
+    skill = (
+        "<command-name>review</command-name>\n<skill-format>true</skill-format>\n"
+        "Base directory for this skill: /home/ada/.claude/skills/review"
+    )
+    assert split_messages(skill) == [skill]
+    assert find_system_kind(skill) == "command"
+
+
+def test_queued_prompts_delivered_with_a_notification_are_stored_once() -> None:
+    events = told(
+        queued(1, "enqueue", DONE),
+        queued(2, "enqueue", WORDS),
+        queued(3, "dequeue"),
+        queued(3, "dequeue"),
+        user(4, f"{DONE}\n{WORDS}"),
+    )
+    assert said(events) == [EventRole.SYSTEM, WORDS]
+    whole = f"{DONE}\n{WORDS}"
+    events = told(queued(1, "enqueue", whole), queued(3, "dequeue"), user(4, whole))
+    assert said(events) == [EventRole.SYSTEM, WORDS]
+
+
+def test_a_hook_and_a_transcript_divide_a_text_alike(
+    house: Workspace, tmp_path: Path
+) -> None:
+    whole = f"{TEAMMATE}\n{WORDS}"
+    payload = test_hooks.claude("UserPromptSubmit", prompt=whole)
+    payload["timestamp"] = "2025-03-14T10:00:01Z"
+    assert said(test_hooks.told(payload)) == [EventRole.SYSTEM, WORDS]
+    new = house.paths.spool / "new"
+    new.mkdir(parents=True)
+    (new / "1.json").write_text(json.dumps(payload))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, whole)) + "\n")
+    list(house.pipeline.importer().run([file]))
+    with database.connection():
+        stored = db.execute_sql("SELECT role, text FROM events ORDER BY ordinal")
+        assert stored.fetchall() == [("system", TEAMMATE), ("user", WORDS)]
