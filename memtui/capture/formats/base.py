@@ -501,12 +501,7 @@ class EventBuilder:
             return InvalidRecord(str(error), position.line)
 
     def prompt(
-        self,
-        position: Position,
-        text: str,
-        kind: str | None = None,
-        *,
-        key: str | None = None,
+        self, position: Position, text: str, kind: str | None = None
     ) -> Event | InvalidRecord:
         """Make an event of a message in the user's name.
 
@@ -514,7 +509,6 @@ class EventBuilder:
             position: Where it is.
             text: The text.
             kind: The kind, if the program wrote it, else ""; by default by its text.
-            key: The source's id of the event; by default the position's key.
         """
         text, metadata = parse_prompt(text, kind)
         return self.event(
@@ -522,7 +516,6 @@ class EventBuilder:
             EventType.USER_MESSAGE,
             text,
             role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
-            key=key,
             ordinal=None,
             **metadata,
         )

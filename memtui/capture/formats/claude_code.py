@@ -167,8 +167,11 @@ def _is_thinking(block: dict[str, object]) -> bool:
     return "thinking" in str(block.get("type"))
 
 
-def _declared_kind(fields: dict[str, object]) -> str:
-    """Return the kind of a user record whose fields say that a program wrote it."""
+def _declared_kind(fields: dict[str, object], text: str) -> str | None:
+    """Return the kind of a user record whose fields say that a program wrote it.
+
+    None if its text decides.
+    """
     origin_kind = as_text(as_object(fields.get("origin")).get("kind"))
     if fields.get("isCompactSummary"):
         return "compact_summary"
@@ -176,18 +179,10 @@ def _declared_kind(fields: dict[str, object]) -> str:
         return origin_kind
     # A member of a team of agents begins with the role that its leader gave it.
     is_role = fields.get("teamName") and fields.get("agentName")
-    return "teammate" if is_role and not fields.get("parentUuid") else ""
-
-
-def _messages(fields: dict[str, object], text: str) -> list[tuple[str, str]]:
-    """Return the messages in a user record, each with its kind; "" for the user's."""
-    kind = _declared_kind(fields)
-    parts = [text] if kind or fields.get("isMeta") else split_messages(text)
-    usual = "meta" if fields.get("isMeta") else ""
-    return [
-        (part, kind or find_system_kind(split_prompt(part)[0]) or usual)
-        for part in parts
-    ]
+    if is_role and not fields.get("parentUuid"):
+        return "teammate"
+    is_meta = fields.get("isMeta")
+    return (find_system_kind(split_prompt(text)[0]) or "meta") if is_meta else None
 
 
 def _slash_command(fields: dict[str, object], text: str) -> str:
@@ -356,17 +351,19 @@ class _TranscriptReader:
                 yield SkippedRecord("a message without text", position.line)
             return
         text = _slash_command(fields, text) or text
-        for number, (part, kind) in enumerate(_messages(fields, text)):
-            if kind == "interruption":
+        kind = _declared_kind(fields, text)
+        for number, part in enumerate([text] if kind else split_messages(text)):
+            if number and position.key:
+                position = replace(position, key=f"{position.key}/{number}")
+            event = self._builder.prompt(position, part, kind)
+            if isinstance(event, InvalidRecord):
+                yield event
+                continue
+            if event.metadata.get("kind") == "interruption":
                 conversation = position.session_id, position.subagent
                 calls = self._calls.pop_conversation(*conversation)
                 yield from self._builder.interrupted_calls(calls)
-            key = f"{position.key}/{number}" if number and position.key else None
-            event = self._builder.prompt(position, part, kind, key=key)
-            if isinstance(event, InvalidRecord):
-                yield event
-            else:
-                yield from self._queue.match(event)
+            yield from self._queue.match(event)
 
     def _queue_operation(
         self, line: int, fields: dict[str, object]
@@ -381,9 +378,9 @@ class _TranscriptReader:
             return
         yield from self._sessions.metadata_once(position.session_id)
         match = _QUEUED_BY_PROGRAM.match(text)
-        kind = ("command" if match[1] else "notification") if match else ""
-        for part, own_kind in _messages({}, text):
-            event = self._builder.prompt(position, part, kind or own_kind)
+        kind = ("command" if match[1] else "notification") if match else None
+        for part in split_messages(text):
+            event = self._builder.prompt(position, part, kind)
             if isinstance(event, InvalidRecord):
                 yield event
             elif not self._queue.add(event):
@@ -527,12 +524,8 @@ class _PromptQueue:
             _QueuedPrompt(event_from_state(fields), left_ms, is_yielded)
             for fields, left_ms, is_yielded in state.get("prompts", ())
         ]
-        self._recent: list[tuple[str, str, int]] = [
-            (session, digest, at_ms) for session, digest, at_ms in state.get("last", ())
-        ]
-        """Sessions, hashes and times of the latest messages outside the queue."""
-        self._stored: list[str] = list(state.get("stored", ()))
-        """Hashes of the sessions and texts of the latest messages, queued or not."""
+        self._known: list[tuple[str, int]] = list(map(tuple, state.get("known", ())))
+        """Hashes of the latest messages; and their times, or 0 if they were queued."""
 
     @property
     def has_waiting(self) -> bool:
@@ -543,18 +536,14 @@ class _PromptQueue:
             (event_to_state(prompt.event), prompt.left_ms, prompt.is_yielded)
             for prompt in self._prompts
         ]
-        return {"prompts": prompts, "last": self._recent, "stored": self._stored}
+        return {"prompts": prompts, "known": self._known}
 
     def add(self, event: Event) -> bool:
         """Add a prompt; return whether it is not recorded yet."""
-        session, digest, at_ms = (
-            event.session_id,
-            text_digest(_words(event.text)),
-            to_ms(event.timestamp),
-        )
-        for known in self._recent:
-            if known[:2] == (session, digest) and known[2] >= at_ms:
-                self._recent.remove(known)
+        digest, at_ms = _digest(event), to_ms(event.timestamp)
+        for number, (known, known_ms) in enumerate(self._known):
+            if known == digest and known_ms >= at_ms:
+                self._known[number] = known, 0
                 return False
         if any(prompt.event.event_id == event.event_id for prompt in self._prompts):
             return False
@@ -562,48 +551,44 @@ class _PromptQueue:
         return True
 
     def take(self, position: Position, text: str) -> bool:
-        """Note that the first prompt of a session, or these ones, left its queue.
+        """Note that the first prompt of a session, or this one, left its queue.
 
-        Returns:
-            True if the text is stored, or will be, with another record.
+        Returns True if the text is stored, or will be, with another record.
         """
-        session, words = position.session_id, _words(clean(parse_prompt(text)[0]))
-        queued = [one for one in self._prompts if one.event.session_id == session]
+        words = _words(clean(parse_prompt(text)[0]))
+        queued = [
+            prompt
+            for prompt in self._prompts
+            if prompt.event.session_id == position.session_id
+        ]
         waiting = [prompt for prompt in queued if not prompt.left_ms]
         taken = _find_repeated(waiting, words) if words else waiting[:1]
         for prompt in taken:
             prompt.left_ms = to_ms(position.at)
-        is_queued = bool(taken or _find_repeated(queued, words))
-        return is_queued or text_digest(session, words) in self._stored
+        is_known = text_digest(position.session_id, words) in dict(self._known)
+        return is_known or bool(taken or _find_repeated(queued, words))
 
     def match(self, event: Event) -> Iterator[Event]:
         """Yield a message, or the queued prompts that it repeats."""
         if event.subagent:
             yield event
             return
-        session, words, at_ms = (
-            event.session_id,
-            _words(event.text),
-            to_ms(event.timestamp),
-        )
-        old_ms = at_ms - _REMEMBERED_PROMPT_MS
+        at_ms = to_ms(event.timestamp)
         self._remove(
             prompt
             for prompt in self._prompts
-            if prompt.is_yielded and to_ms(prompt.event.timestamp) <= old_ms
+            if prompt.is_yielded
+            and at_ms - to_ms(prompt.event.timestamp) >= _REMEMBERED_PROMPT_MS
         )
         queued = [
             prompt
             for prompt in self._prompts
-            if prompt.event.session_id == session
+            if prompt.event.session_id == event.session_id
             and prompt.event.timestamp <= event.timestamp
         ]
-        repeated = _find_repeated(queued, words)
+        repeated = _find_repeated(queued, _words(event.text))
         self._remove(repeated)
-        self._remember(event)
-        if not repeated:
-            last = session, text_digest(words), at_ms
-            self._recent = [*self._recent[1 - _REMEMBERED_MESSAGES :], last]
+        self._remember(event, 0 if repeated else at_ms)
         if not any(prompt.is_yielded for prompt in repeated):
             yield event
             return
@@ -622,9 +607,9 @@ class _PromptQueue:
         for prompt in removed:
             self._remember(prompt.event)
 
-    def _remember(self, event: Event) -> None:
-        digest = text_digest(event.session_id, _words(event.text))
-        self._stored = [*self._stored[1 - _REMEMBERED_MESSAGES :], digest]
+    def _remember(self, event: Event, at_ms: int = 0) -> None:
+        known = _digest(event), at_ms
+        self._known = [*self._known[1 - _REMEMBERED_MESSAGES :], known]
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
         """Yield the prompts that no record will repeat soon."""
@@ -650,6 +635,10 @@ def _find_repeated(prompts: list[_QueuedPrompt], words: str) -> list[_QueuedProm
             if not words.startswith(joined):
                 break
     return []
+
+
+def _digest(event: Event) -> str:
+    return text_digest(event.session_id, _words(event.text))
 
 
 def _words(text: str) -> str:

@@ -5,49 +5,37 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_CLAUDE_ELEMENTS = {
-    r"command-[\w-]+": "command",
-    r"local-command-[\w-]+": "command",
-    r"bash-[\w-]+": "command",
-    "task-notification": "notification",
-    "teammate-message": "teammate",
-    "agent-message": "teammate",
-    "cross-session-message": "teammate",
-    r"channel(?=\s+source=)": "channel",
-    "scheduled-task": "schedule",
-    "user-prompt-submit-hook": "hook",
-    "system-reminder": "reminder",
+_CLAUDE_KINDS = {
+    "command": r"command-[\w-]+ local-command-[\w-]+ bash-[\w-]+",
+    "notification": "task-notification",
+    "teammate": "teammate-message agent-message cross-session-message",
+    "channel": r"channel(?=\s+source=)",
+    "schedule": "scheduled-task",
+    "hook": "user-prompt-submit-hook",
+    "reminder": "system-reminder",
 }
-"""Elements that Claude Code writes in the user's name, and their kinds. The names are
-regular expressions."""
+"""The elements that Claude Code writes in the user's name, as regular expressions, by
+their kind."""
 
-_BLOCK_ELEMENTS = {
+_BLOCK_KINDS = {
     # Codex.
-    "user_instructions": "instructions",
-    "instructions": "instructions",
-    "environment_context": "environment",
-    "environments": "environment",
+    "instructions": "user_instructions instructions apps_instructions"
+    " plugins_instructions",
+    "environment": "environment_context environments",
     "permissions": "permissions",
-    "collaboration_mode": "mode",
-    "model_switch": "mode",
-    "personality_spec": "mode",
-    "realtime_conversation": "mode",
-    "turn_aborted": "interruption",
-    "skill": "skill",
-    "skills_instructions": "skill",
-    "apps_instructions": "instructions",
-    "plugins_instructions": "instructions",
-    "user_shell_command": "command",
-    "user_action": "review",
-    "subagent_notification": "notification",
-    "hook_prompt": "notification",
-    "goal_context": "goal",
+    "mode": "collaboration_mode model_switch personality_spec realtime_conversation",
+    "interruption": "turn_aborted",
+    "skill": "skill skills_instructions",
+    "command": "user_shell_command",
+    "review": "user_action",
+    "notification": "subagent_notification hook_prompt",
+    "goal": "goal_context",
     # Gemini CLI.
-    "session_context": "context",
-    "state_snapshot": "compact_summary",
-    "hook_context": "hook",
+    "context": "session_context",
+    "compact_summary": "state_snapshot",
+    "hook": "hook_context",
 }
-"""Elements that other agents write in messages or blocks without the user's words."""
+"""Those that other agents write in messages or blocks without the user's words."""
 
 _SYSTEM_TEXTS = {
     # Claude Code.
@@ -92,9 +80,13 @@ _ADDED = (
 )
 """Elements that editors and agents add to a prompt."""
 
-_SYSTEM_ELEMENTS = _CLAUDE_ELEMENTS | _BLOCK_ELEMENTS
+_BLOCKS = {name: kind for kind in _BLOCK_KINDS for name in _BLOCK_KINDS[kind].split()}
 
-_ELEMENTS = (*_SYSTEM_ELEMENTS, *_ADDED)
+_KIND_BY_ELEMENT = _BLOCKS | {
+    name: kind for kind in _CLAUDE_KINDS for name in _CLAUDE_KINDS[kind].split()
+}
+
+_ELEMENTS = (*_KIND_BY_ELEMENT, *_ADDED)
 
 _LONE_TAG = re.compile(r"<([\w-]+)(?:\s[^<>]*)?>[ \t]*\n")
 
@@ -137,9 +129,9 @@ def find_system_kind(text: str) -> str:
     if text.startswith("<"):
         elements = _find_elements(text, _ELEMENTS)
         if elements and not elements[0].start:
-            return _SYSTEM_ELEMENTS.get(elements[0].name, "")
+            return _KIND_BY_ELEMENT.get(elements[0].name, "")
         tag = _LONE_TAG.match(text)
-        return _BLOCK_ELEMENTS.get(tag[1].lower(), "") if tag else ""
+        return _BLOCKS.get(tag[1].lower(), "") if tag else ""
     kinds = (kind for begins, kind in _SYSTEM_TEXTS.items() if text.startswith(begins))
     return next(kinds, "")
 
@@ -201,7 +193,7 @@ def split_messages(text: str) -> list[str]:
     for element in _find_elements(text, _ELEMENTS):
         if _MESSAGE_TITLE.sub("", text[at : element.start]).strip():
             break
-        has_message |= _SYSTEM_ELEMENTS.get(element.name) in _MESSAGE_KINDS
+        has_message |= _KIND_BY_ELEMENT.get(element.name) in _MESSAGE_KINDS
         note = _MESSAGE_NOTE.match(text, element.end)
         at = note.end() if note else element.end
     own = text[at:].strip()
