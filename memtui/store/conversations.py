@@ -32,6 +32,9 @@ _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
+_FIRST, _LAST = (0, 0, ""), (2**62, 0, "")
+"""Positions before and after all events."""
+
 _NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
 
 _IS_MESSAGE = (
@@ -88,9 +91,18 @@ def list_page(
     Without ``is_all``, tool results and boundaries are left out.
     """
     condition = "" if is_all else f"AND {_IS_MESSAGE}"
-    sql = f"SELECT id {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
-    names = [name for (name,) in fetch(sql, number, subagent, limit, offset)]
-    found = events.get(names)
+    sql = f"SELECT {_POSITION} {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
+    rows = fetch(sql, number, subagent, limit + 1, offset)
+    names = [name for *_, name in rows[:limit]]
+    damaged: list[tuple[str]] = []
+    if not is_all and (rows or not offset):
+        # They are noted when they are read.
+        first = rows[0] if offset else _FIRST
+        end = rows[limit] if len(rows) > limit else _LAST
+        within = f"({_POSITION}) >= (?, ?, ?) AND ({_POSITION}) < (?, ?, ?)"
+        sql = f"SELECT id {_EVENTS} AND {within} AND {events.IS_DAMAGED}"
+        damaged = fetch(sql, number, subagent, *first, *end)
+    found = events.get([*names, *(name for (name,) in damaged)])
     return [found.get(name) for name in names]
 
 

@@ -44,6 +44,12 @@ COLUMNS = (
 )
 """A whole event, in the order of the fields of ``Event``."""
 
+IS_DAMAGED = (
+    f"(type NOT IN {tuple(map(str, EventType))}"
+    f" OR role NOT IN {tuple(map(str, EventRole))})"
+)
+"""The condition of events that other conditions on the type or role miss."""
+
 _SELECT = f"SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id"
 _IN_ORDER = "ORDER BY e.at_ms, e.ordinal, e.id"
 

@@ -43,6 +43,7 @@ from tests.message_factory import make_message, store_messages
         "metadata = '{'",
         "metadata = '[1]'",
         "type = 'no type'",
+        "role = 'no role'",
         "text = x'ff00fe'",
     ]
 )
@@ -112,6 +113,39 @@ def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(
     assert replies.DAMAGED in whole["notes"]
     shown = run_memtui(home, "expand", f"evt:{event_id}").stdout
     assert replies.DAMAGED in shown and "no such" not in shown
+
+
+@pytest.mark.parametrize(
+    "damage", ["type = 'no type'", "role = 'no role'", "role = x'00'", "text = x'ff'"]
+)
+def test_s3_79_a_session_page_notes_a_message_that_cannot_be_read(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        (event_id,) = opened.execute(
+            "SELECT e.id FROM events e JOIN sessions s ON s.id = e.session_id"
+            " WHERE s.name = 'shop-1' AND e.type = 'assistant_message' LIMIT 1"
+        ).fetchone()
+        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+        opened.execute(f"UPDATE events SET {damage} WHERE id = ?", (event_id,))
+        opened.execute("DELETE FROM events_unlocked")
+    events.unreadable.clear()
+    page = ask_json(home, "list_messages", "session=shop-1 limit=100")
+    assert replies.DAMAGED in page["notes"]
+    assert f"evt:{event_id[:14]}" not in [one["id"] for one in page["messages"]]
+    noted = 0
+    for offset in range(page["total"]):
+        events.unreadable.clear()
+        one = ask_json(home, "list_messages", f"session=shop-1 limit=1 offset={offset}")
+        noted += replies.DAMAGED in one.get("notes", ())
+    assert noted == 1
+    for options in ((), ("--all",)):
+        events.unreadable.clear()
+        assert replies.DAMAGED in run_memtui(home, "session", "shop-1", *options).stdout
+    events.unreadable.clear()
+    assert "notes" not in ask_json(home, "list_messages", "session=shop-2")
 
 
 def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:
