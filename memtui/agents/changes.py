@@ -162,33 +162,40 @@ def _add(
     event = next((item for item in items if isinstance(item, Event)), None)
     if event is None:
         raise UsageError("the event cannot be stored")
-    known = _find_known(folder, event, at)
+    with database.connection():
+        known = store_events.find_stored(event)
+    waiting = [] if known else _list_waiting(folder, event, at)
+    known = known or next((i.event_id for i in waiting if _is_same(event, i)), "")
     if not known:
         spool.write_event(folder, event_type.value, agent, name, at, fields)
-    is_expected = is_known or _may_be_new(name)
+    is_expected = is_known or waiting or _may_be_new(name)
     done = "Added" if is_expected else "Added to a new session of that name"
     done = "Known already: nothing was added" if known else done
     added = {"event_id": known or event.event_id, "created": not known}
     return _added(workspace, agent, name, at, done, added)
 
 
-def _find_known(folder: Path, event: Event, now: datetime) -> str:
-    """Return the id under which an event is stored, or waits to be; else ""."""
-    with database.connection():
-        if stored := store_events.find_stored(event):
-            return stored
-    waiting = Spool(folder)
+def _list_waiting(folder: Path, event: Event, now: datetime) -> list[Event]:
+    """Return the events of an event's session that wait in the spool, newest first."""
+    waiting, found = Spool(folder), list[Event]()
     for name in reversed(waiting.names()[-MAX_WAITING:]):
         file = waiting.read(name)
         if file is None or event.session_id.encode() not in file.raw:
             continue
-        for item in hooks.read(file.raw, received_at=file.received_at, now=now):
-            if isinstance(item, Event) and (
-                item.event_id == event.event_id
-                or (event.source_id, event.text) == (item.source_id or " ", item.text)
-            ):
-                return item.event_id
-    return ""
+        found += [
+            item
+            for item in hooks.read(file.raw, received_at=file.received_at, now=now)
+            if isinstance(item, Event)
+            and (item.agent, item.session_id) == (event.agent, event.session_id)
+        ]
+    return found
+
+
+def _is_same(event: Event, waiting: Event) -> bool:
+    """Return whether an event that waits is this one, sent before."""
+    return waiting.event_id == event.event_id or (
+        (event.source_id, event.text) == (waiting.source_id or " ", waiting.text)
+    )
 
 
 def _resolve(session: str) -> tuple[str, str, bool]:

@@ -219,6 +219,25 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
     assert "begins with it" not in told
 
 
+def test_only_the_first_event_of_a_session_is_said_to_begin_it(
+    caller: Caller,
+) -> None:
+    event = {"event_type": "user_message", "text": "Herring."}
+    is_new, before = "Added to a new session of that name", len(texts())
+    assert is_new in caller.call("ingest_event", session="mcp:s1", **event)
+    for text in ("More.", "And more."):
+        again = event | {"text": text}
+        told = caller.call("ingest_event", session="mcp:s1", **again)
+        assert "Added." in told and is_new not in told
+    message = {"role": "assistant", "text": "Here it is."}
+    assert is_new not in caller.call("append_message", session="mcp:s1", **message)
+    # The same name of another agent is another session.
+    assert is_new in caller.call("ingest_event", session="codex:s1", **event)
+    caller.work()
+    assert is_new not in caller.call("ingest_event", session="mcp:s1", **event)
+    assert len(texts()) == before + 5
+
+
 def test_a_session_that_is_not_kept_has_no_title(house: Workspace) -> None:
     caller = Caller(house)
     told = caller.fail("set_session_title", session="mcp:s1", title="x")
