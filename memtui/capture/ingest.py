@@ -226,10 +226,13 @@ class SpoolIngester:
             for file in files:
                 store_events.add_thoughts(file.of_type(Thought))
                 store_session_metadata(file.of_type(SessionMetadata))
-                problems.add(HOOKS, _problems(file, InvalidRecord), now_ms)
+                problems.add(
+                    HOOKS, map(_as_problem, file.of_type(InvalidRecord)), now_ms
+                )
                 if file.name not in stored_before:
                     problems.add_redactions(file.redacted, now_ms)
-                    problems.add(HOOKS, _problems(file, SkippedRecord), now_ms)
+                    skipped = map(_as_problem, file.of_type(SkippedRecord))
+                    problems.add(HOOKS, skipped, now_ms)
             meta.set_stored_hook_files(file.name for file in files)
             copies.update_owners()
 
@@ -268,15 +271,16 @@ class SpoolIngester:
         self._spool.quarantine(file.name, reasons, raw)
 
 
-def _problems(
-    file: _ParsedFile, record_type: type[InvalidRecord] | type[SkippedRecord]
-) -> Iterator[ProblemCount]:
-    is_damage = record_type is InvalidRecord
-    kind = ProblemKind.DAMAGED if is_damage else ProblemKind.SKIPPED
-    for one in file.items:
-        if isinstance(one, record_type):
-            words = one.words if isinstance(one, SkippedRecord) else 0
-            yield ProblemCount(one.reason, kind, one.line, 1, words)
+_PROBLEM_KINDS = {
+    InvalidRecord: ProblemKind.DAMAGED,
+    SkippedRecord: ProblemKind.SKIPPED,
+    PendingRecord: ProblemKind.INCOMPLETE,
+}
+
+
+def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemCount:
+    words = item.words if isinstance(item, SkippedRecord) else 0
+    return ProblemCount(item.reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
 
 
 # Transcripts
@@ -290,12 +294,6 @@ MAX_UNREADABLE = 10
 
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
-
-_PROBLEM_KINDS = {
-    InvalidRecord: ProblemKind.DAMAGED,
-    SkippedRecord: ProblemKind.SKIPPED,
-    PendingRecord: ProblemKind.INCOMPLETE,
-}
 
 
 @dataclass(slots=True)
@@ -324,9 +322,7 @@ class _Batch:
     sessions: list[SessionMetadata] = field(default_factory=list)
     latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
     subagents: list[SubagentMetadata] = field(default_factory=list)
-    problems: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
-    lines: dict[tuple[str, ProblemKind], int] = field(default_factory=dict)
-    words: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
+    problems: dict[tuple[str, ProblemKind], ProblemCount] = field(default_factory=dict)
     is_replaced: bool = False
 
     def add(self, item: ParsedItem) -> None:
@@ -345,16 +341,11 @@ class _Batch:
             case FileReplaced():
                 self.is_replaced = True
             case InvalidRecord() | SkippedRecord() | PendingRecord():
-                problem = item.reason, _PROBLEM_KINDS[type(item)]
-                self.problems[problem] += 1
-                self.lines[problem] = item.line
-                if isinstance(item, SkippedRecord):
-                    self.words[problem] += item.words
-
-    def problem_counts(self) -> Iterator[ProblemCount]:
-        for (reason, kind), count in self.problems.items():
-            line, words = self.lines[reason, kind], self.words[reason, kind]
-            yield ProblemCount(reason, kind, line, count, words)
+                one = _as_problem(item)
+                if before := self.problems.get((one.reason, one.kind)):
+                    count, words = before.count + 1, before.words + one.words
+                    one = replace(one, count=count, words=words)
+                self.problems[one.reason, one.kind] = one
 
 
 class TranscriptReader:
@@ -580,17 +571,16 @@ class _FileImport:
             self._is_first_batch = False
         else:
             problems.clear(self._name, ProblemKind.INCOMPLETE)
-        problems.add(self._name, batch.problem_counts(), now_ms, self._history)
-        for problem, words in batch.words.items():
-            if words:
-                records, before = progress.unread.get(problem[0], (0, 0))
-                count = records + batch.problems[problem]
-                progress.unread[problem[0]] = count, before + words
-        for (_, kind), count in batch.problems.items():
-            if kind is ProblemKind.DAMAGED:
-                progress.invalid += count
+        found = batch.problems.values()
+        problems.add(self._name, found, now_ms, self._history)
+        for one in found:
+            if one.words:
+                records, words = progress.unread.get(one.reason, (0, 0))
+                progress.unread[one.reason] = records + one.count, words + one.words
+            if one.kind is ProblemKind.DAMAGED:
+                progress.invalid += one.count
             else:
-                progress.skipped += count
+                progress.skipped += one.count
 
 
 def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:

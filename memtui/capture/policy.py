@@ -30,14 +30,7 @@ OTHER_PROJECT = "of another project, whose memory is kept apart"
 FORGOTTEN = "of a project that was forgotten"
 
 _SESSION_TEXTS = (
-    "branch",
-    "created_by",
-    "cwd",
-    "model",
-    "project",
-    "root",
-    "summary",
-    "title",
+    *("branch", "created_by", "cwd", "model", "project", "root", "summary", "title"),
 )
 """The fields of a session that may contain secrets."""
 
