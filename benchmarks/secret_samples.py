@@ -256,6 +256,18 @@ PASSWORDS: dict[str, Callable[[random.Random], str]] = {
     "password beginning with a sign": sign_first_password,
     "human password": human_password,
 }
+PASSWORD_CHARS = ALPHABETS["A"] + "!@#$%^&*()-_=+[]{};:,.<>?/|~"
+
+PASSWORD_PLACES = {
+    "prose": "the password is {}",
+    "prose that goes on": "the password is {} for now.\n",
+    "label": "Password: {}\n",
+    "yaml": "db:\n  user: ada\n  password: {}\n  port: 5432\n",
+    "double quotes": 'password = "{}"\n',
+    "single quotes": "db_password: '{}'\n",
+    "json": '{{"password": "{}"}}',
+}
+"""Texts around passwords of any characters, without those that end a string."""
 
 # {n}: the name, {N} in capitals, {c} in camel case, {C} with a capital, {d} with
 # dashes, {w} in words, {s}: the secret.
@@ -548,6 +560,17 @@ def _format(template: str, name: str, secret: str) -> str:
         q=quoted,
         h=secret,
     )
+
+
+def make_passwords(seed: int, place: str, count: int, chars: int = 16) -> list[Sample]:
+    """Make texts with passwords of which each character is any of 90."""
+    rng = random.Random(seed)
+    around = PASSWORD_PLACES[place]
+    passwords = ["".join(rng.choices(PASSWORD_CHARS, k=chars)) for _ in range(count)]
+    return [
+        Sample(around.format(password), password, "password", place)
+        for password in passwords
+    ]
 
 
 def make_secrets(seed: int, rounds: int = 4) -> list[Sample]:

@@ -65,6 +65,7 @@ HOSTILE = {
 def main() -> int:
     labelled()
     made()
+    passwords()
     if REAL.is_dir():
         real()
     else:
@@ -110,6 +111,22 @@ def made() -> None:
     print(f"false       {changed} of {len(harmless)} texts without a secret")
     for kind, count in left.most_common():
         print(f"  left      {count} {kind}")
+
+
+def passwords() -> None:
+    """Print the share of random passwords with all signs that is left, in whole or in
+    part."""
+    for place in secret_samples.PASSWORD_PLACES:
+        samples = [
+            sample
+            for seed in range(SEED, SEED + 5)
+            for sample in secret_samples.make_passwords(seed, place, 2000)
+        ]
+        left = sum(
+            not secret_samples.is_removed(sample, redact(sample.text).text)
+            for sample in samples
+        )
+        print(f"passwords   {left / len(samples):.2%} left of {len(samples)}, {place}")
 
 
 def texts() -> Iterator[str]:

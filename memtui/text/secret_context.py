@@ -193,10 +193,11 @@ _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 _PROSE = ("is", "(", ",", "|", "", " ", "next")
 """Separators after which only a value that looks generated is a secret."""
 
-_NO_FIELD = (
-    r"(?:[;&](?![ ]?[A-Za-z_][\w. -]{0,30}[=:(])"
-    r"|[,|](?![ ]?[A-Za-z_][\w. -]{2,30}[=:(]))(?=\S)"
+_FIELD = (
+    r"[ ]?(?:[A-Za-z][a-z]{2,}+(?:[ _.-]?[A-Z]?[a-z]++){0,6}+(?:ID)?\d?|[A-Z_]{3,30})"
+    r"[=:(]"
 )
+_NO_FIELD = rf"(?!&[a-z_]{{1,30}}=)[;&,|](?!{_FIELD})(?=\S)"
 """A sign that does not begin the next field."""
 
 _DENSE = re.compile(
@@ -212,6 +213,8 @@ _JSON_START = re.compile(r"\s{0,64}[\[{\"]")
 _SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
 _ENCODED = re.compile(r"(?:[A-Za-z0-9_.~+/-]|%(?!(?:25)*(?:26|3B|23|22|20))){1,4096}")
+
+_OPENING = {")": "(", "]": "[", "}": "{"}
 
 _NEXT_SETTING = re.compile(r";(?=[A-Za-z][\w ]{0,40}=)")
 _BARE_VALUE = re.compile(
@@ -317,9 +320,8 @@ def _read_value(
         dense = (_DENSE if _JSON_START.match(text) else _DENSE_QUOTES).match(text, at)
     bare = shape.match(text, at)
     value = bare[0] if bare else ""
-    if dense and len(dense[0]) > len(value.rstrip(",;)}].")) and is_noise(dense[0]):
-        value = dense[0].rstrip(",;.")
-        value = value if "(" in value else value.rstrip(")")
+    if dense and len(dense[0]) >= len(value.rstrip(",;)}].")) and is_noise(dense[0]):
+        value = _without_closing(dense[0])
     elif shape is _BARE_VALUE:
         value = value.rstrip(",;)}].")
     else:
@@ -328,6 +330,14 @@ def _read_value(
         return None
     is_quoted = is_setting or shape in (_QUERY, _ENCODED)
     return NamedValue(value, at, is_quoted, sign, is_tight)
+
+
+def _without_closing(value: str) -> str:
+    """Return a value without the brackets and punctuation of the text around it."""
+    value = value.rstrip(",;.")
+    while value and _OPENING.get(value[-1], value) not in value:
+        value = value[:-1].rstrip(",;.")
+    return value
 
 
 def _read_quoted(

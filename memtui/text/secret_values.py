@@ -55,7 +55,8 @@ _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev",
 # A value that begins with a sign is a placeholder if the rest looks like one: <token>,
 # ${TOKEN}, $TOKEN, $(cat file), {token}, [token], #/pointer, @token, *alias, %TOKEN%.
 _SIGN_FIRST = re.compile(
-    r"<\.{0,3}[A-Za-z][A-Za-z0-9_ .:|/'-]*>?$|<[^<>]{1,80}>$|</?[a-z]|[*•xX.…]+$|…"
+    r"<\.{0,3}[A-Za-z][A-Za-z0-9_ .:|/'-]*>?$|<[^<>]{1,80}>$|</?[a-z]+\d?(?:[ />]|$)"
+    r"|[*•xX.…]+$|…"
     r"|[\[({]{1,3}[$#%]?[A-Za-z_ .,|:'\"-]*[0-9]?[\])}]{0,3}$|\{[%{#]|\$[({]"
     r"|\[redacted"
     r"|\$(?!\d?[0-9a-z]+\$)(?=env:|[A-Z_]+\d?$|[A-Za-z_]*\d?$|\d$|[@*#?!$]$)"
@@ -83,13 +84,13 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 
-_EXPRESSION = re.compile(
-    r"\.[*+][^*+]*$|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|0-9[aA]-|[aA]-[zZ][aA0]|\(\?[=!:<]"
+_REGEX = re.compile(
+    r"\\[dws]|\[\^?[a-zA-Z0]-[zZ9fF]|0-9[aA]-|[aA]-[zZ][aA0]|\(\?[=!:<]"
 )
-"""Parts of regular expressions."""
+"""Matches parts of regular expressions."""
 
 _CONTAINS_PLACEHOLDER = re.compile(
-    rf"{_EXPRESSION.pattern}|"
+    rf"{_REGEX.pattern}|\.[*+][^*+]*$|\[\^|"
     r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
     r"|redacted|change[-_]?me|replace[-_]?|insert[-_]|\[redacted|\\\$\{|[-_]goes[-_]"
     r"|process\.env|os\.environ|getenv|secrets\.|import\.meta",
@@ -108,17 +109,40 @@ _CODE = re.compile(
 )
 
 _SIGNS = re.compile(r"[!@#$%^&*?~+;<>|{}()\[\]=\"'`,\\]")
-_WILD = re.compile(r"[#@!^~$%;|]")
-_WORD_IN = re.compile(
-    r"[a-z]{5}|[A-Z]{6}|(?i:pass|pwd|user|auth|name|your|host|token|key|env|data|text)"
+_NO_NOISE = re.compile(
+    r"^(?:[$%#]?[<{(\[][\w .:,|'\"/()-]*[>})\]]+$|%.*%$|\{\{|\$\()"
+    rf"|{_REGEX.pattern}|[a-z]{{5}}[(\[]"
+    r"|\$\{\w+[:}]|</\w+>|<[A-Za-z][\w:-]{3,}>|(?i:example|placeholder|redacted)"
 )
-_WRAPPED = re.compile(r"[$%#]?[<{(\[].*[>})\]]$|%.*%$|\{\{|\$\(")
-_OPENING = {")": "(", "]": "[", "}": "{"}
+"""Matches parts of templates, patterns and calls that random passwords hardly
+contain."""
+
+_COMMON_PAIRS = frozenset(
+    pairs[0] + second
+    for pairs in r"""
+        ""), ## ''),:\ast ("')0abcdefilmnoprstu )),.:; **/ --0> ..0_acdefgimprst /*/
+        0'),.0:\]_abdefx </ =0= >> @ps [0 \nux ]), _(_abcdefghilmnoprstuw
+        abcdgiklmnprstuvxy b'aceijloruy c_acehiklortu d(),._adeilorsu
+        e'(),.0:=_abcdefgilmnpqrstvwxy f),.aefilortu g._ehilnrsu h(.aeiort
+        iabcdefglmnoprstvxz je k(_ei l(_adefilopstuy mabeimopsu n'(,._acdefgiklnopstuv
+        o_abcdfgiklmnoprstuvw p(_aeiloprtuy qu r(),._acdegilmnorstuvy
+        s(),.:_acehilmopstuy t'(),.0_acdefhilmoprstuy u0_abcdefilmnprst vaei waehior
+        x0acept y:_pst ze
+    """.split()  # noqa: SIM905
+    for second in pairs[1:]
+)
+"""The 420 pairs of neighbouring characters that are most frequent in source code, nine
+tenths of all. Each word has a first character and then the second ones; capitals are
+written small, and 0 denotes any digit."""
+
+_CAMEL = re.compile("[a-z][A-Z]")
+_DIGITS = str.maketrans("123456789", "000000000")
 
 # Words as in "Base64-encoded"; versions, dates, addresses.
 _WORDY = re.compile(
     r"(?:[A-Za-z]+(?:\d{1,5}[a-z]?)?(?:[-_./:]|%[0-9A-F]{2}|$))+$"
-    r"|v?\d+\.|\d{4}-\d\d|\w+://|[\w.-]+@[\w-]+\.[\w.]+$|[\w./-]+\.[a-z]{1,4}(?::\d+)*$"
+    r"|v?\d+\.[\dx]|\d{4}-\d\d|\w+://|[\w.-]+@[\w-]+\.[\w.]+$"
+    r"|[\w./-]+\.[a-z]{1,4}(?::\d+)*$"
 )
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$]*\d{0,2}[!?]?$")
@@ -180,19 +204,25 @@ def kind_of_name(name: str) -> str:
 
 
 def is_noise(value: str) -> bool:
-    """Return whether a value mixes letters and signs as generated passwords do."""
+    """Return whether a value mixes letters and signs as generated passwords do.
+
+    At most half of the pairs of neighbouring characters are common: of random ones
+    about a sixth, of words and code most.
+    """
     signs = len(_SIGNS.findall(value))
     has_digit = any(map(str.isdigit, value))
-    return (
-        (len(value) >= 12 if signs < 2 or not has_digit else len(value) >= 8)
-        and signs > 0
-        and any(map(str.isupper, value))
-        and any(map(str.islower, value))
-        and not _WORD_IN.search(value)
-        and not _WRAPPED.match(value)
-        and not _EXPRESSION.search(value)
-        and not any(map(str.isspace, value))
-    )
+    is_mixed = value not in (value.lower(), value.upper())
+    if (
+        len(value) < (8 if is_mixed and has_digit and signs > 1 else 12)
+        or not ((signs and is_mixed) or (signs > 1 and has_digit))
+        or any(map(str.isspace, value))
+        or _NO_NOISE.search(value)
+    ):
+        return False
+    value = value[:EXPRESSION_CHARS]
+    folded = value.lower().translate(_DIGITS)
+    common = sum(map(_COMMON_PAIRS.__contains__, map(str.__add__, folded, folded[1:])))
+    return 2 * (common - len(_CAMEL.findall(value))) < len(value) - 1
 
 
 def is_placeholder(value: str) -> bool:
@@ -221,23 +251,10 @@ def is_code(value: str) -> bool:
     """Return whether an unquoted value is an expression: a call, an attribute, a
     type."""
     found = _CODE.match(value, 0, EXPRESSION_CHARS)
-    if not found:
-        return False
-    if is_noise(value) and (_WILD.search(value) or not _nests(value)):
+    if not found or is_noise(value):
         return False
     first = re.split(r"\W", found[0], maxsplit=1)[0]
-    return _count_changes(first) < 3 and _nests(value[:EXPRESSION_CHARS])
-
-
-def _nests(value: str) -> bool:
-    """Return whether brackets close in order; the last may be open or closed."""
-    opened: list[str] = []
-    for sign in value.rstrip(",;)]}"):
-        if sign in "([{":
-            opened.append(sign)
-        elif sign in _OPENING and (not opened or opened.pop() != _OPENING[sign]):
-            return False
-    return True
+    return _count_changes(first) < 3
 
 
 def is_random(value: str) -> bool:

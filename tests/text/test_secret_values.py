@@ -1,0 +1,113 @@
+"""Random passwords are told from code, templates and words."""
+
+import argparse
+import asyncio.events
+import dataclasses
+import ftplib
+import getpass
+import http.client
+import imaplib
+import inspect
+import json.decoder
+import logging
+import smtplib
+import ssl
+import urllib.request
+from types import ModuleType
+
+import pytest
+
+from benchmarks import secret_samples
+from memtui.text.secret_values import is_noise
+from memtui.text.secrets import RedactedText, redact
+
+SEEDS = range(1, 6)
+
+MODULES: tuple[ModuleType, ...] = (
+    argparse, asyncio.events, dataclasses, ftplib, getpass, http.client, imaplib,
+    json.decoder, logging, smtplib, ssl, urllib.request,
+)  # fmt: skip
+"""Sources with many calls, subscripts and patterns, some of them about passwords."""
+
+
+@pytest.mark.parametrize("place", secret_samples.PASSWORD_PLACES)
+def test_one_random_password_in_a_hundred_is_missed_at_most(place: str) -> None:
+    samples = [
+        sample
+        for seed in SEEDS
+        for sample in secret_samples.make_passwords(seed, place, 2000)
+    ]
+    missed = [
+        sample.secret
+        for sample in samples
+        if not secret_samples.is_removed(sample, redact(sample.text).text)
+    ]
+    assert len(missed) <= 0.01 * len(samples), missed
+
+
+CODE = (
+    "user.password", "user.Password2FA.value", "getpass()", "getpass.getpass()",
+    "getPass(req.body)", "config['DB_PASSWORD']", "config[key].value",
+    "os.environ[key]", "os.getenv('DB_PASS')", "str", "Optional[str]",
+    "z.string().min(8)", "$user->Pass",
+    "Field(default=None)", "self.fields[0].get(K)", "&self.Token[1..]",
+    "${{ secrets.DB_PASSWORD }}", "${DB_PASSWORD:-x1}", "$(cat /run/secrets/db)",
+    "<your password>", "<YOUR_Password_1>", "{{ .Values.dbPassword }}", "%DB_PASS%",
+    "[A-Za-z0-9!@#$%^&*]{8,}", "/^(?=.*[A-Z]).{8,}$/", "process.env.DB_PASSWORD!,",
+    "x=>x.Pass[0]", "map[string]Token{}", "Vec<Option<Pass>>", "new Map<K,V1>()",
+    "validate(Pw,(a,b)=>a[0]&&b)", "fetch(`${URL}/v1`)", "Base64.encode(Pass1[0])",
+)  # fmt: skip
+"""Expressions, types, templates and patterns in the place of a password."""
+
+CODE_PLACES = (
+    "password: {}", "password = {}", "    password: {},\n", "db_password={}",
+    "the password is {} now", "token: {}", "api_key: {}\n", "const secret = {};",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", CODE_PLACES)
+def test_code_in_the_place_of_a_password_is_unchanged(place: str) -> None:
+    texts = [place.format(code) for code in CODE]
+    assert [redact(text) for text in texts] == [RedactedText(t, ()) for t in texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token: str = Field(..., min_length=8, pattern='^[A-Z0-9]+$')",
+        "password: Annotated[str, Field(Min(8))] = Depends(get_Password1)",
+        "def __init__(self, password: str = os.environ['PW'], *, Token2: bool = 1):",
+        "password: (await getSecret('db/Pass1'))!.value,",
+        "api_key: ${{ secrets.OPENAI_API_KEY }}",
+    ],
+)
+def test_declarations_are_unchanged(text: str) -> None:
+    assert redact(text) == RedactedText(text, ())
+
+
+def test_expressions_of_real_code_are_no_random_passwords() -> None:
+    expressions = [
+        word
+        for module in MODULES
+        for word in inspect.getsource(module).split()
+        if len(word) >= 8 and not {"(", "[", "{"}.isdisjoint(word)
+    ]
+    assert len(expressions) > 2000
+    noise = [word for word in expressions if is_noise(word)]
+    assert len(noise) <= 0.003 * len(expressions), noise
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("password=k#9Lm!2Qz&7Wp^4R&page=2", "&page=2"),
+        ("password=k#9Lm!2Qz&7Wp^4R&x=1", "&x=1"),
+        ("Password=k#9Lm!2Qz&7Wp^4R;User Id=ada", ";User Id=ada"),
+        ("login(password: k#9Lm!2Qz&7Wp^4R)", ")"),
+        ("{password: k#9Lm!2Qz&7Wp^4R, port: 1}", ", port: 1}"),
+        ("{password: k#9Lm!2Qz&7Wp^4R,retryCount: 1}", ",retryCount: 1}"),
+        ("the password is k#9Lm!2Qz&7Wp^4R.", "."),
+    ],
+)
+def test_what_follows_a_random_password_is_unchanged(text: str, rest: str) -> None:
+    assert redact(text).text.endswith(f"[redacted: password]{rest}")
