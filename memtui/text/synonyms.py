@@ -1,6 +1,6 @@
 """Words of the same meaning, for comparing a summary with its source."""
 
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import stem
 
 _GROUPS = """
     accept agree allow permit

@@ -15,7 +15,7 @@ from memtui.model.events import EventRole
 from memtui.summarize.grounding import negation, numbers
 from memtui.summarize.grounding.passages import COMMON_STEMS
 from memtui.text import analyzer
-from memtui.text.stemmer import is_irregular, stem
+from memtui.text.analyzer import is_irregular, stem
 from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
 from memtui.text.synonyms import SYNONYMS
 

@@ -13,7 +13,7 @@ from memtui.summarize.grounding import conflicts
 from memtui.summarize.grounding import numbers as grounding_numbers
 from memtui.summarize.grounding.passages import Passage, PassageIndex
 from memtui.text import analyzer
-from memtui.text.stemmer import is_irregular
+from memtui.text.analyzer import is_irregular
 from memtui.text.stopwords import ACRONYMS, NARRATION_STEMS, STOP_WORDS
 from memtui.text.synonyms import SYNONYMS
 
