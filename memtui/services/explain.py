@@ -30,10 +30,10 @@ def explain_verdict(bullet: Bullet) -> str:
         case Support.SUPPORTED:
             return "".join(moved)
         case Support.WEAK:
-            from memtui.summarize.grounding import details
+            from memtui.summarize.grounding import matching
 
             reasons = [*_list_weaknesses(bullet)][:MAX_REASONS]
-            if not reasons and details.says_too_little(bullet.text):
+            if not reasons and matching.says_too_little(bullet.text):
                 reasons = ["too short to check"]
             reasons = reasons or ["not all of it is in the source"]
             return f"weak: {'; '.join((*reasons, *moved))}"

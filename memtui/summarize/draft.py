@@ -28,8 +28,7 @@ from memtui.summarize import acceptance
 from memtui.summarize.acceptance import SourceTexts
 from memtui.summarize.bullets import create_bullet, join_children
 from memtui.summarize.grounding import anchoring, claims
-from memtui.summarize.grounding.actions import EventPassages
-from memtui.summarize.grounding.claims import ChildBullet
+from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.session_work import CONTINUED
 from memtui.summarize.work_state import WorkState

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind
-from memtui.summarize.grounding import conflicts, details, negation, numbers
+from memtui.summarize.grounding import conflicts, matching, negation, numbers
 from memtui.text import analyzer, cues
 from memtui.text.analyzer import stem
 from memtui.text.stopwords import word_set
@@ -130,7 +130,7 @@ def _share_words(one: str, other: str, opposed: set[str], *, least: int) -> bool
 def _name_others(one: str, other: str) -> bool:
     """Return whether both bullets have names in code, and different ones."""
     named = [
-        {name for name in details.find_details(text) if not name.isalnum()}
+        {name for name in matching.find_details(text) if not name.isalnum()}
         for text in (one, other)
     ]
     return all(named) and named[0] != named[1]

@@ -1,8 +1,14 @@
-"""Match a bullet, or a part of one, with the passage that contains most of it."""
+"""Match a bullet, or a part of one, with the passage that contains most of it.
+
+A path, an identifier, a flag or a number has only one meaning, so it is compared as
+written, and the passage must say it of the same thing.
+"""
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
 
 from memtui.model.events import EventRole
 from memtui.model.verdicts import (
@@ -12,9 +18,12 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     worst,
 )
-from memtui.summarize.grounding import conflicts, details, negation, numbers
+from memtui.summarize.grounding import conflicts, negation, numbers
 from memtui.summarize.grounding.passages import Passage, PassageIndex
 from memtui.text import analyzer
+from memtui.text.analyzer import is_irregular
+from memtui.text.stopwords import ACRONYMS, NARRATION_STEMS, STOP_WORDS
+from memtui.text.synonyms import SYNONYMS
 
 
 def match_passage(
@@ -29,7 +38,7 @@ def match_passage(
     """
     passage = source.best_passage(text, text_indexes)
     if passage is None:
-        hard = details.find_details(text)
+        hard = find_details(text)
         return Verdict(Support.UNSUPPORTED, VerdictFeatures(hard=hard, missing=hard))
     features = _features(text, passage, source)
     return Verdict(
@@ -119,7 +128,7 @@ def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
         is_known = name[0].isupper() and source.is_capitalized(name)
         return is_known and not _CAPITALIZED.search(quoted)
     is_number = bool(numbers.to_digits(name))
-    others = (one for one in details.find_details(quoted) if not one.isalpha())
+    others = (one for one in find_details(quoted) if not one.isalpha())
     return not is_number and source.contains(analyzer.fold(name)) and not any(others)
 
 
@@ -127,7 +136,7 @@ def _is_asked(name: str, text: str, quoted: str, asked: str) -> bool:
     """Return whether a question names what its answer, a quote, may leave out."""
     if name in quoted or name not in asked or numbers.to_digits(name):
         return False
-    others = set(details.find_details(f"x {quoted}")).difference(analyzer.words(text))
+    others = set(find_details(f"x {quoted}")).difference(analyzer.words(text))
     return not any(one.isalpha() is name.isalpha() for one in others)
 
 
@@ -141,8 +150,8 @@ def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
 
 
 def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatures:
-    quoted, hard = source.text_of(passage), details.find_details(text)
-    name = details.initial_name(text, source)
+    quoted, hard = source.text_of(passage), find_details(text)
+    name = initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
     hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source))
@@ -152,13 +161,13 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
         hard=hard,
-        missing=details.missing_details(text, hard, passage, source),
+        missing=missing_details(text, hard, passage, source),
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),
     )
     if features.covered < SUPPORTED_SHARE:
         return features
-    added = negation.overstated_words(text, quoted) or details.unsupported_words(
+    added = negation.overstated_words(text, quoted) or unsupported_words(
         numbers.to_figures(text), passage.matched
     )
     return replace(
@@ -166,3 +175,330 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         missing=tuple(dict.fromkeys((*features.missing, *added))),
         conflicts=_conflicts(text, passage, source),
     )
+
+
+# Names, numbers and words of the bullet's own
+
+_TICKED = re.compile(r"`([^`\n]{1,80})`")
+_QUOTED = re.compile(r"[\"“„]([^\"“”„\n]{1,40})[\"”“]")
+_CAPITALIZED_WORD = re.compile(
+    r"(?<=[a-z0-9,;)\]] )(?:[A-Z][a-z]+|[A-Z]{2,})(?![\w/.-])"
+)
+_NAMED = re.compile(
+    r"\b(?:named|called|types?|branch|bucket|table|folder|service|package|host|server"
+    r"|label|tag|worktree)\s+([a-z\d]+(?:[-.]\w+)+)"
+)
+_GERMAN = re.compile(
+    r"\b(?i:der|die|das|und|ist|nicht|wird|wurden?|im|den|dem|mit|für|ein|eine|alle|sind)\b"
+)
+_TITLE_SHARE = 0.5
+"""With a larger share of capitalized words a text is a title, or German."""
+_FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w\-]*)")
+_JOINED = re.compile(r"\w(?:/|::|_|\.)\w|[@#]\w|^[./~]*/\w")
+_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_APOSTROPHE_S = re.compile("['’]s$")
+
+Path = tuple[str, ...]
+"""The folded parts of a path."""
+
+
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
+def find_details(text: str) -> tuple[str, ...]:
+    """Return the names and numbers of a text, without duplicates, in order.
+
+    Args:
+        text: A bullet; the number of a list item before it does not count.
+    """
+    code = {word for span in _TICKED.findall(text) for word in analyzer.words(span)}
+    code.update(_FLAG.findall(text))
+    code.update(word for span in _QUOTED.findall(text) for word in analyzer.words(span))
+    code.update(_NAMED.findall(text))
+    code.update(_capitalized(text))
+    return tuple(
+        dict.fromkeys(
+            number or word
+            for word in analyzer.words(numbers.separate_numbers(text))
+            if (number := numbers.to_digits(word))
+            or _is_name(word)
+            or (word in code and _is_content_word(word))
+        )
+    )
+
+
+def _capitalized(text: str) -> list[str]:
+    """Return the capitalized words of a sentence that does not begin with them."""
+    found = [
+        one for one in _CAPITALIZED_WORD.findall(text) if one.lower() not in ACRONYMS
+    ]
+    if not found or _GERMAN.search(text):
+        return []
+    words = [one for one in analyzer.words(text)[1:] if len(one) > 3]
+    capitals = sum(one[0].isupper() for one in words)
+    return found if capitals <= _TITLE_SHARE * len(words) else []
+
+
+_INITIAL = re.compile(r"([A-Z][a-z]+|[A-Z]{2,})(?= (?P<next>[a-z]+))")
+_VERB_NEXT = re.compile(
+    r"(?:is|was|has|had|will|would|can|could|should|must|does|did|also|\w+ed"
+    r"|\w+[^s]s|wants?)$"
+)
+
+
+def initial_name(text: str, source: PassageIndex) -> str:
+    """Return the capitalized word that a bullet begins with if it is a name.
+
+    A verb follows it, and the source has it capitalized within a sentence or not at
+    all.
+    """
+    found = _INITIAL.match(text)
+    if found is None or _GERMAN.search(text):
+        return ""
+    name = found[1]
+    if not _content_terms(name) or name.lower() in ACRONYMS:
+        return ""
+    if name.endswith(("ing", "ed", "ly", "s", "ion")):
+        return ""
+    if not (_VERB_NEXT.match(found["next"]) or is_irregular(found["next"])):
+        return ""
+    if source.is_capitalized(name):
+        return name
+    if numbers.to_digits(name):
+        return ""
+    is_absent = not any(map(source.contains, analyzer.query_terms(name)))
+    return name if is_absent else ""
+
+
+def missing_details(
+    bullet: str, tokens: Sequence[str], passage: Passage, source: PassageIndex
+) -> tuple[str, ...]:
+    """Return the names and numbers that a passage does not say of the same thing.
+
+    A name counts in a sentence with another term of the bullet: elsewhere it refers to
+    something else. A path of which the sentences contain only the end is supported
+    unless another path of the source ends in the same name.
+
+    Args:
+        bullet: The bullet.
+        tokens: Its names and numbers, from ``find_details``.
+        passage: The passage it rests on.
+        source: The source of the passage.
+    """
+    if not tokens:
+        return ()
+    sentences = source.sentences_of(passage)
+    figures = {one.digits for one in numbers.find_numbers(bullet)}
+    literal = {term for one in sentences for term in analyzer.terms(one)}
+    unsaid = numbers.unsupported_numbers(bullet, sentences, literal & passage.matched)
+    synonyms = (same for one in passage.matched for same in SYNONYMS.get(one, ()))
+    shared = {*passage.matched, *synonyms}
+    named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
+    return tuple(
+        token
+        for token in tokens
+        if (
+            token in unsaid
+            if token in figures
+            else not _is_named(token, named, shared, source)
+            or _is_of_another(token, tokens, sentences, _beside(token, bullet, shared))
+        )
+    )
+
+
+def _is_named(
+    name: str,
+    sentences: Sequence[tuple[set[str], list[Path]]],
+    shared: Collection[str],
+    source: PassageIndex,
+) -> bool:
+    own = analyzer.terms(name)
+    others, path = set(shared).difference(own), _path(name)
+    beside = [
+        (terms, sentence_paths)
+        for terms, sentence_paths in sentences
+        if not others or not others.isdisjoint(terms) or terms.issubset(own)
+    ]
+    if len(path) < 2:
+        joined = _joined(own[0]) if own else ""
+        return not own or any(
+            own[0] in terms or joined in map(_joined, terms) for terms, _ in beside
+        )
+    if any(
+        _agree(path, one) and len(one) >= len(path)
+        for _, sentence_paths in beside
+        for one in sentence_paths
+    ):
+        return True
+    last = path[-1]
+    is_short = any(
+        _agree(path, one) for _, sentence_paths in beside for one in sentence_paths
+    ) or ("." in last and any(last in terms for terms, _ in beside))
+    return is_short and all(
+        _agree(path, _path(one)) for one in source.paths_ending_in(last)
+    )
+
+
+def _joined(term: str) -> str:
+    """Return a term without what joins its parts: getName and get_name are the same."""
+    return term.replace("_", "").replace("-", "")
+
+
+def _beside(name: str, bullet: str, shared: Collection[str]) -> set[str]:
+    """Return the shared terms in the clause of a bullet that has a name."""
+    for clause in conflicts.split_at_subjects(bullet):
+        if name in clause:
+            terms = analyzer.query_terms(clause)
+            return {one for one in shared if one in terms} | {
+                same for one in terms if one in shared for same in SYNONYMS.get(one, ())
+            }
+    return set(shared)
+
+
+def _is_of_another(
+    name: str,
+    names: Collection[str],
+    sentences: Sequence[str],
+    shared: Collection[str],
+) -> bool:
+    """Return whether a name stands in a clause of its own, and another of its kind in
+    the clause that says what the bullet says."""
+    own = analyzer.terms(name)
+    others = set(shared).difference(own)
+    if not others or "/" in name or any(map(str.isdigit, name)):
+        return False
+    is_word = name.isalpha()
+    clauses = [
+        clause for one in sentences for clause in conflicts.split_at_subjects(one)
+    ]
+    counts = [len(others.intersection(analyzer.terms(one))) for one in clauses]
+    mine = [at for at, one in enumerate(clauses) if own[0] in analyzer.terms(one)]
+    here = max((counts[at] for at in mine), default=0)
+    if not mine or here > 1:
+        return False
+    for at, clause in enumerate(clauses):
+        if at in mine or counts[at] <= here:
+            continue
+        rivals = set(find_details(f"x {clause}")).difference(names)
+        is_next = is_word and at < mine[0] and conflicts.has_pronoun_subject(clause)
+        if is_next or any(
+            one.isalpha() is is_word and not any(map(str.isdigit, one))
+            for one in rivals
+        ):
+            return True
+    return False
+
+
+def _path(name: str) -> Path:
+    bare = _APOSTROPHE_S.sub("", analyzer.fold(name))
+    return tuple(part for part in bare.split("/") if part not in ("", ".", ".."))
+
+
+def _paths(text: str) -> list[Path]:
+    return [_path(word) for word in analyzer.words(text) if "/" in word]
+
+
+def _agree(one: Path, other: Path) -> bool:
+    """Return whether two paths have the same last parts, as far as both go."""
+    both = min(len(one), len(other))
+    return one[-both:] == other[-both:]
+
+
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
+def _is_content_word(word: str) -> bool:
+    return len(word) > 1 and analyzer.fold(word) not in STOP_WORDS
+
+
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
+def _is_name(word: str) -> bool:
+    word = _APOSTROPHE_S.sub("", word)
+    if _JOINED.search(word) or _HUMP.search(word):
+        return True
+    return any(map(str.isdigit, word))
+
+
+MIN_RUN_WORDS = 3
+"""This many content words in a row that are not in the source are a claim of their
+own."""
+
+MIN_CLAUSE_WORDS = 2
+"""A clause of this many content words is one, if none of them is in the source."""
+
+MIN_CONTENT_WORDS = 2
+"""A bullet with fewer content words and no name says too little to check."""
+
+_CLAUSES = re.compile(
+    r"[;:,，；—–(]\s*|\s(?:and|but|because|since|so that|in order to|due to|thanks to"
+    r"|after|before|while|although|though|which|und|aber|weil|damit|denn|nachdem)\s"
+    r"|因为|所以|但是|而且|以便"
+)
+
+
+_CAUSES = re.compile(r"\b(?:because|due to|thanks to|caused by)\b", re.IGNORECASE)
+
+
+def unsupported_words(text: str, source_terms: Collection[str]) -> tuple[str, ...]:
+    """Return the words of the longest part of a text that is not in its source.
+
+    Args:
+        text: A bullet, or a clause of one.
+        source_terms: Its terms that the source contains.
+
+    Returns:
+        The content words of that part as written; none if it is too short to be a claim
+        of its own.
+    """
+    if sum(
+        term not in source_terms for term in analyzer.query_terms(text)
+    ) < MIN_CLAUSE_WORDS and not _CAUSES.search(text):
+        return ()
+    found: list[tuple[str, ...]] = []
+    all_words: list[tuple[str, bool]] = []
+    for clause in _CLAUSES.split(text):
+        clause_words = [
+            (one, _is_in_source(one, source_terms)) for one in analyzer.words(clause)
+        ]
+        clause_words = [one for one in clause_words if _content_terms(one[0])]
+        all_words += clause_words
+        if clause_words and not any(is_found for _, is_found in clause_words):
+            found.append(tuple(word for word, _ in clause_words))
+    for cause in _CAUSES.split(text)[1:]:
+        cause_words = [one for one in analyzer.words(cause) if _content_terms(one)]
+        lacking = tuple(
+            one for one in cause_words if not _is_in_source(one, source_terms)
+        )
+        if 2 * len(lacking) >= len(cause_words):
+            found.append((*lacking, *cause_words)[: len(cause_words)])
+    found = [one for one in found if _count_words(one) >= MIN_CLAUSE_WORDS]
+    for is_found, run in groupby(all_words, key=lambda one: one[1]):
+        run_words = tuple(word for word, _ in run)
+        if not is_found and _count_words(run_words) >= MIN_RUN_WORDS:
+            found.append(run_words)
+    return max(found, key=len, default=())
+
+
+def says_too_little(text: str) -> bool:
+    """Return whether a bullet says too little to be checked."""
+    count = sum(len(_content_terms(one)) > 0 for one in analyzer.words(text))
+    if count >= MIN_CONTENT_WORDS or find_details(text):
+        return False
+    return not any(
+        analyzer.is_unspaced(one) and len(one) > 3 for one in analyzer.words(text)
+    )
+
+
+def _count_words(words: Collection[str]) -> float:
+    """Count words; characters of a script without spaces count half."""
+    return sum(len(one) / 2 if analyzer.is_unspaced(one) else 1 for one in words)
+
+
+def _is_in_source(word: str, source_terms: Collection[str]) -> bool:
+    terms = _content_terms(word)
+    return 2 * sum(term in source_terms for term in terms) >= len(terms)
+
+
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
+def _content_terms(word: str) -> tuple[str, ...]:
+    """Return the most general terms of a word; none for a stop word."""
+    if analyzer.fold(word) in STOP_WORDS:
+        return ()
+    found = analyzer.query_terms(word)
+    return () if NARRATION_STEMS.issuperset(found) else tuple(found)
