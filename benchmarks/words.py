@@ -16,7 +16,7 @@ from typing import Any
 from memtui.capture import formats
 from memtui.model.events import Event
 from memtui.model.sessions import SessionMetadata
-from memtui.summarize.cards import Card, make_card
+from memtui.summarize.extractive import Card, make_card
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import read_work
 from memtui.text import analyzer

@@ -31,7 +31,7 @@ from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.session_work import CONTINUED
-from memtui.summarize.work_state import WorkState
+from memtui.summarize.work_events import WorkState
 from memtui.text import analyzer, prose
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]

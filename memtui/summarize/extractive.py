@@ -1,17 +1,504 @@
-"""Summarize a segment by quoting it: its card as a title and bullets."""
+"""Summarize a segment by quoting it: its card as a title and bullets.
 
+The card says what was asked, what came of it, and what is left open. Nothing is worded
+anew: each line quotes a message, or states what tool calls did, with the events it
+rests on.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from memtui.model.events import Event
+from memtui.model.events import Event, EventRole
 from memtui.model.nodes import BULLET_COUNTS, TocLevel
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
-from memtui.summarize.cards import Card, best_sentences, make_card
-from memtui.summarize.session_work import MAX_FILES, FileChange, list_files
+from memtui.summarize import tool_actions
+from memtui.summarize.left_open import find_left_open
+from memtui.summarize.session_work import CONTINUED, MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.work_events import WorkEvents, read_work
-from memtui.text import analyzer
-from memtui.text.prose import shorten, strip_markup
+from memtui.summarize.work_events import (
+    LINE_CHARS,
+    RESULT,
+    UNDONE,
+    WorkEvents,
+    WorkState,
+    asks,
+    ends_turn,
+    find_closing_reports,
+    find_interrupted_request,
+    find_pull_requests,
+    find_real_requests,
+    find_reports,
+    find_state,
+    is_progress_note,
+    read_work,
+    request_line,
+)
+from memtui.text import analyzer, cues, orders, titles
+from memtui.text.prose import (
+    Sentence,
+    shorten,
+    shorten_to_sentences,
+    strip_markup,
+)
 from memtui.text.titles import TITLE_CHARS
+
+MAX_DECISIONS = 4
+"""The maximum number of decisions."""
+
+MAX_COMMANDS, RESULT_CHARS = 3, 90
+"""The number of commands that are listed, and the maximum length of a result."""
+
+LATE_SHARE = 0.6
+"""A request after this share of the events does not describe those before it."""
+
+MIN_OUTCOME_SCORE = 0.0
+"""A sentence with a lower score is no better outcome than the subject of a commit."""
+
+CAUSE_SCORE = 0.75
+"""Added to the score of a sentence about the cause where it is not the outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The facts about a piece of work that a colleague would want to know."""
+
+    title: str
+    state: CardLine
+    asked: CardLine | None = None
+    outcome: CardLine | None = None
+    decisions: tuple[CardLine, ...] = ()
+    left_open: tuple[CardLine, ...] = ()
+    commits: tuple[CardLine, ...] = ()
+    pull_requests: tuple[CardLine, ...] = ()
+    tests: CardLine | None = None
+    commands: CardLine | None = None
+    files: tuple[tuple[FileChange, int], ...] = ()
+    """The changed files, most lines first, each with the event of its last change."""
+
+
+def make_card(
+    work: WorkEvents,
+    earlier_prompts: Sequence[Event] = (),
+    agent_title: str = "",
+) -> Card:
+    """Make the card of a piece of work.
+
+    Args:
+        work: Its events.
+        earlier_prompts: The user's last messages before, the latest first: one of them
+            names the work if nothing here does.
+        agent_title: The title that the agent gave the session, if this is its start.
+    """
+    commits = tool_actions.find_commits(work.events)
+    state = find_state(work, commits)
+    left_open = find_left_open(work, commits, state)
+    outcome = None
+    if state.text == WorkState.ABANDONED:
+        outcome = _undoing(work, state.refs[0])
+    outcome = outcome or _outcome(work, commits, [line.text for line in left_open])
+    return Card(
+        title=agent_title
+        or _title(work, commits, is_continued=bool(earlier_prompts))
+        or (_result_title(outcome) if earlier_prompts else "")
+        or _earlier_title(work.events, earlier_prompts)
+        or _plain_title(work, outcome),
+        state=state,
+        asked=_asked(work),
+        outcome=outcome,
+        decisions=tuple(_decisions(work)),
+        left_open=tuple(left_open),
+        commits=tuple(commits),
+        pull_requests=tuple(find_pull_requests(work)),
+        tests=_tests(work),
+        commands=_commands(work),
+        files=tuple(_files(work)),
+    )
+
+
+_BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I)
+
+
+def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool) -> str:
+    """Name the work by its first real request, by the subject of a commit or a remark.
+
+    In a segment that goes on with earlier work, a late request does not name it.
+    """
+    end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
+    remark = ""
+    for at in (one for one in work.requests if one <= end):
+        if title := titles.request_title(work.events[at].text):
+            if not orders.is_remark(title):
+                return title
+            remark = remark or title
+    return titles.tidy_title(commits[-1].text) if commits else remark
+
+
+def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
+    """Return the title of the request that the work continues; "" if there is none.
+
+    It is among the earlier messages of the user, or in the agent's recap of them.
+    """
+    found = (titles.request_title(event.text) for event in prompts)
+    recaps = (
+        titles.recap_title(event.text)
+        for event in events
+        if event.role is EventRole.SYSTEM
+    )
+    if title := next(filter(None, (*found, *recaps)), ""):
+        limit = titles.TITLE_CHARS - len(CONTINUED)
+        return titles.shorten_title(title, limit) + CONTINUED
+    return ""
+
+
+_ACHIEVED = re.compile(
+    r"(?:i(?:'ve| have)? )?(?:successfully )?(?:fixed(?! by\b)|added|removed|replaced"
+    r"|created|updated|implemented|renamed|moved|extracted|wrote|migrated|resolved)\b"
+    r"|the fix: ",
+    re.IGNORECASE,
+)
+
+
+def _result_title(outcome: CardLine | None) -> str:
+    """Return the outcome as a title if it says what was achieved; else ""."""
+    if outcome and _ACHIEVED.match(outcome.text):
+        return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
+    return ""
+
+
+def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
+    """Name the work by a short request, by its result, else by what calls did."""
+    for event in (work.events[at] for at in work.requests):
+        title = titles.plain_title(event.text)
+        if title and not titles.is_command(event.text):
+            return title
+    if outcome and analyzer.count_content_words(outcome.text) > 2:
+        return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
+    found = tool_actions.summarize_calls(work.events) or outcome
+    return titles.shorten_title(found.text).rstrip(".") if found else ""
+
+
+def _asked(work: WorkEvents) -> CardLine | None:
+    """Quote the first request with content; a copied terminal only if it is alone."""
+    copied: CardLine | None = None
+    for at in work.requests:
+        text, line = work.events[at].text, request_line(work, at)
+        words = analyzer.count_content_words(line)
+        if titles.is_command(text) or words < titles.MIN_CONTENT_WORDS:
+            continue
+        found = CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
+        if not titles.is_terminal_copy(text):
+            return found
+        copied = copied or found
+    return copied
+
+
+_ASIDE = re.compile(
+    r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
+    r"|still running|was committed"
+    r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
+    r"|(?:on|at) lines? ~?\d)"
+    r"|^(?:commit )?(?:committed|pushed)\b"
+    r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b",
+    re.IGNORECASE,
+)
+"""A sentence about something else than the result, or one that fits any work."""
+
+_ALL_PASS = re.compile(
+    r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
+    r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
+    r"|\balle\b[^.;]{0,20}\btests?\b[^.;]{0,30}\b(?:durch|grün|bestanden|erfolgreich)"
+    r"|\bвсе\b[^.;]{0,20}\bтест\w*[^.;]{0,20}\b(?:проход|прошл|зел[её]н)",
+    re.IGNORECASE,
+)
+"""A claim that all tests pass."""
+
+_CAUSE = re.compile(
+    r"\broot cause\b|\bthe (?:issue|problem|failure|bug) (?:is|was)\b", re.IGNORECASE
+)
+"""A sentence about the cause: worth a line, but not the result."""
+
+_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
+"""The words of somebody else: what a file or the user says."""
+
+_HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
+
+_NO_STATEMENT = re.compile(
+    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
+    r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
+    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:",
+    re.IGNORECASE,
+)
+"""How a thought, a condition, a note on a line of code or a heading begins."""
+
+_GUESS = re.compile(
+    r"\b(?:likely|probably|perhaps|maybe|might|may be|seems?|appears?"
+    r"|i (?:think|suspect)|вероятно|возможно|похоже|vermutlich|wahrscheinlich)\b|可能",
+    re.IGNORECASE,
+)
+
+_LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
+
+
+def _main_reports(work: WorkEvents) -> list[int]:
+    """Return the reports on the last request for which files were changed.
+
+    A question about the work follows many a change; its answer is not the outcome,
+    nor is what was said before an interruption, if earlier requests were done.
+    """
+    cut = find_interrupted_request(work)
+    end = cut if cut >= 0 else len(work.events)
+    starts = [at for at in find_real_requests(work) if at < end]
+    for since, until in reversed(list(pairwise((*starts, end)))):
+        if any(tool_actions.file_changes(one) for one in work.events[since:until]):
+            return find_reports(work, since, until)
+    return find_closing_reports(work)
+
+
+def _is_working_note(work: WorkEvents, at: int, text: str) -> bool:
+    """Return whether the agent notes something between two calls, but no result."""
+    return not (ends_turn(work, at) or RESULT.match(text))
+
+
+def _is_single_word(text: str) -> bool:
+    """Return whether a text is a path or another single word."""
+    return text.isascii() and " " not in text
+
+
+def _outcome(
+    work: WorkEvents, commits: Sequence[CardLine], left_open: Sequence[str]
+) -> CardLine | None:
+    """Quote the best sentence about the result from the last reports.
+
+    Args:
+        work: The events.
+        commits: The commits made.
+        left_open: Sentences about what remains to be done.
+    """
+    found = [
+        (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
+        for age, at in enumerate(_main_reports(work))
+        for text, score in _results(work.sentences[at])
+        if not (age and _is_setback(text))
+        and not _DECIDED.match(text)
+        and not (work.has_failing_run and _ALL_PASS.search(text))
+        and shorten_to_sentences(text, LINE_CHARS) not in left_open
+    ]
+    score, place, text = max(found, default=(-1.0, 0, ""))
+    if text and (score >= MIN_OUTCOME_SCORE or not commits):
+        line = _LINE_NUMBERS.sub("", text)
+        return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
+    if commits:
+        return commits[-1]
+    last = work.replies[-1:]
+    for one in (one.text for at in last for one in work.sentences[at]):
+        if analyzer.count_content_words(one) and not (
+            is_progress_note(one)
+            or _is_single_word(one)
+            or cues.is_agent_error(one)
+            or _DECIDED.match(one)
+            or (work.has_failing_run and _ALL_PASS.search(one))
+            or one in left_open
+        ):
+            return CardLine(shorten(one, LINE_CHARS), tuple(last))
+    return None
+
+
+def _undoing(work: WorkEvents, since: int) -> CardLine | None:
+    """Quote what the agent says about work that was undone, if it says so."""
+    for at in (one for one in work.replies if one >= since):
+        for one in work.sentences[at]:
+            if UNDONE.search(one.text) and not (
+                is_progress_note(one.text) or asks(one.text)
+            ):
+                return CardLine(shorten_to_sentences(one.text, LINE_CHARS), (at,))
+    return None
+
+
+def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
+    """Yield the sentences of the messages that say most with scores, best first."""
+    final = work.replies[-1] if work.replies else -1
+    found: list[tuple[float, int, str]] = []
+    for at in work.replies or work.requests:
+        for text, score in _results(work.sentences[at]):
+            if len(text) > 2 * LINE_CHARS or (at < final and _is_setback(text)):
+                continue
+            if work.has_failing_run and _ALL_PASS.search(text):
+                continue
+            if _is_working_note(work, at, text):
+                score = min(score, 0.0)
+            elif _CAUSE.search(text):
+                score += CAUSE_SCORE
+            found.append((score, -at, text))
+    for score, place, text in sorted(found, reverse=True):
+        yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
+
+
+def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
+    """Yield sentences with a score of how well they say what came of the work."""
+    is_first = True
+    for place, one in enumerate(sentences):
+        words = analyzer.count_content_words(one.text)
+        if words < titles.MIN_CONTENT_WORDS or not _can_be_result(one):
+            continue
+        is_aside = cues.is_routine(one.text) or any(
+            cue.search(one.text) for cue in (_ASIDE, _CAUSE)
+        )
+        score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
+        if not is_aside:
+            score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
+        score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        score -= 0.3 * (_GUESS.search(one.text) is not None)
+        is_first = is_first and is_aside
+        yield one.text, score - 0.1 * cues.needs_context(one.text)
+
+
+_SETBACK = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|does(?:n't| not)"
+    r" work|(?:could|can)(?:n't|not| not)|unable to|broken|errors? out)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_setback(text: str) -> bool:
+    """Return whether a sentence says that a step failed, without a cause or remedy."""
+    return _SETBACK.search(text) is not None and not _REASON_OR_FIX.search(text)
+
+
+_REASON_OR_FIX = re.compile(
+    r"\b(?:fix\w*|root cause|the (?:cause|reason)|turned out|was that|solved|resolved"
+    r"|no longer|now)\b",
+    re.IGNORECASE,
+)
+
+
+def _can_be_result(one: Sentence) -> bool:
+    return not (
+        is_progress_note(one.text)
+        or cues.is_agent_error(one.text)
+        or cues.is_log_line(one.text)
+        or _is_single_word(one.text)
+        or _QUOTATION.fullmatch(one.text)
+        or _HASH.match(one.text)
+        or _NO_STATEMENT.match(one.text)
+        or cues.is_offer(one.text)
+        or asks(one.text)
+    )
+
+
+def _tests(work: WorkEvents) -> CardLine | None:
+    """Describe the last test run, and the first one that failed before it."""
+    runs = work.test_runs
+    if not runs:
+        return None
+    last_at, last = runs[-1]
+    for at, counts in runs[:-1]:
+        if counts.failed and counts != last:
+            return CardLine(f"{counts} → {last}", (at, last_at))
+    return CardLine(str(last), (last_at,))
+
+
+def _commands(work: WorkEvents) -> CardLine | None:
+    """List the last builds, checks and deployments, each with its last result."""
+    found: dict[str, tuple[str, int]] = {}
+    for at in work.calls:
+        for command, result in tool_actions.command_results(work.events[at]):
+            found.pop(command, None)
+            found[command] = shorten(result, RESULT_CHARS), at
+    last = list(found.items())[-MAX_COMMANDS:]
+    if not last:
+        return None
+    text = "; ".join(f"{command} ({result})" for command, (result, _) in last)
+    return CardLine(text, tuple(at for _, (_, at) in last))
+
+
+def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
+    found: dict[str, tuple[FileChange, int]] = {}
+    for at in work.calls:
+        for one in tool_actions.file_changes(work.events[at]):
+            change = found[one.path][0] + one if one.path in found else one
+            found[one.path] = change, at
+    return sorted(found.values(), key=lambda one: -(one[0].added + one[0].removed))
+
+
+_REASON = re.compile(
+    r"\b(?:because|so that|since|to avoid|in order to|otherwise|потому|чтобы|weil"
+    r"|damit|porque|parce que)\b|因为",
+    re.IGNORECASE,
+)
+
+_CHOICE = re.compile(
+    r"\b(?:instead of|rather than|prefer|keep|use\b|using|go with|left out|dropped"
+    r"|switch(?:ed|ing)? to|вместо|statt)|采用|而不是",
+    re.IGNORECASE,
+)
+
+_LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.IGNORECASE)
+"""The beginning of a proposal, which is a decision if it gives its reason."""
+
+_DECISION = re.compile(
+    r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|^decision:"
+    r"|决定|选择",
+    re.IGNORECASE,
+)
+"""A sentence with one of these is a decision even without its reason."""
+
+_DECIDED = re.compile(
+    r"\W*(?:(?:we|i)(?:'ve| have)? (?:decided|chose|opted|agreed|went with)\b|decision:"
+    r"|(?:wir|ich) haben? (?:uns|mich) .*\bentschieden|(?:мы |я )?решил[аи]?\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that states a decision, and no result."""
+
+_USER_CHOICE = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|then|hm+|no|actually|please|good|yes|gut|ja|nein|also|dann"
+    r"|хорошо|нет|тогда)\b\W*)*"
+    r"(?:(?:let's )?(?:switch|change|move) to\b|.{0,60}(?:\binstead\b|\brather than\b"
+    r"|\bstatt\b|\bвместо\b)|переходим на\b|wir wechseln (?:zu|auf)\b)",
+    re.IGNORECASE,
+)
+"""A choice of the user in reply to earlier work: "Then SQLite instead of files."."""
+
+
+def _is_decision(work: WorkEvents, at: int, text: str) -> bool:
+    """Return whether a sentence decides something."""
+    if _DECISION.search(text) or (_REASON.search(text) and _CHOICE.search(text)):
+        return True
+    is_reply = at in work.requests[1:]
+    return is_reply and not asks(text) and _USER_CHOICE.match(text) is not None
+
+
+def _decisions(work: WorkEvents) -> list[CardLine]:
+    """Quote the sentences that decide something, in order.
+
+    One that a later sentence revokes is left out.
+    """
+    found: list[tuple[float, int, int, str]] = []
+    later: list[str] = []
+    for at in sorted((*work.replies, *work.requests), reverse=True):
+        known, later = later, [*later, *(one.text for one in work.sentences[at])]
+        for place, one in enumerate(work.sentences[at]):
+            proposed = replace(one, text=_LETS.sub("", one.text, count=1))
+            if one.is_heading or not _can_be_result(proposed):
+                continue
+            if len(one.text) > LINE_CHARS:
+                continue
+            if not _is_decision(work, at, one.text):
+                continue
+            if any(cues.revokes(text, one.text) for text in known):
+                continue
+            words = analyzer.count_content_words(one.text)
+            is_short = words <= titles.MIN_REQUEST_WORDS
+            if not is_short or (words > 1 and at in work.requests):
+                score = cues.wording_score(proposed.text)
+                found.append((-score, at, place, one.text))
+    best = sorted(found)[:MAX_DECISIONS]
+    ordered = sorted(best, key=lambda one: one[1:3])
+    return [CardLine(text, (at,)) for _, at, _, text in ordered]
+
+
+# The summary
 
 MAX_COMMITS = 6
 """The number of commits of a segment that are listed."""

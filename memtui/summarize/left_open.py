@@ -5,33 +5,31 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memtui.model.quantities import plural
-from memtui.summarize import tool_results
+from memtui.summarize import tool_actions
 from memtui.summarize.session_work import file_name
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import (
     INTERRUPTED,
     LINE_CHARS,
+    NOTHING_LEFT,
+    POLITE_QUESTION,
+    PROBLEMS,
     REPORT_WORDS,
     REQUEST_CHARS,
     RESULT,
+    UNRELATED,
     WANTS_COMMIT,
     WANTS_PUSH,
     WorkEvents,
+    WorkState,
     asks,
     find_closing_reports,
+    find_failed_push,
     find_interrupted_request,
     find_real_requests,
     find_remaining_changes,
     gives_up,
     request_line,
-)
-from memtui.summarize.work_state import (
-    NOTHING_LEFT,
-    POLITE_QUESTION,
-    PROBLEMS,
-    UNRELATED,
-    WorkState,
-    find_failed_push,
 )
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
@@ -202,14 +200,14 @@ def _not_committed(
         return
     latest = [at for at in reversed(work.calls) if commits and at >= last_commit]
     for at in latest:
-        if left := tool_results.modified_files(work.events[at].text):
+        if left := tool_actions.modified_files(work.events[at].text):
             names = ", ".join(islice(dict.fromkeys(left), MAX_FILES_NAMED))
             yield CardLine(f"Left out of the commit: {names}", (at,))
             break
     for at in latest:
-        if tool_results.was_pushed(work.events[at]):
+        if tool_actions.was_pushed(work.events[at]):
             return
-        if ahead := tool_results.commits_ahead(work.events[at].text):
+        if ahead := tool_actions.commits_ahead(work.events[at].text):
             yield CardLine(f"Not pushed: {ahead}", (at,))
             return
 
