@@ -5,8 +5,9 @@ length as the real summarizer; measurements of screens need no more.
 """
 
 from memtui.model import nodes
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
-from memtui.model.nodes import Bullet, Grip, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.nodes import Bullet, Grip, NodeCounts, NodeStatus, TocNode
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import (
     EventQuote,

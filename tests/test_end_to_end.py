@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from memtui.model.calendar import TocLevel
 from memtui.model.hits import Hit, Hits
-from memtui.model.nodes import TocLevel
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress

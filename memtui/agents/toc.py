@@ -16,8 +16,9 @@ from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply, shorten_texts
 from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import TocEntry, TocLevel, TocNode
+from memtui.model.nodes import TocEntry, TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.node_documents import node_texts

@@ -15,7 +15,7 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError, SourceError
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders
 from memtui.pipeline.progress import PipelineProgress

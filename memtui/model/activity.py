@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memtui.model import calendar
-from memtui.model.nodes import NodeCounts, TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import NodeCounts, TocNode
 
 PART_HOURS = 3
 """The length of a part of a day."""

@@ -11,11 +11,33 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-
-from memtui.model.nodes import TocLevel
+from enum import StrEnum
 
 THURSDAY = 4
 """The day that decides which month is the stored parent of an ISO week."""
+
+
+class TocLevel(StrEnum):
+    """A level of the table of contents, from the widest to the narrowest."""
+
+    YEAR = "year"
+    MONTH = "month"
+    WEEK = "week"
+    DAY = "day"
+    SEGMENT = "segment"
+
+    def parent(self) -> "TocLevel | None":
+        """Return the level above; None for a year."""
+        place = _ORDER.index(self)
+        return _ORDER[place - 1] if place else None
+
+    def child(self) -> "TocLevel | None":
+        """Return the level below; None for a segment."""
+        place = _ORDER.index(self) + 1
+        return _ORDER[place] if place < len(_ORDER) else None
+
+
+_ORDER = tuple(TocLevel)
 
 _FORMS = {
     TocLevel.YEAR: re.compile(r"(\d{4})"),

@@ -7,8 +7,8 @@ from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
 from typing import TypeVar
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import TocLevel
 from memtui.model.verdicts import Support
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import TocLevel
 from memtui.model.sessions import NO_WORK, Session, SessionWork
 
 MIN_EXCELLENT = 0.8

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from memtui.errors import UsageError
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 
 ALL_JOBS = "all"
 """The name that stands for all jobs."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
 from memtui.model.sessions import Session
 from memtui.model.summaries import (
@@ -20,29 +21,6 @@ from memtui.model.summaries import (
     Keyword,
 )
 from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
-
-
-class TocLevel(StrEnum):
-    """A level of the table of contents, from the widest to the narrowest."""
-
-    YEAR = "year"
-    MONTH = "month"
-    WEEK = "week"
-    DAY = "day"
-    SEGMENT = "segment"
-
-    def parent(self) -> "TocLevel | None":
-        """Return the level above; None for a year."""
-        place = _ORDER.index(self)
-        return _ORDER[place - 1] if place else None
-
-    def child(self) -> "TocLevel | None":
-        """Return the level below; None for a segment."""
-        place = _ORDER.index(self) + 1
-        return _ORDER[place] if place < len(_ORDER) else None
-
-
-_ORDER = tuple(TocLevel)
 
 BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),

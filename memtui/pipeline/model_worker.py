@@ -10,10 +10,11 @@ from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.jobs import ROLLUP_JOBS, Job, RunReason, RunResult
 from memtui.model.model_state import ModelCondition, ModelPhase, ModelProgress
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import TocNode
 from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus

@@ -11,8 +11,9 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import content_hash, from_ms, to_ms
-from memtui.model.nodes import Grip, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.nodes import Grip, NodeCounts, NodeStatus, TocNode
 from memtui.model.sessions import Segment, Session
 from memtui.model.summaries import (
     HEADLINE_CHARS,

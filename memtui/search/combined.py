@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
@@ -19,7 +20,7 @@ from memtui.model.hits import (
     IndexMatch,
     Snippet,
 )
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import TocNode
 from memtui.search import messages, query_dates, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import (

@@ -36,9 +36,9 @@ from whoosh.searching import Searcher
 from whoosh.support.levenshtein import distance
 
 from memtui.errors import SearchError
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import Filters
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
-from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring
 from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word

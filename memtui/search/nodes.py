@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times

@@ -21,8 +21,8 @@ from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import TocLevel
 from memtui.search.query import Query
 from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer

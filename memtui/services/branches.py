@@ -12,8 +12,9 @@ from datetime import date, tzinfo
 from itertools import pairwise
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
-from memtui.model.nodes import TocEntry, TocLevel
+from memtui.model.nodes import TocEntry
 from memtui.services import browse, day_sessions
 from memtui.services.day_sessions import DaySession
 from memtui.store import database

@@ -6,10 +6,10 @@ from datetime import date, datetime, tzinfo
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode
-from memtui.model.calendar import CalendarYear, DateRange, Period
+from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeStatus, TocEntry, TocLevel, TocNode
+from memtui.model.nodes import NodeStatus, TocEntry, TocNode
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 
 PAGE_SIZE = 500

@@ -9,16 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import (
-    MAX_KEYWORDS,
-    NodeCounts,
-    NodeStatus,
-    TocEntry,
-    TocLevel,
-    TocNode,
-)
+from memtui.model.nodes import MAX_KEYWORDS, NodeCounts, NodeStatus, TocEntry, TocNode
 from memtui.model.summaries import NO_STATS, Keyword
 from memtui.services import browse
 from memtui.store import database, nodes

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtui.model import calendar
-from memtui.model.calendar import DayRange
+from memtui.model.calendar import DayRange, TocLevel
 from memtui.model.filters import Scope
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocNode
 from memtui.model.summaries import (
     HEADLINE_CHARS,
     NO_STATS,

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from memtui import files
 from memtui.errors import StoreBusyError, StoreError
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole, EventType, from_ms, to_ms
 from memtui.model.jobs import Job
-from memtui.model.nodes import NodeStatus, TocLevel
+from memtui.model.nodes import NodeStatus
 from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support

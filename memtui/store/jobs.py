@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.model.nodes import TocLevel
 from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 from memtui.text import secrets
 

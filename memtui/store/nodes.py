@@ -15,7 +15,7 @@ from peewee import JOIN, fn
 
 from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
-from memtui.model.calendar import DayRange
+from memtui.model.calendar import DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Filters, Scope, SummarizerKind
 from memtui.model.nodes import (
@@ -23,7 +23,6 @@ from memtui.model.nodes import (
     NodeCounts,
     NodeStatus,
     TocEntry,
-    TocLevel,
     TocNode,
     TocVersion,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from peewee import SQL, fn
 
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.store.database import db, is_due, next_retry_ms
 from memtui.store.schema import NodeRow
 

@@ -8,8 +8,8 @@ from datetime import tzinfo
 from typing import Any
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocLevel
 from memtui.store.database import existing_keys, insert, is_due, next_retry_ms
 from memtui.store.schema import NodeRow
 

@@ -14,16 +14,10 @@ from peewee import JOIN, SQL, fn
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode, ScopeShare
-from memtui.model.calendar import CalendarDay, DayRange
+from memtui.model.calendar import CalendarDay, DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import (
-    NodeCounts,
-    NodeStatus,
-    TocEntry,
-    TocLevel,
-    TocNode,
-)
+from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocNode
 from memtui.store import nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
 

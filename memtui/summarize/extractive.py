@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import BULLET_COUNTS, TocLevel
+from memtui.model.nodes import BULLET_COUNTS
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize import tool_actions
 from memtui.summarize.left_open import find_left_open

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import MAX_KEYWORDS, TocLevel
+from memtui.model.nodes import MAX_KEYWORDS
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.text import analyzer, stopwords

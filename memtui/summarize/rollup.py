@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import BULLET_COUNTS, TocNode
 from memtui.model.quantities import plural
 from memtui.model.summaries import (
     BULLET_CHARS,

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
 from memtui.model.summaries import BulletKind
 
 CONTINUED = " (continued)"

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 
 from memtui.model import calendar
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.text import date_format
 from memtui.text.date_forms import (
     BLANK,

@@ -10,16 +10,10 @@ from datetime import date, tzinfo
 
 from memtui.errors import StoreDamagedError
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.filters import Scope
-from memtui.model.nodes import (
-    Bullet,
-    NodeCounts,
-    NodeStatus,
-    TocEntry,
-    TocLevel,
-    TocNode,
-)
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocNode
 from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
 from memtui.text import date_format

@@ -25,8 +25,8 @@ from memtui.agents.memories import SUMMARY_CHARS
 from memtui.agents.replies import Item, Reply
 from memtui.agents.routing import Strategy
 from memtui.model import citations, events
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.search import query_dates
 from memtui.services import browse

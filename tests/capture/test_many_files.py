@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.capture import tail
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.paths import in_home
 from memtui.pipeline import summarization
 from memtui.pipeline.worker import Worker

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import calendar
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 
 BERLIN = ZoneInfo("Europe/Berlin")
 days = st.dates(date(2001, 1, 1), date(2099, 12, 31))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from memtui.cli.output import to_plain
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
-from memtui.model.nodes import NodeStatus, TocLevel, TocNode
+from memtui.model.nodes import NodeStatus, TocNode
 from memtui.model.sessions import Segment
 from memtui.model.summaries import NO_TOTALS, DraftBullet, ProjectTotals, Summary
 from memtui.paths import in_home

@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import TocLevel
 from memtui.services import browse, day_sessions
 from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp

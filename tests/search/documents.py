@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from memtui.model.calendar import TocLevel
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
-from memtui.model.nodes import TocLevel
 from memtui.search import node_documents
 from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token

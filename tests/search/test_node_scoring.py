@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import hits
+from memtui.model.calendar import TocLevel
 from memtui.model.hits import ScoreBand
-from memtui.model.nodes import TocLevel
 from memtui.search import scoring
 from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer

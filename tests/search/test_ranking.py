@@ -4,7 +4,7 @@ from datetime import UTC
 
 import pytest
 
-from memtui.model.nodes import TocLevel
+from memtui.model.calendar import TocLevel
 from memtui.search import node_documents, scoring
 from memtui.search import query as search_query
 from memtui.search.node_documents import filter_token

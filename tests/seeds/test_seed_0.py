@@ -12,9 +12,10 @@ import pytest
 from memtui.agents import replies, routing, sessions, toc
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
 from memtui.model.hits import ScoreBand, score_band
-from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocNode
 from memtui.model.summaries import DraftBullet, Keyword, KeywordOrigin
 from memtui.model.verdicts import Support
 from memtui.search import query as search_query

@@ -19,9 +19,9 @@ from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError
 from memtui.model import calendar, events
 from memtui.model import nodes as model_nodes
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.jobs import Job
-from memtui.model.nodes import TocLevel
 from memtui.model.schedule import JobSchedule
 from memtui.paths import in_home
 from memtui.services import browse, conversation

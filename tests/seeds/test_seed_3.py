@@ -21,9 +21,10 @@ from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.errors import UsageError
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.jobs import Job
-from memtui.model.nodes import NodeStatus, TocLevel
+from memtui.model.nodes import NodeStatus
 from memtui.model.schedule import JobSchedule, find_cron_error
 from memtui.model.sessions import TOOL_CHARS, counted_text
 from memtui.pipeline import summarization

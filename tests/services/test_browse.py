@@ -2,8 +2,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.services import browse
 from memtui.store import database
 from memtui.store.schema import NodeRow

@@ -9,8 +9,9 @@ import pytest
 
 from memtui.agents import toc
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, TocEntry
 from memtui.model.summaries import BulletKind
 from memtui.search.nodes import Teleport
 from memtui.services import browse, scope_summaries

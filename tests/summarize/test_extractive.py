@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import events
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import BULLET_COUNTS, TocLevel
+from memtui.model.nodes import BULLET_COUNTS
 from memtui.model.sessions import Segment
 from memtui.model.summaries import BULLET_CHARS, FACTS, BulletKind
 from memtui.summarize import extractive, rollup

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import events
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import MAX_KEYWORDS, TocLevel
+from memtui.model.nodes import MAX_KEYWORDS
 from memtui.model.summaries import Keyword, KeywordOrigin
 from memtui.summarize import keywords
 from memtui.text import analyzer

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import TocNode
 from memtui.model.summaries import (
     HEADLINE_CHARS,
     BulletKind,

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.nodes import Bullet, TocNode
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.ollama import prompts

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocNode
 from memtui.model.summaries import HEADLINE_CHARS, BulletKind, ProjectTotals
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import Bullet, TocNode
 from memtui.model.summaries import BulletKind
 from memtui.summarize import session_work
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from memtui.model.calendar import TocLevel
 from memtui.model.model_state import ModelCondition, ModelPhase
-from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.nodes import Bullet, TocNode
 from memtui.model.sessions import Segment
 from memtui.model.summaries import Summary
 from memtui.model.verdicts import SUPPORTED

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.hits import Hit, HitKind, Snippet
-from memtui.model.nodes import TocLevel
 from memtui.search.nodes import merge_repeated
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (

@@ -7,7 +7,8 @@ import pytest
 from rich.style import Style
 from textual.content import Content
 
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry
 from memtui.model.summaries import BulletKind
 from memtui.services.day_sessions import DaySession
 from memtui.tui import format

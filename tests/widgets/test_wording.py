@@ -5,8 +5,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memtui.errors import StoreBusyError, StoreDamagedError
+from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole, EventType, make
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support, Verdict
 from memtui.tui import format

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
 from memtui.model.sessions import Segment, counted_text
 from memtui.model.summaries import (
     BULLET_CHARS,

@@ -27,13 +27,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memtui.model.calendar import TocLevel
 from memtui.model.model_state import (
     ModelCondition,
     ModelHealth,
     ModelPhase,
     ModelProgress,
 )
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import TocNode
 from memtui.model.sessions import Segment
 from memtui.model.summaries import (
     NO_TOTALS,

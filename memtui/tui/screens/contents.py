@@ -18,8 +18,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
-from memtui.model.nodes import TocLevel
 from memtui.model.quantities import plural
 from memtui.services.day_sessions import DaySession
 from memtui.tui import commands, format

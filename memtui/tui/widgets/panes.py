@@ -11,7 +11,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.model import calendar
-from memtui.model.nodes import TocEntry, TocLevel
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import TocEntry
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import commands, format

@@ -18,6 +18,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import clean
 from memtui.model.hits import (
     NO_SNIPPET,
@@ -30,7 +31,6 @@ from memtui.model.hits import (
     WindowMessage,
     score_band,
 )
-from memtui.model.nodes import TocLevel
 from memtui.text import analyzer, date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.services.branches import NodeRow
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
