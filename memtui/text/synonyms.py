@@ -1,6 +1,8 @@
-"""Words of the same meaning, for comparing a summary with its source."""
+"""Words of the same meaning, and words that mean little, for comparing a summary with
+its source."""
 
-from memtui.text.analyzer import stem
+from memtui.text.stemmer import stem
+from memtui.text.stopwords import GENERIC_WORDS, VAGUE_WORDS
 
 _GROUPS = """
     accept agree allow permit
@@ -191,3 +193,6 @@ def _group_by_stem() -> dict[str, tuple[str, ...]]:
 
 SYNONYMS = _group_by_stem()
 """Stems, each with the stems of words that may mean the same."""
+
+COMMON_STEMS = frozenset(map(stem, GENERIC_WORDS | VAGUE_WORDS))
+"""Stems of words that say little about a topic."""

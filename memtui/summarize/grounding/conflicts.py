@@ -13,11 +13,10 @@ from functools import lru_cache
 
 from memtui.model.events import EventRole
 from memtui.summarize.grounding import negation, numbers
-from memtui.summarize.grounding.passages import COMMON_STEMS
 from memtui.text import analyzer
-from memtui.text.analyzer import is_irregular, stem
+from memtui.text.stemmer import is_irregular, stem
 from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
-from memtui.text.synonyms import SYNONYMS
+from memtui.text.synonyms import COMMON_STEMS, SYNONYMS
 
 NOT_DONE = "asked or planned, not done"
 OTHER_SPEAKER = "said or done by somebody else"

@@ -16,15 +16,13 @@ from memtui.model.events import EventRole
 from memtui.model.verdicts import SourceQuote, hash_quote
 from memtui.summarize.grounding import numbers
 from memtui.text import analyzer, prose
-from memtui.text.analyzer import stem
 from memtui.text.bm25 import inverse_document_frequency
+from memtui.text.stemmer import stem
 from memtui.text.stopwords import (
-    GENERIC_WORDS,
     NARRATION_STEMS,
-    VAGUE_WORDS,
     word_set,
 )
-from memtui.text.synonyms import SYNONYMS
+from memtui.text.synonyms import COMMON_STEMS, SYNONYMS
 
 MIN_VERBATIM_CHARS, LONG_VERBATIM_CHARS = 30, 80
 """The minimum length of a verbatim quotation, and of one that may end within a
@@ -78,8 +76,6 @@ MAX_CONTEXT_GAIN, MAX_CONTEXT_SHARE = 1.2, 0.5
 
 COMMON_WEIGHT = 0.5
 """The weight of a common word that does not occur: it may stand for others."""
-
-COMMON_STEMS = frozenset(map(stem, GENERIC_WORDS | VAGUE_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
