@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -288,12 +289,21 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 LIKE_ESCAPE = "\\"
 """The escape character of patterns for LIKE."""
 
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""The translation that ``LOWER`` applies in SQLite."""
+
 
 def like_pattern(text: str) -> str:
     """Return the LIKE pattern of texts that contain a text."""
     for character in (LIKE_ESCAPE, "%", "_"):
         text = text.replace(character, LIKE_ESCAPE + character)
     return f"%{text}%"
+
+
+def keyword_prefix(keyword: str) -> str:
+    """Return how the entry of a keyword begins in a stored list, in lower case."""
+    stored = json.dumps([keyword], ensure_ascii=False).removesuffix("]")
+    return f"{stored}, ".translate(_ASCII_LOWER)
 
 
 def case_variants(word: str) -> list[str]:

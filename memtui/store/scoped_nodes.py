@@ -18,7 +18,8 @@ from memtui.model.calendar import CalendarDay, DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocNode
-from memtui.store import nodes, scopes
+from memtui.store import nodes
+from memtui.store.database import keyword_prefix
 from memtui.store.schema import NodeRow, VersionRow
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
@@ -174,7 +175,7 @@ def _segment_conditions(scope: Scope) -> Iterator[Any]:
     if scope.project:
         yield VersionRow.projects == json.dumps([scope.project], ensure_ascii=False)
     if scope.keyword:
-        prefix = scopes.keyword_prefix(scope.keyword)
+        prefix = keyword_prefix(scope.keyword)
         yield fn.INSTR(fn.LOWER(VersionRow.keywords), prefix) > 0
 
 

@@ -1,7 +1,5 @@
 """Scopes in SQL: which nodes and sessions belong to an agent, project or keyword."""
 
-import json
-import string
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from peewee import SQL, NodeList, fn
 
 from memtui.model.filters import Filters, Scope
-from memtui.store.database import fetch
+from memtui.store.database import fetch, keyword_prefix
 from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
 
 _WITH_ABOVE = """
@@ -60,9 +58,6 @@ SESSIONS_WITH_KEYWORD = """(
 _ALL_TIMES = (-(1 << 62), 1 << 62)
 """The widest time range, in milliseconds."""
 
-_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-"""The translation that ``LOWER`` applies in SQLite."""
-
 
 def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     """Yield the conditions that a node, joined with its latest version, is in a scope.
@@ -85,12 +80,6 @@ def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     elif scope.agent and scope.project:
         pair = (scope.agent, scope.project)
         yield NodeRow.node_id.in_(SQL(_NODES_OF_AGENT_AND_PROJECT, pair))
-
-
-def keyword_prefix(keyword: str) -> str:
-    """Return how the entry of a keyword begins in a stored list, in lower case."""
-    stored = json.dumps([keyword], ensure_ascii=False).removesuffix("]")
-    return f"{stored}, ".translate(_ASCII_LOWER)
 
 
 def _contains(column: Any, name: str) -> Any:

@@ -20,7 +20,6 @@ from peewee import fn
 
 from memtui.model.events import from_ms
 from memtui.model.filters import ALL, Scope
-from memtui.store import scopes
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -28,6 +27,7 @@ from memtui.store.database import (
     fetch_value,
     insert,
     is_due,
+    keyword_prefix,
     next_id,
     next_retry_ms,
 )
@@ -378,7 +378,7 @@ def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]
             " JOIN node_versions v ON v.id = n.latest_id"
             " AND instr(lower(v.keywords), ?)"
         )
-        values.append(scopes.keyword_prefix(scope.keyword))
+        values.append(keyword_prefix(scope.keyword))
     rows = fetch(
         "WITH ranges(place, first, after) AS MATERIALIZED (SELECT key,"
         " json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))"

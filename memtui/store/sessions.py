@@ -27,6 +27,7 @@ from memtui.store.database import (
     case_variants,
     fetch,
     fetch_value,
+    keyword_prefix,
     like_pattern,
     prefix_range,
 )
@@ -412,7 +413,7 @@ def _matching(words: Sequence[str], scope: Scope) -> tuple[str, list[str]]:
             values.append(name)
     if scope.keyword:
         conditions.append(f"id IN {scopes.SESSIONS_WITH_KEYWORD}")
-        values.append(scopes.keyword_prefix(scope.keyword))
+        values.append(keyword_prefix(scope.keyword))
     for word in words:
         variants = case_variants(word)
         columns = (_TITLE, "project", "agent")
