@@ -4,10 +4,10 @@ It is used for large stores. It makes as many nodes, bullets and grips of the sa
 length as the real summarizer; measurements of screens need no more.
 """
 
-from memtui.model import nodes
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event
-from memtui.model.nodes import Bullet, Grip, NodeCounts, NodeStatus, TocNode
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocNode
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import (
     EventQuote,
@@ -73,7 +73,7 @@ def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
     text = truncate(event.text, CHARS)
     grip = Grip(
-        grip_id=nodes.grip_id(name, text, event),
+        grip_id=grip_id(name, text, event),
         excerpt=text,
         event_id_start=event.event_id,
         event_id_end=event.event_id,

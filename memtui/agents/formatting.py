@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from memtui.agents.replies import Item, cut, shorten_texts
 from memtui.model import citations, hits
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Grip
 from memtui.model.events import Event
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
-from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocNode
 from memtui.model.sessions import Session, SessionWork
 from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support

@@ -4,14 +4,11 @@ A node summarizes a period or a segment. A new summary is a new version of the n
 existing versions are never changed.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memtui.model.calendar import TocLevel
-from memtui.model.events import Event
-from memtui.model.sessions import Session
 from memtui.model.summaries import (
     CARD,
     FIGURES,
@@ -291,40 +288,3 @@ def node_text(node: TocNode) -> str:
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
         lines.append(f"* {' '.join(bullet.labelled.split())}{note}{grip}")
     return "\n".join(filter(None, lines))
-
-
-# Grips. A bullet's are found by ``summarize.grounding.anchoring``.
-
-_GRIP_ID_BYTES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Grip:
-    """A verbatim excerpt and the events it is from."""
-
-    grip_id: str
-    excerpt: str
-    event_id_start: str
-    event_id_end: str
-    timestamp: datetime
-    source: str
-    """The process that made it: ``segment_summarizer``, ``day_rollup``."""
-    toc_node_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """A grip with its events and those around them; empty for an unknown grip."""
-
-    grip: Grip | None = None
-    session: Session | None = None
-    events_before: tuple[Event, ...] = ()
-    excerpt_events: tuple[Event, ...] = ()
-    events_after: tuple[Event, ...] = ()
-
-
-def grip_id(node_id: str, bullet: str, start: Event) -> str:
-    """Return the id of a grip, the same whenever it is made again."""
-    key = "\x1f".join((node_id, bullet, start.event_id)).encode("utf-8", "replace")
-    digest = hashlib.blake2b(key, digest_size=_GRIP_ID_BYTES).hexdigest()
-    return f"grip:{start.timestamp_ms}:{digest}"

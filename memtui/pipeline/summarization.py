@@ -12,8 +12,9 @@ from functools import partial
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Grip
 from memtui.model.events import content_hash, from_ms, to_ms
-from memtui.model.nodes import Grip, NodeCounts, NodeStatus, TocNode
+from memtui.model.nodes import NodeCounts, NodeStatus, TocNode
 from memtui.model.sessions import Segment, Session
 from memtui.model.summaries import (
     HEADLINE_CHARS,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Grip
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.hits import HitKind
-from memtui.model.nodes import Grip, TocNode
+from memtui.model.nodes import TocNode
 from memtui.search.scoring import FieldText, NodeField
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"

@@ -9,9 +9,8 @@ from datetime import datetime
 
 from memtui.errors import MemtuiError
 from memtui.model import citations
-from memtui.model.citations import CONTEXT_EVENTS
+from memtui.model.citations import CONTEXT_EVENTS, Expansion, Grip
 from memtui.model.events import Event, EventPosition, Thought, clean, from_ms, to_ms
-from memtui.model.nodes import Expansion, Grip
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions, versions

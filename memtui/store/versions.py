@@ -13,8 +13,9 @@ from typing import Any
 from peewee import fn
 
 from memtui.model import calendar
+from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
-from memtui.model.nodes import Bullet, Grip, NodeStatus, TocNode
+from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
 from memtui.store.database import IN_JSON, fetch, fetch_value, insert, next_id

@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from memtui.model.citations import Grip
 from memtui.model.events import Event
-from memtui.model.nodes import Bullet, Grip, TocNode
+from memtui.model.nodes import Bullet, TocNode
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import (
     CARD,

@@ -14,8 +14,9 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model import nodes
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Expansion, TocEntry
+from memtui.model.nodes import TocEntry
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import branches, browse, conversation, day_sessions
 from memtui.services.day_sessions import DaySession

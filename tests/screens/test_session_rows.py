@@ -7,8 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
+from memtui.model.citations import Expansion
 from memtui.model.filters import Scope
-from memtui.model.nodes import Expansion, TocEntry
+from memtui.model.nodes import TocEntry
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation, day_sessions
 from memtui.services.day_sessions import DaySession

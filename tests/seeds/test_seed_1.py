@@ -17,8 +17,7 @@ from memtui.agents.api import TOOLS
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError
-from memtui.model import calendar, events
-from memtui.model import nodes as model_nodes
+from memtui.model import calendar, citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.jobs import Job
@@ -401,11 +400,11 @@ def test_pending_work_is_done_after_a_restart(
 
 def test_a_grips_id_follows_from_its_content() -> None:
     event = make_event()
-    one = model_nodes.grip_id("toc:segment:x", "A bullet", event)
+    one = citations.grip_id("toc:segment:x", "A bullet", event)
     assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", one)
-    assert one == model_nodes.grip_id("toc:segment:x", "A bullet", event)
-    assert one != model_nodes.grip_id("toc:segment:x", "Another bullet", event)
-    assert one != model_nodes.grip_id("toc:segment:y", "A bullet", event)
+    assert one == citations.grip_id("toc:segment:x", "A bullet", event)
+    assert one != citations.grip_id("toc:segment:x", "Another bullet", event)
+    assert one != citations.grip_id("toc:segment:y", "A bullet", event)
 
 
 def test_a_grip_says_what_made_it_and_for_which_node(full_house: Workspace) -> None:
@@ -435,8 +434,8 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) ->
     store_messages(*messages, beside)
     first, last = messages[2], messages[5]
     with database.transaction():
-        grip = model_nodes.Grip(
-            model_nodes.grip_id("toc:segment:x", "Token refresh", first),
+        grip = citations.Grip(
+            citations.grip_id("toc:segment:x", "Token refresh", first),
             "How do I refresh the token?",
             first.event_id,
             last.event_id,

@@ -2,7 +2,7 @@ import pytest
 
 from memtui.errors import AmbiguousError
 from memtui.model import citations
-from memtui.model.nodes import Expansion
+from memtui.model.citations import Expansion
 from memtui.services import browse
 from memtui.services.conversation import expand
 from memtui.workspace import Workspace

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from rich.cells import cell_len
 from textual.content import Content
 
+from memtui.model.citations import Expansion, Grip
 from memtui.model.events import Event, EventType, make
-from memtui.model.nodes import Expansion, Grip
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import claims
 from memtui.tui.widgets.source_pane import (

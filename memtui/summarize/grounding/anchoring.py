@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event
-from memtui.model.nodes import Grip, grip_id
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import DraftBullet
 from memtui.text import analyzer

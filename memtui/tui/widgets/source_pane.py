@@ -19,9 +19,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.citations import CONTEXT_EVENTS
+from memtui.model.citations import CONTEXT_EVENTS, Expansion
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import Expansion
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.text import date_format
 from memtui.tui import commands, format, workers

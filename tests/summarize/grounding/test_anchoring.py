@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import events
+from memtui.model.citations import Grip
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import Grip
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
