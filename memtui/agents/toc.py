@@ -18,7 +18,7 @@ from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import TocEntry, TocNode
+from memtui.model.nodes import DaySession, TocEntry, TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.node_documents import node_texts
@@ -26,7 +26,6 @@ from memtui.search.query import Query
 from memtui.search.scoring import NodeField
 from memtui.search.snippets import matching_terms
 from memtui.services import browse, day_sessions
-from memtui.services.day_sessions import DaySession
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer

@@ -288,3 +288,55 @@ def node_text(node: TocNode) -> str:
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
         lines.append(f"* {' '.join(bullet.labelled.split())}{note}{grip}")
     return "\n".join(filter(None, lines))
+
+
+# Sessions of a day, which group its segments
+
+DAY_SESSION_PREFIX = "toc:session:"
+"""The beginning of the ids of sessions of a day; no stored node has such an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaySession:
+    """The work of a session on a day."""
+
+    day_id: str
+    agent: str
+    session_id: str
+    name: str
+    state: str
+    """The outcome of the work; "" if it is not known."""
+    segments: tuple[TocEntry, ...]
+    """At least one, newest first."""
+
+    @property
+    def node_id(self) -> str:
+        """An id that no stored node has."""
+        day = self.day_id.rpartition(":")[2]
+        return f"{DAY_SESSION_PREFIX}{day}:{self.agent}/{self.session_id}"
+
+    @property
+    def start_time(self) -> datetime:
+        return self.segments[-1].start_time
+
+    @property
+    def end_time(self) -> datetime:
+        return self.segments[0].end_time
+
+    @property
+    def is_live(self) -> bool:
+        return any(segment.is_live for segment in self.segments)
+
+    @property
+    def project(self) -> str:
+        return next((name for one in self.segments for name in one.projects), "")
+
+    @property
+    def only_segment(self) -> TocEntry | None:
+        """Its segment; None if it has several."""
+        return self.segments[0] if len(self.segments) == 1 else None
+
+    @property
+    def rows(self) -> tuple[TocEntry, ...]:
+        """The segments that are listed below it: all of them if it has several."""
+        return () if self.only_segment else self.segments

@@ -14,9 +14,8 @@ from itertools import pairwise
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
-from memtui.model.nodes import TocEntry
+from memtui.model.nodes import DAY_SESSION_PREFIX, DaySession, TocEntry
 from memtui.services import browse, day_sessions
-from memtui.services.day_sessions import DaySession
 from memtui.store import database
 
 NEAR_DAYS = 7
@@ -205,7 +204,7 @@ def find_sibling(
 def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
     """Return the ids of the rows below the last node of a path."""
     *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
-    if not node_id.startswith(day_sessions.PREFIX):
+    if not node_id.startswith(DAY_SESSION_PREFIX):
         return [row.node_id for row in reader.read((parent_id, node_id))]
     sessions = reader.read((path[-3], parent_id))
     return [

@@ -5,68 +5,27 @@ A session of a day is no stored node: it is composed of the summaries of its seg
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from dataclasses import replace
+from datetime import tzinfo
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import MAX_KEYWORDS, NodeCounts, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    DAY_SESSION_PREFIX,
+    MAX_KEYWORDS,
+    DaySession,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+    TocNode,
+)
 from memtui.model.summaries import NO_STATS, Keyword
 from memtui.services import browse
 from memtui.store import database, nodes
 from memtui.store import segments as store_segments
 from memtui.summarize import session_work
-
-PREFIX = "toc:session:"
-"""The beginning of the ids of sessions of a day; no stored node has such an id."""
-
-
-@dataclass(frozen=True, slots=True)
-class DaySession:
-    """The work of a session on a day."""
-
-    day_id: str
-    agent: str
-    session_id: str
-    name: str
-    state: str
-    """The outcome of the work; "" if it is not known."""
-    segments: tuple[TocEntry, ...]
-    """At least one, newest first."""
-
-    @property
-    def node_id(self) -> str:
-        """An id that no stored node has."""
-        day = self.day_id.rpartition(":")[2]
-        return f"{PREFIX}{day}:{self.agent}/{self.session_id}"
-
-    @property
-    def start_time(self) -> datetime:
-        return self.segments[-1].start_time
-
-    @property
-    def end_time(self) -> datetime:
-        return self.segments[0].end_time
-
-    @property
-    def is_live(self) -> bool:
-        return any(segment.is_live for segment in self.segments)
-
-    @property
-    def project(self) -> str:
-        return next((name for one in self.segments for name in one.projects), "")
-
-    @property
-    def only_segment(self) -> TocEntry | None:
-        """Its segment; None if it has several."""
-        return self.segments[0] if len(self.segments) == 1 else None
-
-    @property
-    def rows(self) -> tuple[TocEntry, ...]:
-        """The segments that are listed below it: all of them if it has several."""
-        return () if self.only_segment else self.segments
 
 
 def list_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
@@ -155,8 +114,8 @@ def get_path(node_id: str) -> list[str]:
 
     Above a segment is its session of the day, also where it is the only segment.
     """
-    if node_id.startswith(PREFIX):
-        day = node_id.removeprefix(PREFIX).partition(":")[0]
+    if node_id.startswith(DAY_SESSION_PREFIX):
+        day = node_id.removeprefix(DAY_SESSION_PREFIX).partition(":")[0]
         path = browse.get_path(f"toc:day:{day}")
         return [*path, node_id] if path else []
     path = browse.get_path(node_id)

@@ -16,10 +16,9 @@ from memtui.model import nodes
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import TocEntry
+from memtui.model.nodes import DaySession, TocEntry
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import branches, browse, conversation, day_sessions
-from memtui.services.day_sessions import DaySession
 from memtui.text.tokens import estimate
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp

@@ -9,10 +9,9 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model.citations import Expansion
 from memtui.model.filters import Scope
-from memtui.model.nodes import TocEntry
+from memtui.model.nodes import DaySession, TocEntry
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation, day_sessions
-from memtui.services.day_sessions import DaySession
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen

@@ -7,10 +7,9 @@ import pytest
 
 from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeStatus, TocEntry
+from memtui.model.nodes import DaySession, NodeStatus, TocEntry
 from memtui.services import branches, browse, day_sessions
 from memtui.services.branches import YEARS
-from memtui.services.day_sessions import DaySession
 from memtui.store import database
 from memtui.store.schema import NodeRow
 from memtui.workspace import Workspace

@@ -20,8 +20,8 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
+from memtui.model.nodes import DaySession
 from memtui.model.quantities import plural
-from memtui.services.day_sessions import DaySession
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     LoadFailed,

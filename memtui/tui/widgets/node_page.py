@@ -21,11 +21,10 @@ from memtui.model import calendar, nodes
 from memtui.model.activity import ScopedNode
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import Bullet, DaySession, NodeStatus, TocEntry, TocNode
 from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
 from memtui.services import browse, day_sessions, versions
-from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (

@@ -12,8 +12,7 @@ from textual.widget import Widget
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import TocEntry
-from memtui.services.day_sessions import DaySession
+from memtui.model.nodes import DaySession, TocEntry
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import PaneLeft

@@ -9,9 +9,8 @@ from rich.style import Style
 from rich.text import Text
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import NodeStatus, TocEntry
+from memtui.model.nodes import DaySession, NodeStatus, TocEntry
 from memtui.services.branches import NodeRow
-from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets.text_block import fit

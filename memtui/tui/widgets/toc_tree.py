@@ -20,10 +20,9 @@ from textual.widgets.tree import TreeNode
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import TocEntry
+from memtui.model.nodes import DaySession, TocEntry
 from memtui.services import branches, day_sessions
 from memtui.services.branches import YEARS, LoadedBranches, NodeRow, RowKey
-from memtui.services.day_sessions import DaySession
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
