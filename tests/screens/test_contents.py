@@ -30,8 +30,7 @@ from memtui.tui.widgets.node_page import BulletList, NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.toc_rows import NoteRow
-from memtui.tui.widgets.toc_tree import TocTree
+from memtui.tui.widgets.toc_tree import NoteRow, TocTree
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Settle, press
 

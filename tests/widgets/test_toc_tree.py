@@ -13,7 +13,7 @@ from memtui.model.summaries import BulletKind
 from memtui.tui import format
 from memtui.tui.widgets.node_page import draw_mark, is_below_project
 from memtui.tui.widgets.text_block import Paragraph
-from memtui.tui.widgets.toc_rows import draw_line, draw_session, sparkline
+from memtui.tui.widgets.toc_tree import draw_line, draw_session, sparkline
 
 IDS = {
     TocLevel.YEAR: "toc:year:2024",
