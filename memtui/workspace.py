@@ -55,10 +55,10 @@ def resolve_paths(
 
 def _project() -> str:
     """Return the repository that contains the working folder, or the folder itself."""
-    from memtui.capture import projects
+    from memtui.capture import policy
 
     here = str(Path.cwd())
-    return projects.locate_project(here).root or here
+    return policy.locate_project(here).root or here
 
 
 def resolve_zone() -> tzinfo:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from memtui.capture import projects
+from memtui.capture import policy
 from memtui.store import database
 
 MODULE_GLOBALS = ((database, "_open_file"),)
@@ -51,7 +51,7 @@ def restored_state() -> Iterator[None]:
     finally:
         close_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
-        projects.locate_project.cache_clear()
+        policy.locate_project.cache_clear()
         for look, put_back, what in found:
             # Another user may not go to the folder that this process is in.
             if look() != what:

@@ -1,14 +1,14 @@
-"""Decide which conversations are stored, and take out secrets."""
+"""Decide which conversations are stored and for which project, and take out secrets."""
 
+import re
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
-from pathlib import PurePath
-from re import IGNORECASE, Pattern, compile
+from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import Any
 
-from memtui.capture import projects
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     Cursor,
@@ -19,6 +19,7 @@ from memtui.capture.formats.base import (
     as_text,
 )
 from memtui.capture.formats.prompts import find_compaction_summary
+from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
 from memtui.store import problems, tombstones
@@ -79,12 +80,12 @@ class Exclusions:
         return ""
 
 
-def _compile(pattern: str) -> Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     if "/" not in pattern:
-        return compile(translate(pattern), IGNORECASE)
+        return re.compile(translate(pattern), re.IGNORECASE)
     folder = pattern.rstrip("/") or "/"
     is_anchored = folder.startswith(("/", "*"))
-    return compile(translate(folder if is_anchored else f"*/{folder}"))
+    return re.compile(translate(folder if is_anchored else f"*/{folder}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class IngestFilter:
             return "of a session that was forgotten"
         if not cwd:
             return ""
-        found = projects.locate_project(cwd)
+        found = locate_project(cwd)
         return self._session_reason(
             SessionMetadata("", session_id, cwd, found.project, root=found.root)
         )
@@ -163,7 +164,7 @@ class IngestFilter:
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
         cwd = clean(session.cwd)
-        found = projects.locate_project(cwd, clean(session.root))
+        found = locate_project(cwd, clean(session.root))
         project = clean(session.project or found.project)
         session = replace(session, cwd=cwd, root=clean(found.root), project=project)
         # Events have clean ids; their session must be found by them.
@@ -215,3 +216,66 @@ class IngestFilter:
         redacted = secrets.redact(text)
         self.redaction_counts.update(redacted.kinds)
         return redacted.text
+
+
+# Projects. The project of a folder is its repository, whose worktrees count as one; for
+# a folder that is in no repository, or not on this machine, the path decides.
+
+_WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
+"""The folders in which agents and users put worktrees within a repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectLocation:
+    """The repository and project of a folder."""
+
+    root: str
+    """The folder of the repository, or ""."""
+    project: str
+
+
+@lru_cache(maxsize=4096)
+def locate_project(cwd: str, root: str = "") -> ProjectLocation:
+    """Return the repository and project of a working directory.
+
+    Args:
+        cwd: The directory that the agent reported; it may not exist here.
+        root: The repository's folder, if the agent reported it.
+    """
+    path = _slashed(root or cwd)
+    found = _main_worktree(root) or _repository(cwd) or _slashed(root)
+    if not found and (inside := _WORKTREE.match(path)):
+        found = inside.group(1)
+    return ProjectLocation(found, (found or path).rpartition("/")[2])
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/")
+
+
+def _repository(cwd: str) -> str:
+    """Return the repository that a folder is in, or ""."""
+    here = Path(cwd)
+    if not cwd or not here.is_absolute():
+        return ""
+    for folder in (here, *here.parents):
+        if found := _main_worktree(str(folder)):
+            return found
+    return ""
+
+
+def _main_worktree(folder: str) -> str:
+    """Return the repository whose work tree starts at a folder, or ""."""
+    if not folder:
+        return ""
+    mark = Path(folder, ".git")
+    try:
+        if mark.is_dir():
+            return _slashed(folder)
+        # A worktree's .git is a file: gitdir: /repository/.git/worktrees/name
+        text = read_small_file(mark).decode("utf-8", "replace")
+        named = text.strip().removeprefix("gitdir:")
+    except (OSError, ValueError):
+        return ""
+    home, found, _ = _slashed(named.strip()).partition("/.git/worktrees/")
+    return home if found else _slashed(folder)

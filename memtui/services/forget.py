@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any
 
-from memtui.capture import projects
+from memtui.capture import policy
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     HOOK,
@@ -267,7 +267,7 @@ class SpoolMatcher:
 
 def _is_in_project(cwd: str) -> bool:
     cwd = clean(cwd)
-    place = projects.locate_project(cwd)
+    place = policy.locate_project(cwd)
     return tombstones.covers_project(place.project, project_folder(place.root, cwd))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.projects import ProjectLocation, locate_project
+from memtui.capture.policy import ProjectLocation, locate_project
 
 
 def git(*words: str, at: Path) -> None:

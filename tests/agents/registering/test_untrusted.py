@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.projects import locate_project
+from memtui.capture.policy import locate_project
 from memtui.files import MAX_SMALL_BYTES
 from tests.cli_runner import json_data, run_memtui
 
