@@ -12,6 +12,8 @@ PRIVATE_FOLDER = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Paths:
+    """The files and folders of one memory and its settings."""
+
     config: Path
     store: Path
     index: Path

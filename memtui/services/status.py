@@ -19,6 +19,8 @@ from memtui.store.problems import Problem, ProblemKind
 
 @dataclass(frozen=True, slots=True)
 class Stats:
+    """The numbers of what is stored and indexed."""
+
     sessions: int
     events: int
     messages: int

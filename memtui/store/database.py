@@ -68,6 +68,8 @@ db = peewee.SqliteDatabase(None, autoconnect=False)
 
 @dataclass(slots=True)
 class _OpenFile:
+    """A database file that this process has open."""
+
     path: str
     identity: str
     inode: tuple[int, int]

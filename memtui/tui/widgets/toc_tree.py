@@ -238,7 +238,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     HELP_TITLE = "In the contents"
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
-        super().__init__("", None, id=id)
+        super().__init__(Text(), None, id=id)  # "" would load the table of emojis.
         self.zone, self.now = zone, now
         self.scope = ALL
         self.session_count = 0
