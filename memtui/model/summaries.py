@@ -142,7 +142,7 @@ class Summary:
 BULLET_CHARS = 240
 """The maximum length of a bullet; a longer one is shortened."""
 
-HEADLINE_CHARS = 120
+HEADLINE_CHARS = 160
 """The maximum length of the headline of a day or longer period."""
 
 TITLE_CHARS = 80

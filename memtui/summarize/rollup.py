@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import BULLET_COUNTS, TocNode
+from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
 from memtui.model.quantities import plural
 from memtui.model.summaries import (
     BULLET_CHARS,
@@ -21,14 +21,12 @@ from memtui.model.summaries import (
     ProjectTotals,
     Summary,
 )
-from memtui.summarize import session_work
-from memtui.text import analyzer, prose, titles
+from memtui.summarize import headlines, session_parts, session_work
+from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
+from memtui.text import analyzer, orders, prose
 
-IDENTITY = "extractive-4"
+IDENTITY = "extractive-5"
 """The name and version of the rules of extracts, by which summaries are rolled up."""
-
-HEADLINE_PARTS = 3
-"""The maximum number of pieces of work that a headline names."""
 
 MAX_PROJECTS = 6
 """The maximum number of projects of a period."""
@@ -36,27 +34,22 @@ MAX_PROJECTS = 6
 MIN_WORKS, MAX_WORKS = 3, 7
 """The number of pieces of work of a project in a period, if it has so many."""
 
-WORK_SHARE = 0.05
-"""Work with a smaller share of the effort of the project's largest is no main work."""
+PROJECT_SHARE = 0.1
+"""Above a day, a headline names the work on a project with at least this share of the
+effort on the largest."""
 
-MAX_FURTHER_CHARS = 30
-"""The maximum length of the further projects that a headline lists by name."""
-
-HEADLINE_SHARE = 0.1
-"""A headline leaves out work with a smaller share of the effort of the largest."""
-
-COMMIT_EFFORT, STATE_EFFORT, LATER_EFFORT = 15.0, 10.0, 10.0
-"""The effort of a commit, of work that was pushed or merged, and of each later piece
-of work with a similar name, in messages."""
+STATE_EFFORT, LATER_EFFORT = 10.0, 10.0
+"""The effort of work that was pushed or merged, and of work that later work refers to,
+in messages."""
 
 SAME_NAME = 0.6
 """The share of its terms that a name has in common with a similar one."""
 
-OTHER_NAME = 0.3
-"""A name that shares fewer of its terms with another one is about something else."""
-
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""
+
+OUTCOME = " — "
+"""Between the name and the outcome of a piece of work."""
 
 _STATE = re.compile(r" \((?:done|pushed|merged|open|failed|abandoned)\)$")
 
@@ -70,12 +63,34 @@ class _Work:
 
     project: str
     session_id: str
-    name: str
-    line: str
+    names: list[str]
+    """The names of its parts, the largest first."""
+    outcome: str
+    ending: str
+    """Its state in parentheses, or ""."""
     effort: float = 0.0
     refs: list[int] = field(default_factory=list)
-    parts: tuple[str, ...] = ()
-    """The names of its further parts, the largest first."""
+
+    @property
+    def name(self) -> str:
+        """The names of its parts, as far as they fit into a headline."""
+        names, room = self.names[:1], HEADLINE_CHARS - len(self.names[0])
+        for name in self.names[1:]:
+            room -= len(SEPARATOR) + len(name)
+            if room >= 0:
+                names.append(name)
+        return SEPARATOR.join(names)
+
+    def describe(self, limit: int) -> str:
+        """Return its name, and its outcome if that says more and has room."""
+        room = limit - len(self.name) - len(OUTCOME)
+        terms = set(analyzer.query_terms(self.outcome))
+        known = set(analyzer.query_terms(self.name))
+        says_again = len(terms & known) >= MAX_OVERLAP * len(terms)
+        if not self.outcome or says_again or room < MIN_OUTCOME_CHARS:
+            return self.name
+        outcome = prose.shorten_to_sentences(self.outcome, room)
+        return f"{self.name}{OUTCOME}{outcome}"
 
 
 def summarize_children(
@@ -98,7 +113,9 @@ def summarize_children(
         works = _works_of_segments(children)
         bullets = _day_bullets(works)
     else:
-        works = _works_of_periods(level, children)
+        works = _works_of_periods(children)
+        if level in (TocLevel.MONTH, TocLevel.YEAR):
+            works = [replace(one, outcome="") for one in works]
         bullets = _project_bullets(level, works, totals)
     return Summary(_headline(level, works), tuple(bullets))
 
@@ -120,58 +137,33 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     Args:
         segments: Each with the index of its first bullet among the day's.
     """
-    first = segments[0][1]
-    name = session_work.choose_name([one.headline for _, one in segments])
-    name = name.replace(" — ", ": ")
-    project = first.projects[0] if first.projects else ""
-    session = first.bullets[0].session_id if first.bullets else ""
+    nodes = [segment for _, segment in segments]
     rows = [
         (at, bullet)
         for place, segment in segments
         for at, bullet in enumerate(segment.bullets, place)
     ]
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
-    outcomes = session_work.find_outcomes([one for _, one in segments])
+    outcomes = session_work.find_outcomes(nodes)
     best = [row for row in rows if row[1] in outcomes]
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
-    ending = f" ({state})" if state not in ("", session_work.ANSWERED) else ""
     return _Work(
-        project,
-        session,
-        name,
-        _work_line(name, best[-1][1].text if best else "", ending),
-        sum(_effort(one) for _, one in segments)
-        + STATE_EFFORT * (state in ("pushed", "merged")),
+        nodes[0].projects[0] if nodes[0].projects else "",
+        nodes[0].bullets[0].session_id if nodes[0].bullets else "",
+        session_parts.name_parts(nodes),
+        best[-1][1].text if best else "",
+        f" ({state})" if state not in ("", session_work.ANSWERED) else "",
+        _weigh(sum(map(session_parts.measure_effort, nodes)), state),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
-        tuple(_further_names(name, [one for _, one in segments])),
     )
 
 
-def _effort(segment: TocNode) -> float:
-    commits = sum(one.kind is BulletKind.COMMIT for one in segment.bullets)
-    return segment.counts.messages + COMMIT_EFFORT * commits
-
-
-def _further_names(name: str, segments: Sequence[TocNode]) -> Iterator[str]:
-    """Yield what else the segments of a session are named by, the largest first."""
-    seen = [set(analyzer.query_terms(name))]
-    for segment in sorted(segments, key=lambda one: -_effort(one)):
-        title = segment.headline
-        terms = set(analyzer.query_terms(title))
-        is_new = all(len(terms & other) < OTHER_NAME * len(terms) for other in seen)
-        if is_new and session_work.names_work(title):
-            seen.append(terms)
-            yield title
-
-
-def _work_line(name: str, outcome: str, ending: str) -> str:
-    room = BULLET_CHARS - len(name) - len(ending) - 3
-    terms, known = set(analyzer.query_terms(outcome)), set(analyzer.query_terms(name))
-    says_again = len(terms & known) >= MAX_OVERLAP * len(terms)
-    if not outcome or says_again or room < MIN_OUTCOME_CHARS:
-        return f"{name}{ending}"
-    return f"{name} — {prose.shorten_to_sentences(outcome, room)}{ending}"
+def _weigh(effort: float, state: str) -> float:
+    """Return the effort of work, more if it was published, less if it was given up."""
+    if state in ("pushed", "merged"):
+        return effort + STATE_EFFORT
+    return effort / 2 if state == "abandoned" else effort
 
 
 def _day_bullets(works: Sequence[_Work]) -> Iterator[DraftBullet]:
@@ -189,8 +181,9 @@ def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
     Below a bullet of its project, it does not repeat the name.
     """
     prefix = f"{work.project}: " if are_many and work.project else ""
+    room = BULLET_CHARS - len(work.ending)
     return DraftBullet(
-        f"{prefix}{work.line}",
+        f"{prefix}{work.describe(room)}{work.ending}",
         tuple(work.refs),
         BulletKind.WORK,
         work.project,
@@ -199,31 +192,41 @@ def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
     )
 
 
-def _works_of_periods(level: TocLevel, children: Sequence[TocNode]) -> list[_Work]:
-    """Collect the pieces of work of days or longer periods; the latest line counts.
+def _works_of_periods(children: Sequence[TocNode]) -> list[_Work]:
+    """Collect the pieces of work of days or longer periods; the latest outcome counts.
 
     Sessions with the same name are one piece of work. Those whose name says nothing are
     left out if there are others.
     """
     works: dict[tuple[str, str], _Work] = {}
     keys: dict[str, tuple[str, str]] = {}
+    largest: dict[tuple[str, str], float] = {}
     bullets = (bullet for child in children for bullet in child.bullets)
     for at, bullet in enumerate(bullets):
         if bullet.kind is not BulletKind.WORK:
             continue
-        text = bullet.text.removeprefix(f"{bullet.project}: ")
-        short = _without_outcome(text)
-        name = _STATE.sub("", short)
-        key = keys.setdefault(bullet.session_id or str(at), (bullet.project, name))
-        work = works.setdefault(key, _Work(bullet.project, bullet.session_id, "", ""))
-        work.name, work.session_id = name, bullet.session_id
-        is_wide = level in (TocLevel.MONTH, TocLevel.YEAR)
-        work.line = short if is_wide else text
+        names, outcome, ending = _split_line(bullet)
+        key = keys.setdefault(bullet.session_id or str(at), (bullet.project, names[0]))
+        work = works.setdefault(key, _Work(bullet.project, "", names, "", ""))
+        if bullet.effort > largest.get(key, -1.0):
+            largest[key] = bullet.effort
+            names, work.names = work.names, names
+        work.names = list(dict.fromkeys([*work.names, *names]))
+        work.session_id, work.outcome, work.ending = bullet.session_id, outcome, ending
         work.effort += bullet.effort
         work.refs = [*work.refs, at][-3:]
     found = list(works.values())
     _add_later_references(found)
     return [one for one in found if analyzer.count_content_words(one.name)] or found
+
+
+def _split_line(bullet: Bullet) -> tuple[list[str], str, str]:
+    """Return the names, the outcome and the state of a piece of work."""
+    line = bullet.text.removeprefix(f"{bullet.project}: ")
+    state = _STATE.search(line)
+    ending = state[0] if state else ""
+    name, _, outcome = line.removesuffix(ending).partition(OUTCOME)
+    return name.split(SEPARATOR), outcome, ending
 
 
 def _add_later_references(works: Sequence[_Work]) -> None:
@@ -235,15 +238,7 @@ def _add_later_references(works: Sequence[_Work]) -> None:
             is_similar = shared and shared >= SAME_NAME * len(terms[at])
             if is_similar and other.project == work.project:
                 work.effort += LATER_EFFORT
-
-
-def _without_outcome(line: str) -> str:
-    """Return the name and the state of a piece of work."""
-    name, dash, rest = line.partition(" — ")
-    if not dash:
-        return line
-    state = _STATE.search(rest)
-    return f"{name}{state[0]}" if state else name
+                break
 
 
 def _project_bullets(
@@ -268,7 +263,7 @@ def _project_bullets(
 def _rank(works: Sequence[_Work]) -> list[_Work]:
     """Return the works that a name describes first, the largest of them first."""
     return sorted(
-        works, key=lambda one: (not session_work.names_work(one.name), -one.effort)
+        works, key=lambda one: (not session_work.names_work(one.names[0]), -one.effort)
     )
 
 
@@ -300,84 +295,21 @@ def _count_words(totals: ProjectTotals | None) -> str:
 
 
 def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
-    """Name the largest pieces of work, one of each project before further ones.
+    """Name the main work, and its projects unless all the work of a day is on one.
 
-    The projects are named, too, unless all the work of a day is on one.
+    If a day has one piece of work, the outcome is added where the request is no order:
+    a question, or a description of a problem.
     """
-    ranked = _rank(works)
-    if level is TocLevel.DAY and len({one.project for one in works}) < 2:
-        ranked = [replace(one, project="") for one in ranked]
-    least = HEADLINE_SHARE * max((one.effort for one in ranked[:1]), default=0.0)
-    large = [one for one in ranked if one.effort >= least]
-    first = {one.project: one for one in reversed(large)}
-    large.sort(key=lambda one: first[one.project] is not one)
-    projects = dict.fromkeys(one.project for one in ranked if one.project)
-    parts = _headline_parts(large, HEADLINE_CHARS)
-    if others := [one for one in projects if one not in parts]:
-        room = HEADLINE_CHARS - len(_further_projects(others))
-        parts = _headline_parts(large, room)
-        others = [one for one in projects if one not in parts]
-    names = _list_parts(parts)
-    ending = _further_projects(others)
-    if len(large) == 1:
-        names += _fitting(large[0].parts, HEADLINE_CHARS - len(names[0] + ending))
-    return "; ".join(names) + ending
-
-
-def _fitting(names: Sequence[str], room: int) -> Iterator[str]:
-    """Yield the first names that fit into a headline after another one."""
-    for name in names[: HEADLINE_PARTS - 1]:
-        room -= len("; ") + len(name)
-        if room < 0:
-            return
-        yield name
-
-
-def _further_projects(names: Sequence[str]) -> str:
-    """Return the end of a headline that does not name the work on some projects."""
-    listed = f"; also {', '.join(names)}"
-    if names and len(listed) > MAX_FURTHER_CHARS:
-        return f"; {plural(len(names), 'more project')}"
-    return listed if names else ""
-
-
-def _headline_parts(works: Sequence[_Work], room: int) -> dict[str, list[str]]:
-    """Return the names that fit into a headline, by project.
-
-    If not even two fit as they are, both are shortened.
-    """
-    parts: dict[str, list[str]] = {}
-    left = room
-    for work in works:
-        names = parts.get(work.project, [])
-        part = _headline_part(work, room, names)
-        if (not parts or len(part) <= left) and part not in names:
-            parts[work.project] = [*names, part]
-            left -= len(part) + len("; ")
-        if len(_list_parts(parts)) == HEADLINE_PARTS:
-            break
-    if len(works) < 2 or len(_list_parts(parts)) > 1:
-        return parts
-    one, two = works[:2]
-    above = [""] if one.project == two.project else []
-    share = max(room // 2, room - len(_headline_part(two, room, above))) - len("; ")
-    first = _headline_part(one, share, [])
-    second = _headline_part(two, room - len(first) - len("; "), above)
-    parts = {one.project: [first]}
-    return parts | {two.project: [*parts.get(two.project, []), second]}
-
-
-def _headline_part(work: _Work, limit: int, above: Sequence[str]) -> str:
-    """Return the shortened name of a piece of work, after its project if that is new.
-
-    Args:
-        work: The piece of work.
-        limit: The maximum length.
-        above: The names of the project so far.
-    """
-    prefix = f"{work.project}: " if work.project and not above else ""
-    return prefix + titles.shorten_title(work.name, max(limit - len(prefix), 1))
-
-
-def _list_parts(parts: Mapping[str, Sequence[str]]) -> list[str]:
-    return [name for names in parts.values() for name in names]
+    is_day = level is TocLevel.DAY
+    has_one = is_day and len({one.project for one in works}) < 2
+    text = headlines.compose(
+        [
+            NamedWork("" if has_one else one.project, one.names, one.effort)
+            for one in _rank(works)
+        ],
+        WORK_SHARE if is_day else PROJECT_SHARE,
+    )
+    only = next((one for one in works if is_day and one.name == text), None)
+    if only is None or orders.is_order(text):
+        return text
+    return only.describe(HEADLINE_CHARS)

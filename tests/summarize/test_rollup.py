@@ -223,14 +223,102 @@ def test_a_headline_names_the_projects_whose_work_has_no_room() -> None:
         day_node(0, work("Round invoices", "a", effort=90)),
         day_node(1, work("Sweep the mill", "b", "mill", effort=60)),
         day_node(2, work("Paint the boat", "c", "boat", effort=50)),
-        day_node(3, work("Reply with OK", "d", "kiosk", effort=1)),
+        day_node(3, work("Weigh every parcel twice " * 4, "d", "kiosk", effort=1)),
     ]
-    found = headline(TocLevel.MONTH, *days)
-    assert found.startswith("shop: Round invoices; mill: Sweep")
-    assert found.endswith("; also kiosk")
-    for at, name in enumerate(("harbour-exporter", "ledger-archive")):
-        days.append(day_node(4 + at, work("Say hello", f"e{at}", name, effort=1)))
-    assert headline(TocLevel.MONTH, *days).endswith("; 3 more projects")
+    assert headline(TocLevel.MONTH, *days) == (
+        "shop: Round invoices; mill: Sweep the mill; boat: Paint the boat; also kiosk"
+    )
+    names = ("harbour-exporter", "ledger-archive", "timetable-printer", "hay")
+    days += [
+        day_node(at, work("Weigh every parcel", f"e{at}", name, effort=1))
+        for at, name in enumerate(names, 4)
+    ]
+    assert headline(TocLevel.MONTH, *days).endswith(
+        "; also kiosk, harbour-exporter, ledger-archive, timetable-printer, hay"
+    )
+    days += [day_node(8, work("Weigh every parcel", "f", "x" * 90, effort=0.5))]
+    assert headline(TocLevel.MONTH, *days).endswith(", hay and 1 more")
+    days += [day_node(9, work("Weigh every parcel", "g", "y" * 90, effort=2))]
+    assert headline(TocLevel.MONTH, *days).endswith("the boat; 7 more projects")
+
+
+def test_the_longest_names_are_cut_so_that_every_large_project_is_named() -> None:
+    long = "Rewrite the harbour exporter, with every option that there ever was before"
+    days = (
+        day_node(0, work(long, "a", "harbour", effort=9)),
+        day_node(1, work(long.replace("harbour", "ledger"), "b", "ledger", effort=8)),
+        day_node(2, work("Sweep the mill", "c", "mill", effort=7)),
+    )
+    assert headline(TocLevel.MONTH, *days) == (
+        "harbour: Rewrite the harbour exporter; ledger: Rewrite the ledger exporter; "
+        "mill: Sweep the mill"
+    )
+
+
+def test_a_small_project_gets_no_room_of_a_large_one() -> None:
+    days = (
+        day_node(0, work("Round invoices; Export the ledger", "a", effort=90)),
+        day_node(1, work("Sweep the mill", "b", "mill", effort=8)),
+        day_node(2, work("Weigh every parcel twice " * 5, "c", "kiosk", effort=7)),
+    )
+    assert headline(TocLevel.MONTH, *days) == (
+        "shop: Round invoices; Export the ledger; mill: Sweep the mill; also kiosk"
+    )
+    assert headline(TocLevel.MONTH, *days[::2]) == (
+        "shop: Round invoices; Export the ledger; also kiosk"
+    )
+
+
+def test_work_without_a_project_is_not_among_that_of_a_project() -> None:
+    days = (
+        day_node(0, work("Round invoices", "a", effort=9)),
+        day_node(1, work("Sweep the mill", "b", "", effort=5)),
+    )
+    assert headline(TocLevel.MONTH, *days) == "Sweep the mill; shop: Round invoices"
+
+
+def test_work_that_was_given_up_counts_half() -> None:
+    day = (
+        segment(0, "Enable HTTP/3", messages=12, state="abandoned"),
+        segment(1, "Round invoices", messages=8),
+    )
+    assert headline(TocLevel.DAY, *day) == "Round invoices; Enable HTTP/3"
+
+
+def test_a_repeated_name_counts_as_one_later_reference() -> None:
+    series = [
+        day_node(at, work(f"Add report {at} of the shop", f"r{at}", effort=12))
+        for at in range(9)
+    ]
+    large = day_node(9, work("Round invoices", "a", effort=23))
+    assert headline(TocLevel.WEEK, *series, large).startswith("shop: Round invoices")
+
+
+def test_the_headline_of_a_day_answers_its_question() -> None:
+    question = segment(0, "Why does the ledger lose cents?", "It rounds twice.")
+    assert headline(TocLevel.DAY, question) == (
+        "Why does the ledger lose cents? — It rounds twice."
+    )
+    order = segment(0, "Explain the ledger", "It rounds twice.")
+    assert headline(TocLevel.DAY, order) == "Explain the ledger"
+    assert headline(TocLevel.DAY, question, segment(1, "Read gzip")) == (
+        "Why does the ledger lose cents?; Read gzip"
+    )
+
+
+def test_a_month_names_the_parts_of_a_session() -> None:
+    days = (
+        day_node(0, work("Round invoices — In cents. (open)", "a", effort=5)),
+        day_node(1, work("Export the ledger; Round invoices (done)", "a", effort=9)),
+        day_node(2, work("Read gzip", "b", effort=3)),
+    )
+    assert headline(TocLevel.MONTH, *days) == (
+        "shop: Export the ledger; Read gzip; Round invoices"
+    )
+    assert texts(TocLevel.MONTH, *days) == [
+        "Export the ledger; Round invoices (done)",
+        "Read gzip",
+    ]
 
 
 def test_the_bullets_of_a_project_include_the_work_of_the_headline() -> None:
@@ -285,19 +373,22 @@ def test_the_headline_of_a_single_session_names_its_other_parts_as_they_fit() ->
         segment(0, "Round invoices once", session="a"),
         segment(1, "Round invoices once (continued)", session="a", messages=40),
         segment(2, "Rounding of invoices", session="a", messages=40),
-        segment(3, "Log in with a passkey", session="a", messages=3),
+        segment(3, "Log in with a passkey", session="a", messages=15),
         segment(4, "Export the ledger as CSV", session="a", messages=30),
         segment(5, "Print the receipts", session="a", messages=2),
     )
     assert headline(TocLevel.DAY, *day) == (
         "Round invoices once; Export the ledger as CSV; Log in with a passkey"
     )
-    long = segment(6, "Pay by card " * 6, session="a", messages=90)
-    assert headline(TocLevel.DAY, *day[:1], long) == (
-        f"Round invoices once; {long.headline}"
+    long = segment(6, "Pay by card and in cash at every till " * 4, session="b")
+    assert headline(TocLevel.DAY, *day[:1], long).startswith(
+        "Round invoices once; Pay by card and in cash"
     )
     other = segment(7, "Read gzip", session="b", messages=30)
-    assert headline(TocLevel.DAY, *day, other) == "Round invoices once; Read gzip"
+    assert headline(TocLevel.DAY, *day, other) == (
+        "Round invoices once; Read gzip; Export the ledger as CSV; "
+        "Log in with a passkey"
+    )
 
 
 def test_a_headline_names_work_rather_than_calls() -> None:
