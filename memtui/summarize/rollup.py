@@ -146,6 +146,8 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
     outcomes = session_work.find_outcomes(nodes)
     best = [row for row in rows if row[1] in outcomes]
+    if not best or best[-1][1].kind is BulletKind.COMMIT:
+        best = [row for row in rows if row[1].kind is BulletKind.DECISION] or best
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
     return _Work(
@@ -309,7 +311,7 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
         ],
         WORK_SHARE if is_day else PROJECT_SHARE,
     )
-    only = next((one for one in works if is_day and one.name == text), None)
+    only = next((one for one in works if is_day and one.names == [text]), None)
     if only is None or orders.is_order(text):
         return text
     return only.describe(HEADLINE_CHARS)

@@ -158,7 +158,11 @@ def _list_files(segment: TocNode) -> Iterator[str]:
 
 
 def _name(stretch: Sequence[TocNode]) -> str:
-    """Name a part: by its main request, else by its first commit or its outcome."""
+    """Name a part by its main request, its first commit, or what the agent says of it.
+
+    A commit says what was done if the request does not: if it is a question or a
+    remark, or if the work went another way.
+    """
     groups = _group_by_request(stretch)
     efforts = {
         title: sum(map(measure_effort, found)) for title, found in groups.items()
@@ -170,7 +174,10 @@ def _name(stretch: Sequence[TocNode]) -> str:
     ]
     counts = {one: analyzer.count_content_words(one) for one in (title, *commits)}
     subject = next((one for one in commits if counts[one] >= MIN_CONTENT_WORDS), "")
-    outcomes = _select(BulletKind.OUTCOME, stretch)
+    said = (
+        _select(BulletKind.OUTCOME, stretch)[-1:]
+        or _select(BulletKind.LEFT_OPEN, stretch)[:1]
+    )
     if subject:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
         is_done = (is_main and orders.is_order(title)) or bool(
@@ -185,8 +192,8 @@ def _name(stretch: Sequence[TocNode]) -> str:
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):
             title = subject
-    elif session_work.is_action_line(title) and outcomes:
-        title = titles.tidy_title(outcomes[-1].text)
+    elif session_work.is_action_line(title) and said:
+        title = titles.tidy_title(said[0].text)
     return title.replace(" — ", ": ").replace("; ", ", ")
 
 

@@ -1,5 +1,6 @@
 """Days list pieces of work, longer periods their projects."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
@@ -92,6 +93,20 @@ def test_a_session_without_outcomes_ends_with_its_last_commit() -> None:
     first = segment(0, "Round invoices", session="a", commits=("Use cents",))
     last = segment(1, "Ok", session="a")
     assert texts(TocLevel.DAY, first, last) == ["Round invoices — Use cents (done)"]
+
+
+def test_a_decision_is_an_outcome_rather_than_a_commit() -> None:
+    chosen = segment(0, "How should we round?", commits=("Wip",))
+    why = "We round once, since cents add up."
+    reason = bullet(BulletKind.DECISION, why, "session-0")
+    decided = replace(chosen, bullets=(reason, *chosen.bullets))
+    assert texts(TocLevel.DAY, decided) == [f"How should we round? — {why} (done)"]
+    assert rollup.summarize_children(TocLevel.DAY, [decided]).bullets[0].refs == (0, 2)
+    told = segment(0, "How should we round?", "The ledger rounds now.")
+    told = replace(told, bullets=(reason, *told.bullets))
+    assert texts(TocLevel.DAY, told)[0].startswith(
+        "How should we round? — The ledger rounds now."
+    )
 
 
 def test_an_answer_after_the_work_is_not_the_outcome_of_a_session() -> None:

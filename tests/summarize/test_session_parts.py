@@ -17,10 +17,12 @@ def segment(
     messages: int = 10,
     files: str = "",
     outcome: str = "",
+    left_open: str = "",
 ) -> TocNode:
     bullets = [Bullet(outcome, kind=BulletKind.OUTCOME)] if outcome else []
     bullets += [Bullet(one, kind=BulletKind.COMMIT) for one in commits]
     bullets += [Bullet(files, kind=BulletKind.FILES)] if files else []
+    bullets += [Bullet(left_open, kind=BulletKind.LEFT_OPEN)] if left_open else []
     return TocNode(
         node_id=f"toc:segment:{title}",
         level=TocLevel.SEGMENT,
@@ -119,10 +121,12 @@ def test_the_first_commit_that_says_enough_names_a_part() -> None:
     assert name_parts([segment(title, *commits)]) == ["Weigh parcels on two scales"]
 
 
-def test_a_list_of_calls_is_replaced_by_the_outcome() -> None:
+def test_a_list_of_calls_is_replaced_by_what_the_agent_says() -> None:
     calls = "Edited ledger.py; ran pytest"
-    assert name_parts([segment(calls, outcome="The ledger adds cents.")]) == [
-        "The ledger adds cents"
+    done = segment(calls, outcome="The ledger adds cents.", left_open="A test fails.")
+    assert name_parts([done]) == ["The ledger adds cents"]
+    assert name_parts([segment(calls, left_open="Two sums are still wrong.")]) == [
+        "Two sums are still wrong"
     ]
     assert name_parts([segment(calls)]) == ["Edited ledger.py, ran pytest"]
 
