@@ -27,6 +27,10 @@ NAMED_SHARE = 0.15
 """A part with a smaller share of the effort of the largest is not named."""
 
 
+NAMED_FILES = 2
+"""A part without a request is named by at most this many of its files, too."""
+
+
 @dataclass(slots=True, eq=False)
 class _Part:
     """A part of a session's work."""
@@ -193,7 +197,10 @@ def _name(stretch: Sequence[TocNode]) -> str:
         ):
             title = subject
     elif session_work.is_action_line(title) and said:
+        files = [name for segment in stretch for name in _list_files(segment)]
         title = titles.tidy_title(said[0].text)
+        if files:
+            title += f" ({', '.join(dict.fromkeys(files[:NAMED_FILES]))})"
     return title.replace(" — ", ": ").replace("; ", ", ")
 
 

@@ -128,6 +128,9 @@ def test_a_list_of_calls_is_replaced_by_what_the_agent_says() -> None:
     assert name_parts([segment(calls, left_open="Two sums are still wrong.")]) == [
         "Two sums are still wrong"
     ]
+    changes = "ledger.py +3 −1, sums.py +1, tax.py −2, 2 more"
+    told = segment(calls, left_open="Two sums are still wrong.", files=changes)
+    assert name_parts([told]) == ["Two sums are still wrong (ledger.py, sums.py)"]
     assert name_parts([segment(calls)]) == ["Edited ledger.py, ran pytest"]
 
 
