@@ -162,7 +162,7 @@ def _list_files(segment: TocNode) -> Iterator[str]:
 
 
 def _name(stretch: Sequence[TocNode]) -> str:
-    """Name a part by its main request, its first commit, or what the agent says of it.
+    """Name a part by its main request, its first commit or its outcome.
 
     A commit says what was done if the request does not: if it is a question or a
     remark, or if the work went another way.
@@ -178,10 +178,7 @@ def _name(stretch: Sequence[TocNode]) -> str:
     ]
     counts = {one: analyzer.count_content_words(one) for one in (title, *commits)}
     subject = next((one for one in commits if counts[one] >= MIN_CONTENT_WORDS), "")
-    said = (
-        _select(BulletKind.OUTCOME, stretch)[-1:]
-        or _select(BulletKind.LEFT_OPEN, stretch)[:1]
-    )
+    outcomes = _select(BulletKind.OUTCOME, stretch)
     if subject:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
         is_done = (is_main and orders.is_order(title)) or bool(
@@ -196,9 +193,9 @@ def _name(stretch: Sequence[TocNode]) -> str:
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):
             title = subject
-    elif session_work.is_action_line(title) and said:
+    elif session_work.is_action_line(title) and outcomes:
         files = [name for segment in stretch for name in _list_files(segment)]
-        title = titles.tidy_title(said[0].text)
+        title = titles.tidy_title(outcomes[-1].text)
         if files:
             title += f" ({', '.join(dict.fromkeys(files[:NAMED_FILES]))})"
     return title.replace(" — ", ": ").replace("; ", ", ")

@@ -17,12 +17,10 @@ def segment(
     messages: int = 10,
     files: str = "",
     outcome: str = "",
-    left_open: str = "",
 ) -> TocNode:
     bullets = [Bullet(outcome, kind=BulletKind.OUTCOME)] if outcome else []
     bullets += [Bullet(one, kind=BulletKind.COMMIT) for one in commits]
     bullets += [Bullet(files, kind=BulletKind.FILES)] if files else []
-    bullets += [Bullet(left_open, kind=BulletKind.LEFT_OPEN)] if left_open else []
     return TocNode(
         node_id=f"toc:segment:{title}",
         level=TocLevel.SEGMENT,
@@ -121,16 +119,14 @@ def test_the_first_commit_that_says_enough_names_a_part() -> None:
     assert name_parts([segment(title, *commits)]) == ["Weigh parcels on two scales"]
 
 
-def test_a_list_of_calls_is_replaced_by_what_the_agent_says() -> None:
+def test_a_list_of_calls_is_replaced_by_the_outcome_and_files() -> None:
     calls = "Edited ledger.py; ran pytest"
-    done = segment(calls, outcome="The ledger adds cents.", left_open="A test fails.")
-    assert name_parts([done]) == ["The ledger adds cents"]
-    assert name_parts([segment(calls, left_open="Two sums are still wrong.")]) == [
-        "Two sums are still wrong"
+    assert name_parts([segment(calls, outcome="The ledger adds cents.")]) == [
+        "The ledger adds cents"
     ]
-    changes = "ledger.py +3 −1, sums.py +1, tax.py −2, 2 more"
-    told = segment(calls, left_open="Two sums are still wrong.", files=changes)
-    assert name_parts([told]) == ["Two sums are still wrong (ledger.py, sums.py)"]
+    files = "ledger.py +3 −1, sums.py +1, tax.py −2, 2 more"
+    changed = segment(calls, outcome="The ledger adds cents.", files=files)
+    assert name_parts([changed]) == ["The ledger adds cents (ledger.py, sums.py)"]
     assert name_parts([segment(calls)]) == ["Edited ledger.py, ran pytest"]
 
 
