@@ -183,7 +183,7 @@ def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
     Below a bullet of its project, it does not repeat the name.
     """
     prefix = f"{work.project}: " if are_many and work.project else ""
-    room = BULLET_CHARS - len(work.ending)
+    room = BULLET_CHARS - len(prefix) - len(work.ending)
     return DraftBullet(
         f"{prefix}{work.describe(room)}{work.ending}",
         tuple(work.refs),

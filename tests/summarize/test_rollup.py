@@ -5,7 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocNode
-from memtui.model.summaries import HEADLINE_CHARS, BulletKind, ProjectTotals
+from memtui.model.summaries import (
+    BULLET_CHARS,
+    HEADLINE_CHARS,
+    BulletKind,
+    ProjectTotals,
+)
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
 
@@ -131,6 +136,17 @@ def test_bullets_name_their_project_where_there_are_several() -> None:
     assert headline(TocLevel.DAY, *day) == (
         "shop: Round invoices once; tide: Read gzip"
     )
+
+
+def test_a_long_line_keeps_its_project_and_state() -> None:
+    outcome = "The totals are rounded once, after all of them were added up " * 5
+    day = (
+        segment(0, "Round invoices", outcome),
+        segment(1, "Read gzip", outcome, project="tide"),
+    )
+    for line, project in zip(texts(TocLevel.DAY, *day), ("shop", "tide"), strict=True):
+        assert line.startswith(f"{project}: ") and line.endswith("… (done)")
+        assert len(line) <= BULLET_CHARS
 
 
 def test_a_long_day_keeps_the_largest_pieces_of_work_in_order() -> None:
