@@ -58,12 +58,17 @@ async def draw(folder: Path, keys: tuple[str, ...]) -> str:
 
 async def settle(pilot: Pilot[str | MemtuiError]) -> None:
     """Wait until everything is loaded and shown."""
-    await pilot.pause(0.3)
-    while running := [one for one in pilot.app.workers if not one.is_finished]:
+    while True:
+        await pilot.pause(0.3)
+        refreshed = asyncio.Event()
+        pilot.app.call_after_refresh(refreshed.set)
+        await refreshed.wait()
+        running = [one for one in pilot.app.workers if not one.is_finished]
+        if not running:
+            return
         for worker in running:
             with suppress(WorkerError):
                 await worker.wait()
-        await pilot.pause()
 
 
 def fill(folder: Path) -> None:

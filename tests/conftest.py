@@ -30,7 +30,7 @@ from memtui.store.schema import EventRow, SessionRow
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 from tests import process_state
-from tests.pilots import AppOf, Settle
+from tests.pilots import AppOf, Settle, wait_for_refresh
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
@@ -202,13 +202,14 @@ def settle() -> Settle:
     """Waits until all that was asked for is read, and all that was read is shown."""
 
     async def settle(pilot: Pilot[str | MemtuiError]) -> None:
-        await pilot.pause()
-        while pending := [w for w in pilot.app.workers if not w.is_finished]:
+        while True:
+            await wait_for_refresh(pilot)
+            pending = [w for w in pilot.app.workers if not w.is_finished]
+            if not pending:
+                return
             for worker in pending:
                 with suppress(WorkerError):
                     await worker.wait()
-            await pilot.pause()
-        await pilot.pause()
 
     return settle
 

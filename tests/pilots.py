@@ -1,5 +1,6 @@
 """The parts that tests of the app share: types of fixtures, and keys to press."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
@@ -26,6 +27,21 @@ class Compare(Protocol):
         terminal_size: tuple[int, int],
         run_before: Run,
     ) -> bool: ...
+
+
+async def wait_for_refresh(pilot: Pilot[str | MemtuiError]) -> None:
+    """Wait until the screen is drawn and all that was to follow has been called.
+
+    ``pilot.pause`` waits for messages, not for the callbacks of ``call_after_refresh``,
+    which may ask for another refresh in turn.
+    """
+    await pilot.pause()
+    for _ in range(3):
+        refreshed = asyncio.Event()
+        pilot.app.call_after_refresh(refreshed.set)
+        while pilot.app.is_running and not refreshed.is_set():
+            await asyncio.sleep(0.001)
+    await pilot.pause()
 
 
 async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
