@@ -15,13 +15,14 @@ from memtui.model import citations, hits
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import Event
+from memtui.model.filters import ALL, Scope
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocNode
 from memtui.model.sessions import Session, SessionWork
 from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support
 from memtui.search import snippets
-from memtui.services import explain
+from memtui.services import day_sessions, explain
 from memtui.text import date_format
 
 if TYPE_CHECKING:
@@ -59,19 +60,25 @@ def one_line(text: str) -> str:
 # Items
 
 
+def nodes(entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL) -> list[Item]:
+    """Describe nodes of a list, and count their sessions in a scope."""
+    return [*map(node, day_sessions.add_session_counts(entries, zone, scope))]
+
+
 def node(entry: TocEntry) -> Item:
-    """Describe a node of a list."""
+    """Describe a node of a list whose sessions are counted, or a segment."""
     item: Item = {
         "node_id": citations.cite_node(entry.node_id),
         "level": entry.level.value,
         "start_time": date_format.iso_utc(entry.start_time),
         "title": entry.title,
         "headline": entry.headline,
+        "sessions": entry.sessions,
         "segments": entry.counts.segments,
     }
     if entry.level is TocLevel.SEGMENT:
         item["title"] = entry.headline
-        del item["headline"], item["segments"]
+        del item["headline"], item["sessions"], item["segments"]
     if entry.is_live:
         item["is_live"] = True
     state = node_state(entry)
@@ -387,7 +394,7 @@ class LineWriter:
             cite = item.get("node_id") or f"{item['session']} ({item['segments']})"
             return f"{cite} {at} {item['title']}{state}"
         title = item["headline"] or item["title"]
-        return f"{item['node_id']} ({item['segments']}) {title}{state}"
+        return f"{item['node_id']} ({item['sessions']}) {title}{state}"
 
     def bullet(self, item: Item) -> str:
         """Write a bullet behind the mark of its verdict."""

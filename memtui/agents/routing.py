@@ -106,7 +106,7 @@ def route(
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = describe_quotes(quoted.quotes)
-    items += [formatting.node(node) for node in nodes[:limit]]
+    items += formatting.nodes(nodes[:limit], zone, scope)
     read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
     missing = nothing_of or [
         f"Nothing is stored for {one.text}." for one in read if not one.has_hits

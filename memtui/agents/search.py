@@ -160,7 +160,7 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
     statement = events.get([hit.event_id]).get(hit.event_id)
     if number is None or statement is None:
         return None
-    terms = {*analyzer.terms(hit.snippet.text)}
+    terms = {*analyzer.query_terms(hit.snippet.text)}
     _, later = conversations.messages_around(number, statement, 0, LATER_MESSAGES)
     for distance, event in enumerate(later):
         text = event.text[: snippets.READ_CHARS]
@@ -168,11 +168,12 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
             sentence = one_line(text[start:end]).lstrip("-*#> ")
             if cues.is_announcement(sentence):
                 continue
-            shared = len(terms.intersection(analyzer.terms(sentence)))
             is_near = event.role.value == "user" and distance < NEXT_MESSAGES
-            if (is_near and cues.is_retraction(sentence)) or (
-                shared >= SHARED_TERMS and cues.takes_back(sentence)
-            ):
+            if is_near and cues.is_retraction(sentence):
+                return event, cut(sentence, RETRACTION_CHARS)
+            if not cues.takes_back(sentence):
+                continue
+            if len(terms.intersection(analyzer.query_terms(sentence))) >= SHARED_TERMS:
                 return event, cut(sentence, RETRACTION_CHARS)
     return None
 

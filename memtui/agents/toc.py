@@ -6,6 +6,7 @@ Any id, token or text is legal: what is not there gives an empty reply with a no
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, zip_longest
@@ -106,7 +107,7 @@ def browse_toc(
 
     return Reply(
         "children",
-        [formatting.node(entry) for entry in page],
+        formatting.nodes(page, workspace.zone, scope),
         LineWriter(workspace.zone).node,
         notes=notes,
         next_page=next_page,
@@ -123,12 +124,32 @@ def get_node(
         return get_toc_root(workspace, agent=agent, project=project)
     found = browse.get_scoped_node(node_id, scope)
     if found is None:
-        note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
-        return Reply("bullets", (), str, notes=(note,), groups=GROUPS)
+        return _no_node(workspace, node_id.strip(), scope)
     reply = node_reply(workspace, found.node, scope)
     if found.is_all:
         return reply
     return replace(reply, notes=(SHARE.format(scope),))
+
+
+def _no_node(workspace: "Workspace", node_id: str, scope: Scope) -> Reply:
+    """Say that there is no such node; list work from before that goes on on this day.
+
+    Work is listed under the day it starts in.
+    """
+    earlier: list[TocEntry] = []
+    if node_id.startswith("toc:day:"):
+        with suppress(ValueError):
+            start, end = calendar.bounds(node_id, workspace.zone)
+            earlier = browse.list_covering(start, end, workspace.zone, scope)
+    note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
+    return Reply(
+        "bullets",
+        formatting.nodes(earlier, workspace.zone, scope),
+        LineWriter(workspace.zone).bullet_or_node,
+        notes=(query_dates.STARTS_BEFORE if earlier else note,),
+        groups=GROUPS,
+        group=lambda _: "children",
+    )
 
 
 def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Reply:
@@ -162,7 +183,10 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     page_through = "browse_toc lists children"
     return Reply(
         "bullets",
-        [*map(formatting.bullet, node.bullets), *map(formatting.node, children)],
+        [
+            *map(formatting.bullet, node.bullets),
+            *formatting.nodes(children, workspace.zone, scope),
+        ],
         LineWriter(workspace.zone).bullet_or_node,
         head,
         lead,
@@ -208,7 +232,7 @@ def browse_time(
     ]
     return Reply(
         "nodes",
-        [formatting.node(entry) for entry in found.values()],
+        formatting.nodes([*found.values()], workspace.zone, scope),
         LineWriter(workspace.zone).node,
         {"understood": understood},
         notes=notes,
@@ -316,7 +340,9 @@ def search_children(
         if scope.is_narrow:  # A wider node has words of other work.
             names = [one for one in names if one.startswith(citations.SEGMENT_PREFIX)]
         nodes = _get_within(parent, names) if children else []
-        entries = {one.node_id: one for one in browse.get_entries(children, scope)}
+        listed = browse.get_entries(children, scope)
+        listed = day_sessions.add_session_counts(listed, workspace.zone, scope)
+        entries = {one.node_id: one for one in listed}
     found: dict[str, Item] = {}
     for node in nodes:
         child = next((one for one in calendar.path(node.node_id) if one in entries), "")
@@ -471,7 +497,11 @@ def outline(
             heapq.heappush(queue, (rank, (*parent, number), one))
 
     chosen: list[tuple[tuple[int, ...], TocEntry | DaySession]] = []
-    add(browse.list_children(limit=MAX_CHILDREN, scope=scope), ())
+
+    def add_nodes(nodes: Sequence[TocEntry], parent: tuple[int, ...]) -> None:
+        add(day_sessions.add_session_counts(nodes, workspace.zone, scope), parent)
+
+    add_nodes(browse.list_children(limit=MAX_CHILDREN, scope=scope), ())
     while queue and (limit is None or len(chosen) * ENTRY_TOKENS < limit):
         _, place, one = heapq.heappop(queue)
         chosen.append((place, one))
@@ -483,7 +513,7 @@ def outline(
             children = browse.list_children(
                 one.node_id, limit=MAX_CHILDREN, scope=scope, month_id=one.month_id
             )
-            add(children, place)
+            add_nodes(children, place)
     shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
     nothing = f"of {scope}" if scope.is_narrow else "yet"
     nothing = " ".join(unknown) or f"Nothing is stored {nothing}."

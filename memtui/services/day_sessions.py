@@ -138,12 +138,17 @@ def count_sessions(scope: Scope = ALL) -> int:
 def add_session_counts(
     entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL
 ) -> list[TocEntry]:
-    """Return entries above the segments with the number of their sessions."""
-    ranges = [_time_range(entry, zone) for entry in entries]
+    """Return entries, those above the segments with the number of their sessions."""
+    wide = [entry for entry in entries if entry.level is not TocLevel.SEGMENT]
+    ranges = [_time_range(entry, zone) for entry in wide]
     with database.connection():
-        counts = store_segments.count_sessions(ranges, scope)
-    found = zip(entries, counts, strict=True)
-    return [replace(entry, sessions=number) for entry, number in found]
+        counts = iter(store_segments.count_sessions(ranges, scope) if wide else ())
+    return [
+        entry
+        if entry.level is TocLevel.SEGMENT
+        else replace(entry, sessions=next(counts))
+        for entry in entries
+    ]
 
 
 def _time_range(entry: TocEntry, zone: tzinfo) -> store_segments.TimeRange:

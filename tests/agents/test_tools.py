@@ -803,6 +803,16 @@ def test_a_step_of_the_work_takes_nothing_back(full_house: Workspace) -> None:
     assert items and not any("retracts" in one for one in items)
 
 
+def test_two_forms_of_one_word_are_one_shared_word(full_house: Workspace) -> None:
+    store_messages(
+        make_message("The tanks hold herring.", 1, session="zoo", role=ASSISTANT),
+        make_message("We no longer use those tanks.", 2, session="zoo", role=ASSISTANT),
+    )
+    index_messages(full_house)
+    items = search.search_memory(full_house, "herring").items
+    assert items and not any("retracts" in one for one in items)
+
+
 def test_what_stands_below_a_node_is_searched_too(full_house: Workspace) -> None:
     (segment,) = browse.list_children("toc:day:2024-01-15")
     node = browse.get_node(segment.node_id)

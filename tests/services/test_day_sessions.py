@@ -8,6 +8,7 @@ import pytest
 from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
+from memtui.search import query_dates
 from memtui.services import branches, browse, day_sessions
 from memtui.services.branches import YEARS
 from memtui.store import database
@@ -62,6 +63,39 @@ def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> Non
     assert lines[-3].strip() == f"claude-code:two (2) 10:00 {name} ({session['state']})"
     only = toc.outline(busy, None, project="billing").items[4]
     assert only["level"] == "segment" and only["state"], "a session of one segment"
+
+
+def test_lists_of_nodes_count_sessions_and_not_segments(busy: Workspace) -> None:
+    counts = {
+        item["node_id"]: (item["sessions"], item["segments"])
+        for item in toc.outline(busy, None).items
+        if "sessions" in item
+    }
+    assert counts[DAY] == (2, 3)
+    (month,) = toc.browse_toc(busy, "toc:year:2025").items
+    assert (month["node_id"], month["sessions"]) == ("toc:month:2025-03", 2)
+    assert counts[month["node_id"]] == (2, 4)
+    only = toc.browse_toc(busy, "toc:year:2025", project="billing").items[0]
+    assert only["sessions"] == 1
+    line = replies.write_text(toc.get_node(busy, "toc:year:2025")).splitlines()[-1]
+    assert line.startswith("toc:month:2025-03 (2) ")
+
+
+def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
+    house: Workspace,
+) -> None:
+    store_messages(
+        make_message("Migrate the photo index", 13.9 * HOUR, session="night"),
+        make_message("It is migrated.", 14.1 * HOUR, session="night"),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    (segment,) = browse.list_children(DAY)
+    reply = toc.get_node(house, "toc:day:2025-03-15")
+    assert reply.notes == (query_dates.STARTS_BEFORE,)
+    (item,) = reply.items
+    assert segment.node_id.startswith(item["node_id"])
+    later = toc.get_node(house, "toc:day:2025-03-16")
+    assert (later.items, later.notes) == ([], (toc.NO_NODE,))
 
 
 def test_a_filter_leaves_only_its_sessions(busy: Workspace) -> None:
