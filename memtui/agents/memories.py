@@ -158,20 +158,26 @@ def _end_time(
 def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     """Return the title and, of the bullets, those that match, with their verdicts."""
     summary = hit.title
-    texts = [] if hit.role or hit.grip_id else [("", hit.snippet.text)]
+    quote = hit.snippet.text
+    quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
     found = []
     for bullet in node.bullets if node else ():
         count = len(snippets.matching_terms(bullet.text, parsed))
-        if bullet.has_support and (count or bullet.text == hit.snippet.text):
+        if bullet.has_support and (count or bullet.text == quote):
             mark = formatting.mark(formatting.verdict(bullet))
-            found.append((count, mark, bullet.labelled))
+            found.append((count, bullet.text, f"{mark}{bullet.labelled}"))
     found.sort(key=lambda one: -one[0])
-    for mark, text in [*((mark, text) for _, mark, text in found), *texts]:
-        text = formatting.one_line(text)
-        is_new = _normalize(text) not in _normalize(summary)
-        if is_new and len(summary) + len(text) <= SUMMARY_CHARS:
+    bullets = [(text, labelled) for _, text, labelled in found]
+    for text, labelled in [*bullets, *quotes]:
+        labelled = formatting.one_line(labelled)
+        added, known = _normalize(text), _normalize(summary)
+        if added in known:
+            continue
+        if summary == hit.title and added.startswith(known):
+            summary = labelled  # It says the title and more.
+        elif len(summary) + len(labelled) <= SUMMARY_CHARS:
             end = "" if summary.endswith(ENDS) or not summary else "."
-            summary = f"{summary.rstrip('…')}{end} {mark}{text}".strip()
+            summary = f"{summary.rstrip('…')}{end} {labelled}".strip()
     return summary
 
 

@@ -45,11 +45,12 @@ def test_s4_13_and_15_a_query_without_a_topic_gives_the_latest_memories(
 def test_s4_04_a_summary_says_nothing_twice_and_ends_its_sentences(
     full_house: Workspace,
 ) -> None:
-    for query in ("mutex tabs", "token refresh", "basket timeout", "memchr log"):
+    queries = ("mutex tabs", "token refresh", "basket timeout", "memchr log", "logsift")
+    for query in queries:
         for item in memories.retrieve_memory(full_house, query).items:
             assert "?." not in item["summary"] and ".." not in item["summary"]
             said = [
-                part.strip(" “-✓~✗.!?")
+                re.sub(r"^[ “✓~✗-]*(asked: )?", "", part).strip(" .!?").lower()
                 for part in re.split(r"(?<=[.!?]) ", item["summary"])
             ]
             assert len(said) == len(set(said)), item["summary"]
