@@ -32,7 +32,7 @@ NAMED_FILES = 2
 
 
 @dataclass(slots=True, eq=False)
-class _Part:
+class _WorkPart:
     """A part of a session's work."""
 
     name: str
@@ -42,7 +42,7 @@ class _Part:
     files: set[str]
     """The names of the files that it changes."""
 
-    def is_near(self, other: "_Part") -> bool:
+    def is_near(self, other: "_WorkPart") -> bool:
         """Return whether both are the same, or change the same files."""
         return self is other or _overlap(self.files, other.files)
 
@@ -68,7 +68,7 @@ def name_parts(segments: Sequence[TocNode]) -> list[str]:
     """
     parts = left = _find_parts(segments)
     near = {one: [*filter(one.is_near, parts)] for one in parts}
-    groups: list[list[_Part]] = []
+    groups: list[list[_WorkPart]] = []
     while left:
         found = ([other for other in near[one] if other in left] for one in left)
         groups.append(max(found, key=_total))
@@ -82,11 +82,11 @@ def name_parts(segments: Sequence[TocNode]) -> list[str]:
     return [*filter(session_work.names_work, names)] or names[:1]
 
 
-def _total(parts: Sequence[_Part]) -> float:
+def _total(parts: Sequence[_WorkPart]) -> float:
     return sum(one.effort for one in parts)
 
 
-def _first_large(parts: Sequence[_Part]) -> _Part:
+def _first_large(parts: Sequence[_WorkPart]) -> _WorkPart:
     least = MAIN_SHARE * max(one.effort for one in parts)
     return next(one for one in parts if one.effort >= least)
 
@@ -96,12 +96,12 @@ def _overlap(one: set[str], other: set[str]) -> bool:
     return least > 0 and len(one & other) >= least
 
 
-def _find_parts(segments: Sequence[TocNode]) -> list[_Part]:
+def _find_parts(segments: Sequence[TocNode]) -> list[_WorkPart]:
     """Return the parts of a session in order, those with similar names as one."""
-    parts: list[_Part] = []
+    parts: list[_WorkPart] = []
     for stretch in _divide(segments):
         name = _name(stretch)
-        part = _Part(
+        part = _WorkPart(
             name,
             sum(map(measure_effort, stretch)),
             _content_terms(name),
