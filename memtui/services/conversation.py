@@ -267,7 +267,7 @@ def expand(
 
     The window reaches from an hour before the first event of the excerpt to an hour
     after its last. The beginning of a grip's or an event's id is enough. An unknown
-    grip has no events.
+    grip has no events, and one whose events cannot be read only those around them.
     """
     grip_id = clean(grip_id)
     with database.connection():
@@ -275,13 +275,7 @@ def expand(
         if grip is None:
             event_id = find_cited_event(grip_id)
             return expand_event(event_id, before=before, after=after)
-        ends = events.get([grip.event_id_start, grip.event_id_end])
-        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
-        # If one of them cannot be read, the other is used for both.
-        first, last = first or last, last or first
-        if first is None or last is None:
-            return Expansion(grip=grip)
-        return _surround(grip, first, last, max(before, 0), max(after, 0))
+        return _surround(grip, before, after)
 
 
 def expand_event(
@@ -293,11 +287,11 @@ def expand_event(
 ) -> Expansion:
     """Return an event, with an excerpt to mark in it, and those around it."""
     with database.connection():
-        event = events.get([event_id]).get(event_id)
-        if event is None:
+        found = conversations.locate([event_id]).get(event_id)
+        if found is None:
             return Expansion()
-        found = Grip("", excerpt, event_id, event_id, event.timestamp, "search")
-        return _surround(found, event, event, max(before, 0), max(after, 0))
+        grip = Grip("", excerpt, event_id, event_id, from_ms(found.at_ms), "search")
+        return _surround(grip, before, after)
 
 
 def _cited_grip(citation: str) -> Grip | None:
@@ -312,24 +306,25 @@ def find_cited_event(citation: str) -> str:
     return nodes.find_event(start) if start else ""
 
 
-def _surround(
-    grip: Grip, first: Event, last: Event, before: int, after: int
-) -> Expansion:
-    number = sessions.get_number(first.agent, first.session_id)
-    assert number is not None
-    start_ms, end_ms = first.timestamp_ms, last.timestamp_ms
-    subagent = first.subagent
-    earlier = events.between(number, start_ms - WINDOW_MS, start_ms, subagent=subagent)
-    own = events.between(number, start_ms, end_ms, subagent=subagent)
-    later = events.between(number, end_ms, end_ms + WINDOW_MS, subagent=subagent)
-    ahead = [event for event in earlier if event.position < first.position]
-    behind = [event for event in later if event.position > last.position]
+def _surround(grip: Grip, before: int, after: int) -> Expansion:
+    """Return the events of a grip that can be read, and those around them."""
+    names = grip.event_id_start, grip.event_id_end
+    found = conversations.locate(names)
+    ends = [found[name] for name in names if name in found]
+    if not ends:
+        return Expansion(grip=grip)
+    first, last = ends[0], ends[-1]
+    whose = first.number, first.subagent
+    ahead = conversations.list_before(*whose, first.position, max(before, 0))
+    own = events.between(first.number, first.at_ms, last.at_ms, subagent=whose[1])
+    behind = conversations.list_after(*whose, last.position, max(after, 0))
+    earliest, latest = first.at_ms - WINDOW_MS, last.at_ms + WINDOW_MS
     return Expansion(
         grip=grip,
-        session=sessions.get(first.agent, first.session_id),
-        events_before=tuple(ahead[max(len(ahead) - before, 0) :]),
+        session=sessions.get_many([first.number])[first.number],
+        events_before=tuple(e for e in ahead if e.timestamp_ms >= earliest),
         excerpt_events=tuple(
             e for e in own if first.position <= e.position <= last.position
         ),
-        events_after=tuple(behind[:after]),
+        events_after=tuple(e for e in behind if e.timestamp_ms <= latest),
     )

@@ -5,14 +5,16 @@ position is an event's (time, ordinal, id), which the index of events starts wit
 page costs the same anywhere, nothing before it is counted or read.
 """
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
-from memtui.store import events, scopes, sessions, versions
+from memtui.store import copies, events, scopes, sessions, versions
 from memtui.store.database import (
+    IN_JSON,
     LIKE_ESCAPE,
     case_variants,
     fetch,
@@ -40,6 +42,31 @@ _NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
 _IS_MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
 )
+
+
+class EventLocation(NamedTuple):
+    """Where an event is stored; known even if the event cannot be read."""
+
+    number: int
+    """That of its session."""
+    subagent: str
+    position: EventPosition
+
+    @property
+    def at_ms(self) -> int:
+        return self.position[0]
+
+
+def locate(event_ids: Iterable[str]) -> dict[str, EventLocation]:
+    """Return where events are, by their ids or by ids of their copies."""
+    names = list(event_ids)
+    originals = {name: name for name in names} | copies.resolve(names)
+    sql = f"SELECT session_id, subagent, {_POSITION} FROM events WHERE id {IN_JSON}"
+    found = {
+        position[-1]: EventLocation(number, subagent, _position(position))
+        for number, subagent, *position in fetch(sql, json.dumps([*originals.values()]))
+    }
+    return {i: found[name] for i, name in originals.items() if name in found}
 
 
 def list_after(
@@ -156,7 +183,7 @@ def find_prompt(
     return next(map(_position, fetch(sql, number, subagent, *position)), None)
 
 
-def _position(row: tuple[Any, ...]) -> EventPosition:
+def _position(row: Sequence[Any]) -> EventPosition:
     return int(row[0]), int(row[1]), str(row[2])
 
 

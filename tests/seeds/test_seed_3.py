@@ -112,6 +112,21 @@ def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(
     whole = ask_json(home, "get_events", "session=shop-1 limit=200")
     assert [one["id"] for one in whole["events"]] == times
     assert replies.DAMAGED in whole["notes"]
+
+
+def test_s3_79_the_context_of_an_event_that_cannot_be_read_is_given(
+    damaged_home: tuple[Path, str],
+) -> None:
+    home, event_id = damaged_home
+    whole = ask_json(home, "get_events", "session=shop-1 limit=200")
+    names = [one["id"] for one in whole["events"]]
+    events.unreadable.clear()
+    found = ask_json(home, "expand_grip", f"grip_id=evt:{event_id}")
+    assert replies.DAMAGED in found["notes"]
+    groups = {
+        name: [one["id"] for one in found[name]] for name in agents_sessions.GROUPS
+    }
+    assert groups == {"before": names[:2], "excerpt": [], "after": names[2:5]}
     shown = run_memtui(home, "expand", f"evt:{event_id}").stdout
     assert replies.DAMAGED in shown and "no such" not in shown
 

@@ -12,6 +12,7 @@ from memtui.tui.widgets.source_pane import (
     GUTTER,
     MATCHED,
     TEXT_CHANGED,
+    UNREADABLE,
     SourceExcerpt,
     find_excerpt,
 )
@@ -95,6 +96,19 @@ def test_a_new_day_is_announced() -> None:
     told, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
     assert told[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
     assert "Thu 18 Jan 2024 · 2 days ago" in told[2]
+
+
+def test_a_source_that_cannot_be_read_leaves_its_place_between_its_neighbors() -> None:
+    grip = Grip("grip:1", "a quote", "damaged", "damaged", AT, "test")
+    around = Expansion(grip, None, (event("earlier", 1),), (), (event("later", 9),))
+    page = SourceExcerpt(around, UTC, NOW)
+    found = page.lay_out(80).plain.split("\n")
+    assert [line.strip() for line in found[1:]] == [
+        "10:01 you         earlier",
+        UNREADABLE,
+        "10:09 you         later",
+    ]
+    assert page.evidence_lines(80) == (2, 2)
 
 
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:

@@ -54,6 +54,7 @@ MAX_CONTEXT = 60
 PLACEHOLDER = "The source of the selected bullet is shown here, word for word."
 NOT_FOUND = "This source no longer exists: its conversation may have been deleted."
 NO_SOURCE = "There is no source here."
+UNREADABLE = "This source cannot be read: memtui doctor says more."
 TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
 
 
@@ -146,13 +147,14 @@ class SourcePane(Vertical):
         if wanted is not self._requested:
             return
         self.expansion = expansion
-        if not expansion.excerpt_events:
+        if expansion.session is None:
             self._show_text(_title(wanted), NOT_FOUND)
             return
-        event = expansion.excerpt_events[0]
-        speaker = format.speaker(event)
-        said = f"{date_format.clock(event.timestamp, self.zone)} {speaker}"
-        info = SEPARATOR.join([said, *self._session(8)])
+        said = [
+            f"{date_format.clock(event.timestamp, self.zone)} {format.speaker(event)}"
+            for event in expansion.excerpt_events[:1]
+        ]
+        info = SEPARATOR.join([*said, *self._session(8)])
         self.query_one(PaneTitle).show(_title(wanted), info)
         self.query_one("#transcript", Static).update(
             SourceExcerpt(expansion, self.zone, self.now(), wanted.verdict)
@@ -373,6 +375,9 @@ class SourceExcerpt(TextBlock):
             (False, expansion.events_after),
         )
         for is_evidence, events in parts:
+            if is_evidence and not events:
+                line = Content.styled(f"  {UNREADABLE}", "italic $context")
+                yield True, [line.truncate(width, ellipsis=True)]
             for event in events:
                 day = calendar.local_day(event.timestamp, self.zone)
                 if day != previous:
