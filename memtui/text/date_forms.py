@@ -481,14 +481,14 @@ def _clock(match: Match, context: DateContext) -> Phrase | None:
     way = (match["way"] or "").strip()
     slack = CLOCK_SLACK * (1 if way in ("", "at") else 2)
     hours = Hours(at, at, slack)
-    needs = "" if way or half else "day"
     low = lowered(context.text[max(0, match.start() - 8) :][:60])
-    is_soft = not (half and _APPOINTMENT.search(low))
-    return Phrase(hours=hours, needs=needs, is_soft=is_soft)
+    is_appointment = _APPOINTMENT.search(low) is not None
+    needs = "" if way or half or is_appointment else "day"
+    return Phrase(hours=hours, needs=needs, is_soft=not is_appointment)
 
 
 _APPOINTMENT = re.compile(
-    r"\b(?:the|our|my|this|that|a)\s{1,3}[0-9:]{1,5}\s?[ap]\.?m\.?\s{1,3}(?:\w{1,20}\s)?"
+    r"\b(?:the|our|my|this|that|a)\s{1,3}[0-9:]{1,5}(?:\s?[ap]\.?m\.?)?\s{1,3}(?:\w{1,20}\s)?"
     r"(?:meeting|call|stand-?up|sync|session|review|interview|demo|retro|planning|chat"
     r"|discussion|deploy(?:ment)?|release|incident|outage)\b"
 )

@@ -124,6 +124,7 @@ _UP_TO = _compiled(r"(?:\s?-\s?| (?:to|through) )(?:the )?")
 _OPEN = _compiled(
     r"(?<!\w)(since|before|prior to|after|until|till|up to|by) (?:the )?$"
 )
+_SENTENCE_END = re.compile(r"[.?!;]\s|\n")
 _ONWARDS = _compiled(r" (?:onwards?|on(?=\s{0,3}(?:$|[?.!,;:)])))")
 _YEAR = re.compile(rf"(?<![0-9]){YEAR}(?![0-9])")
 
@@ -147,8 +148,8 @@ def read(text: str, now: datetime, zone: tzinfo) -> list[DatePeriod]:
     context = DateContext(now, zone, text, now.astimezone(zone).date())
     low = lowered(text)
     joined = _joined(list(_phrases(low, context)), low, context)
-    narrowed = (_narrowed(one, low, context) for one in joined)
-    periods = list(_periods([one for one in narrowed if one], low, context))
+    narrowed = [n for one in joined if (n := _narrowed(one, low, context))]
+    periods = list(_periods(_with_their_day(narrowed, low), low, context))
     return [one for one in periods if not one.is_soft] or periods
 
 
@@ -249,6 +250,29 @@ def _both(one: Phrase, two: Phrase, low: str, context: DateContext) -> Phrase | 
     else:
         return None
     return replace(both, start=one.start, end=two.end) if both else None
+
+
+def _with_their_day(phrases: list[Phrase], low: str) -> list[Phrase]:
+    """Give "the 3pm meeting" the day that its sentence names before or after it.
+
+    Both phrases then mean the same time. Beside a longer period the hours are loose.
+    """
+    found = list(phrases)
+    for place, one in enumerate(phrases):
+        if one.days or one.hours is None or one.is_soft or one.needs:
+            continue
+        for other in (place + 1, place - 1):
+            two = phrases[other] if 0 <= other < len(phrases) else one
+            left, right = sorted((one, two), key=lambda phrase: phrase.start)
+            is_near = not _SENTENCE_END.search(low, left.end, right.start)
+            if is_near and two.days and not two.hours and _is_date(two, low):
+                if len(two.days) == 1 and not _before(_OPEN, low, two.start):
+                    found[place] = replace(one, days=two.days)
+                    found[other] = replace(two, hours=one.hours)
+                else:
+                    found[place] = replace(one, is_soft=True)
+                break
+    return found
 
 
 def _weekday_beside(one: Phrase, two: Phrase, way: str) -> Phrase | None:

@@ -82,6 +82,43 @@ def test_s0_43_the_3pm_meeting_is_a_time() -> None:
     assert not query_dates.parse("the job that runs at 3pm", now, UTC).periods
 
 
+@pytest.mark.parametrize(
+    ("question", "day", "words"),
+    [
+        ("the 3pm meeting yesterday", 17, "meeting"),
+        ("the 15:00 meeting on January 12", 12, "meeting"),
+        ("on Monday, what did we say in the 3pm call?", 15, "what did we say call?"),
+        ("good morning, the 3pm meeting on Tuesday", 16, "good morning, meeting"),
+    ],
+)
+def test_s0_43_the_3pm_meeting_takes_the_day_of_its_sentence(
+    question: str, day: int, words: str
+) -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    dated = query_dates.parse(question, now, UTC)
+    (period,) = dated.periods
+    assert period.start == datetime(2024, 1, day, 14, 30, tzinfo=UTC)
+    assert period.end == datetime(2024, 1, day, 15, 30, tzinfo=UTC)
+    assert dated.words == words
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "after"),
+    [
+        ("the 3pm meeting last week", 8, 15),
+        ("the 3pm meeting before January 12", None, 12),
+        ("January 15-18", 15, 19),
+    ],
+)
+def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
+    question: str, first: int | None, after: int
+) -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    (period,) = query_dates.parse(question, now, UTC).periods
+    assert period.start == (first and datetime(2024, 1, first, tzinfo=UTC))
+    assert period.end == datetime(2024, 1, after, tzinfo=UTC)
+
+
 def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
     """Return what an agent is answered within the default budget."""
     answer = ToolRunner(lambda: house).call(
