@@ -436,7 +436,8 @@ class NodeReader:
             of_levels = self._passing(levels, None, (), ()) or frozenset()
             allowed = of_levels if allowed is None else allowed & of_levels
         sums, left_out = self._add_up(terms, allowed, limit)
-        passing = sums if allowed is None else sums.keys() & allowed
+        passing = set(sums) if allowed is None else sums.keys() & allowed
+        passing -= self._matching_elsewhere(query.filters, passing, sums, in_segments)
         totals = _totals([sums[number] for number in passing])
         best = nlargest(limit, zip(totals, passing, strict=True))
         most = sum(term.idf for term in terms) * len(terms)
@@ -477,6 +478,30 @@ class NodeReader:
             having = Or([_word_query(word) for word in excluded]).docs(self._searcher)
             sets.append(frozenset(range(self.size)).difference(having))
         return frozenset.intersection(*sets) if sets else None
+
+    def _matching_elsewhere(
+        self,
+        filters: Filters,
+        passing: Collection[int],
+        sums: Mapping[int, float],
+        in_segments: frozenset[int] | None,
+    ) -> set[int]:
+        """Return the wide nodes of which nothing matches within the dates.
+
+        Those that lie within the dates themselves do not count.
+        """
+        if not (filters.since or filters.until):
+            return set()
+        first = minute(filters.since) if filters.since else 0
+        last = minute(filters.until) if filters.until else 2**31
+        starts, ends, segments = self._starts, self._ends, set(self._segments)
+        return {
+            number
+            for number in passing
+            if (starts[number] < first or ends[number] >= last)
+            and number not in segments
+            and not self._best_segment(number, sums, in_segments)
+        }
 
     def _add_up(
         self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int

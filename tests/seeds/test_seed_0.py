@@ -66,10 +66,36 @@ def test_s0_42_months_are_searched_by_their_calendar_days(
         return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
 
     assert found("token level:month") == {"toc:month:2024-01"}
-    assert found("token after:2024-01-29 level:month") == {"toc:month:2024-01"}
+    # January reaches beyond the 29th, but says nothing of tokens after it.
+    assert found("token after:2024-01-29 level:month") == set()
     assert found("token after:2024-02 level:month") == set()
-    assert found("token before:2024-01-02 level:month") == {"toc:month:2024-01"}
+    assert found("token after:2024-01-15 level:month") == {"toc:month:2024-01"}
+    assert found("token before:2024-01-02 level:month") == set()
     assert found("token before:2024 level:month") == set()
+
+
+def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
+    house: Workspace,
+) -> None:
+    day = 24 * 3_600
+    store_messages(
+        make_message("Move the kafka consumer to its own process.", 0, session="a"),
+        make_message("Make the login page faster.", 12 * day, session="b"),
+        make_message("Rename the kafka topic of orders.", 20 * day, session="c"),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+
+    def found(query: str) -> set[str]:
+        return {hit.node_id for hit in house.teleport.find(query).hits}
+
+    assert found("kafka level:year") == {"toc:year:2025"}
+    assert found("kafka level:year after:2025-03-20") == {"toc:year:2025"}
+    assert found("kafka level:year after:2025-04-10") == set()
+    assert found("kafka level:month after:2025-03-20") == {"toc:month:2025-04"}
+    assert found("kafka level:month before:2025-03-20") == {"toc:month:2025-03"}
+    between = "after:2025-03-20 before:2025-04-01"
+    assert found(f"kafka {between}") == set()
+    assert found(f"login level:month {between}") == {"toc:month:2025-03"}
 
 
 def test_s0_43_the_3pm_meeting_is_a_time() -> None:
