@@ -4,6 +4,7 @@ A commit ends a part: it stands for the work since the one before it. Work that 
 committed is divided by requests. Parts with similar names are one.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ NAMED_SHARE = 0.15
 """A part with a smaller share of the effort of the largest is not named."""
 
 
+_NUMBER = re.compile(r"\d+")
+
 NAMED_FILES = 2
 """A part without a request is named by at most this many of its files, too."""
 
@@ -41,6 +44,12 @@ class _WorkPart:
     """The content words of the name."""
     files: set[str]
     """The names of the files that it changes."""
+
+    def has_name_like(self, other: "_WorkPart") -> bool:
+        """Return whether the names share words, and do not differ in their numbers."""
+        own, others = (set(_NUMBER.findall(one.name)) for one in (self, other))
+        has_other_number = own and others and own.isdisjoint(others)
+        return not has_other_number and _overlap(self.terms, other.terms)
 
     def is_near(self, other: "_WorkPart") -> bool:
         """Return whether both are the same, or change the same files."""
@@ -107,7 +116,7 @@ def _find_parts(segments: Sequence[TocNode]) -> list[_WorkPart]:
             _content_terms(name),
             {name for segment in stretch for name in _list_files(segment)},
         )
-        same = [one for one in parts if _overlap(part.terms, one.terms)]
+        same = [*filter(part.has_name_like, parts)]
         if not same and _goes_on(stretch):
             same = parts
         if same:

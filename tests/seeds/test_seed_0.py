@@ -691,9 +691,12 @@ def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
         assert "EXCERPT" in text and estimate(text) <= 300, grip_id
 
 
-def test_s0_12_a_day_keeps_what_each_of_its_sessions_did(house: Workspace) -> None:
+@pytest.mark.parametrize("sessions", [("s0", "s1"), ("s0", "s0")])
+def test_s0_12_a_day_keeps_what_differs_only_in_numbers(
+    house: Workspace, sessions: tuple[str, str]
+) -> None:
     for number, (before, after) in enumerate(((134, 402), (135, 405))):
-        at, session = 3_600 * number, f"s{number}"
+        at, session = 3_600 * number, sessions[number]
         text = f"The retry timeout of service {number} went from {before} ms to {after}"
         store_messages(
             make_message(
@@ -706,8 +709,11 @@ def test_s0_12_a_day_keeps_what_each_of_its_sessions_did(house: Workspace) -> No
     assert house.pipeline.run_until_idle(lambda _: None) == []
     node = browse.get_node("toc:day:2025-03-14")
     assert node is not None
-    told = " ".join(bullet.text for bullet in node.bullets)
-    assert "service 0" in told and "service 1" in told and len(node.bullets) == 2
+    found = " ".join(bullet.text for bullet in node.bullets)
+    assert "timeout of service 0" in found and "timeout of service 1" in found
+    assert "135 ms to 405 ms" in found
+    assert len(node.bullets) == len(set(sessions))
+    assert "service 0" in node.headline and "service 1" in node.headline
 
 
 def test_s0_14_the_headline_of_a_wide_node_names_its_work(
