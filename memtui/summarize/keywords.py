@@ -62,6 +62,9 @@ _ERROR = re.compile(
 CAMEL = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 """A word in camel case."""
 
+_ABBREVIATION = re.compile("[b-df-hj-np-tv-xz]{3,5}")
+"""A word without vowels, as "jwt"."""
+
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
 _TICKED = re.compile(r"`([^`\s]{1,60})`")
 
@@ -415,7 +418,8 @@ def parent_keywords(
         divided = math.sqrt(max((one.weight for one in row), default=0.0)) or 1.0
         for one in row:
             folded = _fold(one)
-            mine = one.weight / divided * _rarity(one, holders[folded], len(rows))
+            rarity = _rarity(level, one, holders[folded], len(rows))
+            mine = one.weight / divided * rarity
             weight[folded] += mine
             forms[folded][one.word] += mine
             share = FREQUENCY_SHARE if one.origin is KeywordOrigin.FREQUENCY else 1.0
@@ -437,13 +441,16 @@ def _fold(keyword: Keyword) -> str:
     return analyzer.fold(keyword.word)
 
 
-def _rarity(keyword: Keyword, holders: int, children: int) -> float:
+def _rarity(level: TocLevel, keyword: Keyword, holders: int, children: int) -> float:
     """Return how much a keyword says about the children that have it, at most 1.
 
-    A name that many have says more than a plain word.
+    A plain word that all days of a longer period have weighs in them together about as
+    much as in one: such words would come first otherwise. Names say more.
     """
     rarity = math.log(1 + children / holders) / math.log(1 + children)
-    return rarity if keyword.origin is KeywordOrigin.FREQUENCY else math.sqrt(rarity)
+    if keyword.origin is not KeywordOrigin.FREQUENCY:
+        return math.sqrt(rarity)
+    return rarity if level is TocLevel.DAY else rarity**2
 
 
 def _heaviest(weights: Mapping[str, float]) -> str:
@@ -513,6 +520,8 @@ def _name_weight(name: str, origin: KeywordOrigin) -> float:
     if CAMEL.fullmatch(name) or "_" in name or "::" in name:
         return 1.7
     if "-" in name or name.isupper() or any(map(str.isdigit, name)):
+        return 1.4
+    if _ABBREVIATION.fullmatch(name):
         return 1.4
     if analyzer.is_unspaced(name):
         return 1.2

@@ -726,6 +726,25 @@ def test_s0_14_the_headline_of_a_wide_node_names_its_work(
         assert "JWT tokens" in node.headline
 
 
+def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
+    house: Workspace,
+) -> None:
+    topics = ("redis", "kafka", "jwt", "grafana", "webpack", "terraform")
+    for number, topic in enumerate(topics):
+        at, session = 2 * 24 * 3_600 * number, f"s{number}"
+        asked = f"Raise the timeout of {topic}, and make its interval shorter."
+        done = f"I raised the timeout of {topic}; the interval on its port is shorter."
+        store_messages(
+            make_message(asked, at, session=session),
+            make_message(done, at + 9, role=EventRole.ASSISTANT, session=session),
+        )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    node = browse.get_node("toc:month:2025-03")
+    assert node is not None
+    assert set(topics) <= set(node.keyword_texts)
+    assert len(set(topics) & set(node.keyword_texts[:6])) >= 5
+
+
 def test_s0_60_keywords_are_words_that_occur_in_the_talk(
     full_house: Workspace,
 ) -> None:
