@@ -13,15 +13,15 @@ from memtui.agents import replies, routing, sessions, toc
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.events import Event, EventRole
+from memtui.model.events import Event, EventRole, to_ms
 from memtui.model.hits import ScoreBand, score_band
 from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocNode
-from memtui.model.summaries import DraftBullet, Keyword, KeywordOrigin
+from memtui.model.summaries import BulletKind, DraftBullet, Keyword, KeywordOrigin
 from memtui.model.verdicts import Support
 from memtui.search import query as search_query
 from memtui.search import query_dates
-from memtui.services import browse, conversation
-from memtui.store import database
+from memtui.services import browse, conversation, explain, versions
+from memtui.store import database, outbox
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
 from memtui.summarize import keywords, segmenter
@@ -31,7 +31,8 @@ from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
-from tests.message_factory import make_message, store_messages
+from tests.message_factory import make_message, name_session, store_messages
+from tests.model_versions import add_model_version, unsupported_bullet
 
 
 def test_s0_31_a_day_ends_with_its_last_moment(full_house: Workspace) -> None:
@@ -143,6 +144,45 @@ def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
     (period,) = query_dates.parse(question, now, UTC).periods
     assert period.start == (first and datetime(2024, 1, first, tzinfo=UTC))
     assert period.end == datetime(2024, 1, after, tzinfo=UTC)
+
+
+FACTS = {
+    BulletKind.COMMANDS,
+    BulletKind.COMMIT,
+    BulletKind.FILES,
+    BulletKind.PROJECT,
+    BulletKind.PULL_REQUEST,
+    BulletKind.STATE,
+    BulletKind.TESTS,
+}
+"""The lines of a summary that are no statements."""
+
+WORDS = [
+    "login",
+    "search",
+    "billing",
+    "profile",
+    "invoice",
+    "gallery",
+    "calendar",
+    "contact",
+    "archive",
+    "download",
+    "settings",
+    "pricing",
+    "careers",
+    "privacy",
+    "support",
+    "newsletter",
+    "checkout",
+    "shipping",
+    "returns",
+    "dashboard",
+    "reports",
+    "partners",
+    "events",
+    "glossary",
+]
 
 
 def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
@@ -268,6 +308,34 @@ def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> 
             assert f"{mark}Token refresh now uses a sliding window" in text, text
 
 
+def test_c15_an_audit_lists_what_to_check_and_why(full_house: Workspace) -> None:
+    day, doubtful = "toc:day:2024-01-18", "The payments worker retries 42 times."
+    invented = unsupported_bullet("A second browser tab was added.")
+    add_model_version(day, "Token refresh", with_weak=doubtful, held=(invented,))
+    with database.transaction():
+        outbox.add_nodes([day], to_ms(datetime.now(UTC)))
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    # The list of what to check.
+    for query in ("level:day has:weak", "payments level:day has:weak"):
+        hits = full_house.teleport.find(query).hits
+        assert [hit.node_id for hit in hits] == [day], query
+    assert full_house.teleport.find("level:day has:unsupported").hits == ()
+    # The verdict with its reason, and the way to the source.
+    node = browse.get_node(day)
+    assert node is not None
+    first = node.bullets[0]
+    assert (first.text, first.support) == (doubtful, Support.WEAK)
+    assert "payments.py" in explain.explain_verdict(first)
+    assert f"~ {doubtful}" in agent_text(full_house, "get_node", node_id=day)
+    text = agent_text(full_house, "expand_grip", grip_id=first.grip_ids[0])
+    assert "EXCERPT" in text
+    # What was withheld stays with the version.
+    shown = versions.find_history(day).shown
+    assert shown is not None
+    (withheld,) = versions.find_version(day, shown.version).withheld
+    assert withheld.text == invented.text
+
+
 def walk_nodes(node_id: str = "") -> Iterator[TocNode]:
     """Yield all nodes below one, or all there are."""
     for entry in browse.list_children(node_id):
@@ -306,9 +374,30 @@ def test_the_table_of_contents_has_five_levels(full_house: Workspace) -> None:
     ],
 )
 def test_each_level_has_its_number_of_bullets(
-    level: str, least: int, most: int
+    full_house: Workspace, level: str, least: int, most: int
 ) -> None:
     assert BULLET_COUNTS[TocLevel(level)] == (least, most)
+    for node in walk_nodes():
+        found = [one for one in node.bullets if one.kind not in FACTS]
+        assert node.level != level or 1 <= len(found) <= most, node.node_id
+
+
+def test_a_year_lists_three_to_seven_pieces_of_work_of_each_project(
+    house: Workspace,
+) -> None:
+    hour = 3_600
+    for number in range(24):
+        session, project = f"s{number}", f"project{number % 3}"
+        text = f"Add the {WORDS[number]} page to the {project} site."
+        store_messages(make_message(text, 30 * hour * number, session=session))
+        name_session(session, project=project)
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    node = browse.get_node("toc:year:2025")
+    assert node is not None
+    works = [one.project for one in node.bullets if one.kind is BulletKind.WORK]
+    counts = [works.count(f"project{number}") for number in range(3)]
+    assert min(counts) >= 3 and max(counts) <= 7, counts
+    assert sum(one.kind is BulletKind.PROJECT for one in node.bullets) == 3
 
 
 @pytest.mark.parametrize(
