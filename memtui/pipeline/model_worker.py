@@ -7,7 +7,6 @@ segments from the newest on. Whatever goes wrong, the extract stays.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
-from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
@@ -18,7 +17,7 @@ from memtui.model.nodes import TocNode
 from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
-from memtui.pipeline.schedule import DueJob, JobScheduler
+from memtui.pipeline.schedule import DueJob, JobScheduler, RewriteResult
 from memtui.pipeline.summarization import NewVersion, ParentWork, SegmentWork
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
@@ -53,31 +52,6 @@ RECHECK_AFTER = timedelta(seconds=30)
 """The shortest time before a model that is not ready is checked again."""
 
 
-class ModelMonitor:
-    """Checks the model and stores its state when it changed."""
-
-    def __init__(
-        self, summarizer: Summarizer, zone: tzinfo, clock: Callable[[], datetime]
-    ) -> None:
-        self._summarizer, self._zone, self._clock = summarizer, zone, clock
-        self._last: tuple[ModelCondition, str, datetime | None] | None = None
-
-    def check(self, model: ModelStatus) -> ModelStatus:
-        """Return the status with the model's present health and queue."""
-        health, until = self._summarizer.health(), None
-        if health.condition is ModelCondition.RESTING:
-            rest = max(timedelta(seconds=health.retry_after_s), RECHECK_AFTER)
-            until = (self._clock() + rest).astimezone(self._zone)
-        found = health.condition, health.message, until
-        with database.connection():
-            waiting = rewrite_queue.count(TocLevel.SEGMENT)
-            if found != self._last:
-                with database.transaction():
-                    meta.set_model_record(ModelRecord(*found, self._clock()))
-                self._last = found
-        return replace(model.with_health(health), paused_until=until, pending=waiting)
-
-
 PERMANENT_ERRORS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
 """Errors that the same model would repeat with the same text."""
 
@@ -92,16 +66,6 @@ FORBIDDEN_PAUSE_S = 1800.0
 """Seconds to pause after a server that is not allowed was met."""
 
 Work = SegmentWork | ParentWork
-
-
-class RewriteResult(StrEnum):
-    """The result of rewriting a node."""
-
-    MADE = "made"
-    REJECTED = "rejected"
-    FAILED = "failed"
-    NOTHING = "nothing"
-    """There was nothing to do, or the node changed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,71 +242,6 @@ def _pause_s(error: OllamaError) -> float:
     return FORBIDDEN_PAUSE_S if isinstance(error, NotAllowedError) else 0.0
 
 
-class JobRuns:
-    """The running jobs: their results and errors until they end."""
-
-    def __init__(self, schedule: JobScheduler, clock: Callable[[], datetime]) -> None:
-        self._schedule, self._clock = schedule, clock
-        self._forced: set[Job] = set()
-        self._done: set[Job] = set()
-        self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
-
-    def is_held(self, job: Job) -> bool:
-        """Return whether a job is paused and was not requested."""
-        return self._schedule.is_paused(job) and job not in self._forced
-
-    def begin(self, due: DueJob, now: datetime) -> None:
-        """Start a run, even of a paused job."""
-        if self._schedule.is_paused(due.job):
-            self._forced.add(due.job)
-        self._schedule.begin(due.job, due.reason, now)
-        self._count(due.job, RewriteResult.NOTHING)
-
-    def record(self, job: Job, name: str, outcome: RewriteOutcome) -> None:
-        """Record the result for a node."""
-        self._errors[job].pop(name, None)
-        if outcome.error and outcome.result is not RewriteResult.REJECTED:
-            self._errors[job][name] = outcome.error
-        self._done.add(job)
-        self._count(job, outcome.result)
-
-    def end(self, job: Job, result: RunResult, error: str = "") -> None:
-        """End a run. Nodes that succeeded in a later attempt do not count as failed."""
-        if result is RunResult.DONE and self._schedule.is_requested(job):
-            error = error or self._explain_nothing_done(job)
-        self._forced.discard(job)
-        self._done.discard(job)
-        errors = [*self._errors[job].values(), error]
-        self._errors[job].clear()
-        if any(errors) and result is RunResult.DONE:
-            result = RunResult.FAILED
-        message = next(filter(None, reversed(errors)), "")
-        self._schedule.end(job, result, self._clock(), message)
-
-    def _explain_nothing_done(self, job: Job) -> str:
-        """Return why a requested run did nothing although nodes are queued."""
-        with database.connection():
-            if job in self._done or not rewrite_queue.count(job.level):
-                return ""
-            waiting = rewrite_queue.count(TocLevel.SEGMENT)
-        if waiting and job is not Job.SEGMENTS:
-            return f"lower levels come first: {waiting:,} segments are pending"
-        return "the queued periods are not over yet, or are retried later"
-
-    def _count(self, job: Job, kind: RewriteResult) -> None:
-        """Store the result for a node and the number of nodes left."""
-        with database.connection():
-            waiting = rewrite_queue.count(job.level)
-        self._schedule.update(
-            job,
-            self._clock(),
-            made=kind is RewriteResult.MADE,
-            rejected=kind is RewriteResult.REJECTED,
-            failed=kind is RewriteResult.FAILED,
-            waiting=waiting,
-        )
-
-
 MIN_AGES = {
     TocLevel.DAY: timedelta(hours=1),
     TocLevel.WEEK: timedelta(hours=24),
@@ -388,10 +287,9 @@ class ModelWorker:
         """
         self._summarizer = summarizer = make(self.set_progress)
         self._schedule, self._on_change = schedule, on_change
-        self._runs = JobRuns(schedule, clock)
         self._zone, self._clock = zone, clock
         self._rewrite = Rewriter(summarizer, rules, zone, clock, self.set_progress)
-        self._monitor = ModelMonitor(summarizer, zone, clock)
+        self._stored: tuple[ModelCondition, str, datetime | None] | None = None
         self._paused_until: datetime | None = None
         self._checked_ms = 0
         self._summarizer_version = ""
@@ -410,7 +308,14 @@ class ModelWorker:
         """End all runs; no step follows."""
         for job in Job:
             if self._schedule.is_running(job):
-                self._runs.end(job, RunResult.STOPPED)
+                self._end_run(job, RunResult.STOPPED)
+
+    def _begin_run(self, job: Job, reason: RunReason, now: datetime) -> None:
+        self._schedule.begin(job, reason, now)
+        self._schedule.record(job, now)
+
+    def _end_run(self, job: Job, result: RunResult, error: str = "") -> None:
+        self._schedule.end(job, result, self._clock(), error)
 
     def _set_status(self, model: ModelStatus) -> None:
         self.model = model
@@ -433,19 +338,19 @@ class ModelWorker:
             return 0
         if due and not is_due_now and self._is_idle(due.job, now):
             self._schedule.begin(due.job, due.reason, now)
-            self._runs.end(due.job, RunResult.DONE)
+            self._end_run(due.job, RunResult.DONE)
             return 0
         if not self._is_ready(now):
             self._give_up(due, now)
             return 0
         if due:
-            self._runs.begin(due, now)
+            self._begin_run(due.job, due.reason, now)
             work = self._next_work(now)
         if not work:
             return 0
         job, name = work
         if job is Job.SEGMENTS and not self._schedule.is_running(job):
-            self._runs.begin(DueJob(job, RunReason.WAITING), now)
+            self._begin_run(job, RunReason.WAITING, now)
         return self._rewrite_node(job, name)
 
     def _next_work(self, now: datetime) -> tuple[Job | None, str] | None:
@@ -457,7 +362,7 @@ class ModelWorker:
                 if name := self._next_node(job, now):
                     return job, name
                 if self._schedule.is_running(job) and not is_held_up:
-                    self._runs.end(job, RunResult.DONE)
+                    self._end_run(job, RunResult.DONE)
         return None
 
     def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
@@ -468,9 +373,9 @@ class ModelWorker:
         is_held_up = False
         for job in (*ROLLUP_JOBS, Job.SEGMENTS):
             is_running = self._schedule.is_running(job)
-            if self._runs.is_held(job):
+            if self._schedule.is_held(job):
                 if is_running:
-                    self._runs.end(job, RunResult.STOPPED)
+                    self._end_run(job, RunResult.STOPPED)
             elif job is Job.SEGMENTS:
                 yield job, False
             elif is_running and not is_held_up:
@@ -537,10 +442,26 @@ class ModelWorker:
         with database.connection():
             return rewrite_queue.last_requested_ms() > self._checked_ms
 
+    def _check_model(self) -> None:
+        """Update the status, and store the model's condition if it changed."""
+        health, until = self._summarizer.health(), None
+        if health.condition is ModelCondition.RESTING:
+            rest = max(timedelta(seconds=health.retry_after_s), RECHECK_AFTER)
+            until = (self._clock() + rest).astimezone(self._zone)
+        found = health.condition, health.message, until
+        with database.connection():
+            waiting = rewrite_queue.count(TocLevel.SEGMENT)
+            if found != self._stored:
+                with database.transaction():
+                    meta.set_model_record(ModelRecord(*found, self._clock()))
+                self._stored = found
+        status = self.model.with_health(health)
+        self._set_status(replace(status, paused_until=until, pending=waiting))
+
     def _is_ready(self, now: datetime) -> bool:
         """Check the model; pause if it is not ready."""
         self._checked_ms = to_ms(now)
-        self._set_status(self._monitor.check(self.model))
+        self._check_model()
         health = self.model.health
         assert health is not None
         if not health.is_ready:
@@ -567,13 +488,13 @@ class ModelWorker:
         health = self.model.health
         error = health.summary if health else ""
         if due and due.reason is RunReason.REQUESTED:
-            self._runs.begin(due, now)
-            self._runs.end(due.job, RunResult.FAILED, error)
+            self._begin_run(due.job, due.reason, now)
+            self._end_run(due.job, RunResult.FAILED, error)
         if health and health.condition is ModelCondition.RESTING:
             return
         for job in Job:
             if self._schedule.is_running(job):
-                self._runs.end(job, RunResult.FAILED, error)
+                self._end_run(job, RunResult.FAILED, error)
                 self._schedule.note_change()
 
     def _rewrite_node(self, job: Job | None, name: str) -> int:
@@ -589,10 +510,12 @@ class ModelWorker:
             self._set_status(self.model.idle())
         self.changed.update(outcome.changed)
         if outcome.pause_s is not None:
-            self._set_status(self._monitor.check(self.model))
+            self._check_model()
             self._pause(outcome.pause_s)
         if job:
-            self._runs.record(job, name, outcome)
+            self._schedule.record(
+                job, self._clock(), outcome.result, name=name, error=outcome.error
+            )
         elif outcome.result is RewriteResult.MADE:
             self._schedule.note_change()
         return 1

@@ -6,13 +6,15 @@ A paused job runs only on request. A missed run is made up for once, when the pi
 starts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobState, RunReason, RunResult
 from memtui.model.schedule import Schedules
-from memtui.store import database, jobs
+from memtui.store import database, jobs, rewrite_queue
 
 LATE_AFTER = timedelta(hours=1)
 """A run that starts later than this after its time counts as missed."""
@@ -24,6 +26,16 @@ _UNRECORDED_IF_EMPTY = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
 """Runs for these reasons are recorded only if they did something."""
 
 
+class RewriteResult(StrEnum):
+    """The result of rewriting a node."""
+
+    MADE = "made"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    NOTHING = "nothing"
+    """There was nothing to do, or the node changed meanwhile."""
+
+
 @dataclass(frozen=True, slots=True)
 class DueJob:
     """A job that should run now."""
@@ -32,13 +44,25 @@ class DueJob:
     reason: RunReason
 
 
+@dataclass(slots=True)
+class _Run:
+    number: int
+    began_at: datetime
+    reason: RunReason
+    is_forced: bool
+    """True if the job is paused: then it was requested."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """By node; nodes that succeeded in a later attempt are left out."""
+    has_worked: bool = False
+
+
 class JobScheduler:
     """The state of the jobs: due, running, paused."""
 
     def __init__(self, plan: Schedules) -> None:
         self._schedules = plan
         self._opened_at: datetime | None = None
-        self._runs: dict[Job, tuple[int, datetime, RunReason]] = {}
+        self._runs: dict[Job, _Run] = {}
         self._ended: dict[Job, datetime] = {}
         self._not_due: dict[Job, tuple[datetime, datetime]] = {}
         self._paused: set[Job] = set()
@@ -72,20 +96,49 @@ class JobScheduler:
     def is_running(self, job: Job) -> bool:
         return job in self._runs
 
-    def is_requested(self, job: Job) -> bool:
-        """Return whether a requested run of the job goes on."""
-        return job in self._runs and self._runs[job][2] is RunReason.REQUESTED
+    def is_held(self, job: Job) -> bool:
+        """Return whether a job is paused and was not requested."""
+        run = self._runs.get(job)
+        return self.is_paused(job) and not (run and run.is_forced)
 
     def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
         """Record the start of a run."""
         if job in self._runs:
             raise RuntimeError(f"{job} runs already")
+        is_paused = self.is_paused(job)
         with database.connection():
             self._open(now)
             with database.transaction():
                 number = jobs.start_run(job, reason, to_ms(now))
-        self._runs[job] = number, now, reason
+        self._runs[job] = _Run(number, now, reason, is_paused)
         self._after_segments.discard(job)
+
+    def record(
+        self,
+        job: Job,
+        now: datetime,
+        result: RewriteResult = RewriteResult.NOTHING,
+        *,
+        name: str = "",
+        error: str = "",
+    ) -> None:
+        """Record the result for a node, and the number of nodes left."""
+        run = self._runs[job]
+        if name:
+            run.has_worked = True
+            run.errors.pop(name, None)
+        if error and result is not RewriteResult.REJECTED:
+            run.errors[name] = error
+        with database.connection():
+            waiting = rewrite_queue.count(job.level)
+        self.update(
+            job,
+            now,
+            made=result is RewriteResult.MADE,
+            rejected=result is RewriteResult.REJECTED,
+            failed=result is RewriteResult.FAILED,
+            waiting=waiting,
+        )
 
     def update(
         self,
@@ -97,33 +150,29 @@ class JobScheduler:
         failed: int = 0,
         waiting: int | None = None,
     ) -> None:
-        """Record the progress of a run.
-
-        Args:
-            job: The running job.
-            now: The time.
-            made: New versions that became current.
-            rejected: New versions that their source does not support.
-            failed: Nodes for which no version could be made.
-            waiting: The number of nodes left; None if unknown.
-        """
+        """Add the progress of a run since the last update."""
         counts = jobs.RunProgress(made, rejected, failed)
         with database.transaction():
-            jobs.update_run(self._runs[job][0], to_ms(now), counts, waiting)
+            jobs.update_run(self._runs[job].number, to_ms(now), counts, waiting)
         if job is Job.SEGMENTS and made:
             self._has_changes = True
 
     def end(self, job: Job, result: RunResult, now: datetime, error: str = "") -> None:
         """Record the end of a run; ``STOPPED`` if the program or the job stopped it."""
-        number, began_at, reason = self._runs.pop(job)
+        run = self._runs.pop(job)
         self._ended[job] = now
         self._not_due.pop(job, None)
+        if result is RunResult.DONE and run.reason is RunReason.REQUESTED:
+            error = error or _explain_nothing_done(job, run)
+        error = next(filter(None, [error, *reversed(run.errors.values())]), "")
+        if error and result is RunResult.DONE:
+            result = RunResult.FAILED
         times = self._schedules.for_job(job)
-        skipped = times.count(began_at, now) if times else 0
+        skipped = times.count(run.began_at, now) if times else 0
         with database.transaction():
-            jobs.end_run(number, result, to_ms(now), error=error, skipped=skipped)
-            if reason in _UNRECORDED_IF_EMPTY:
-                jobs.delete_empty_run(number)
+            jobs.end_run(run.number, result, to_ms(now), error=error, skipped=skipped)
+            if run.reason in _UNRECORDED_IF_EMPTY:
+                jobs.delete_empty_run(run.number)
 
     def note_change(self) -> None:
         """Note that nodes changed that no run has rolled up."""
@@ -197,3 +246,14 @@ class JobScheduler:
         assert self._opened_at is not None
         is_late = at < self._opened_at or now - at > LATE_AFTER
         return RunReason.MISSED if is_late else RunReason.SCHEDULE
+
+
+def _explain_nothing_done(job: Job, run: _Run) -> str:
+    """Return why a requested run did nothing although nodes are queued."""
+    with database.connection():
+        if run.has_worked or not rewrite_queue.count(job.level):
+            return ""
+        waiting = rewrite_queue.count(TocLevel.SEGMENT)
+    if waiting and job is not Job.SEGMENTS:
+        return f"lower levels come first: {waiting:,} segments are pending"
+    return "the queued periods are not over yet, or are retried later"
