@@ -25,12 +25,10 @@ from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.query import Query
-from memtui.search.query_dates import DatedQuery
 from memtui.search.quotes import QuoteResult
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text import analyzer
-from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -80,26 +78,25 @@ def route(
     zone = workspace.zone
     if _ASKS_WHAT_IS_OPEN.search(question):
         return _list_left_open(workspace, question, Scope(agent, project), limit)
-    dated = query_dates.parse(question, workspace.now(), zone)
     filters = replace(EVERYTHING, scope=Scope(agent, project))
-    parsed = search_query.parse(dated.words, zone, filters)
+    parsed = query_dates.parse(question, workspace.now(), zone, filters)
     # Filters of the question hold for browsing too.
     with database.connection():
         scope, nothing_of = scopes.resolve_names(parsed.filters.scope)
-    strategy, why = choose_strategy(parsed, dated.periods)
+    strategy, why = choose_strategy(parsed)
     by_period = {
         period: browse.list_covering(period.start, period.end, zone, scope)
-        for period in dated.periods
+        for period in parsed.periods
     }
     found = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in found}.values()]
     quoted = QuoteResult(Hits(question))
     if strategy in (Strategy.TELEPORT, Strategy.BOTH):
-        quoted = _search(workspace, question, dated, limit, scope)
+        quoted = _search(workspace, question, parsed, limit, scope)
     times = [one.at for one in quoted.quotes]
     elsewhere = []
-    if dated.periods and times and not any(map(dated.covers, times)):
-        named = " and ".join(one.label.partition(":")[0] for one in dated.periods)
+    if parsed.periods and times and not any(map(parsed.covers, times)):
+        named = " and ".join(one.label.partition(":")[0] for one in parsed.periods)
         beside = f"Nothing of {named} holds it; these" if nodes else "These"
         elsewhere = [f"{beside} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
@@ -114,7 +111,7 @@ def route(
     if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     starts = [node.start_time for node in found]
-    missing += query_dates.note_earlier_starts(dated.periods, starts)
+    missing += query_dates.note_earlier_starts(parsed.periods, starts)
     understood = [{"text": one.text, "is_met": one.has_hits} for one in read]
     head = _head(strategy, why, score, understood, quoted.unknown)
     # The times are in the head.
@@ -184,7 +181,7 @@ def _list_left_open(
     """
     zone = workspace.zone
     dated = query_dates.parse(question, workspace.now(), zone)
-    words = _OPEN_WORDS.sub(" ", dated.words)
+    words = _OPEN_WORDS.sub(" ", dated.text)
     parsed = search_query.parse(words, zone, replace(EVERYTHING, scope=scope))
     with database.connection():
         scope, unknown = scopes.resolve_names(parsed.filters.scope)
@@ -230,17 +227,15 @@ def _list_left_open(
     )
 
 
-def choose_strategy(
-    parsed: Query, periods: Sequence[DatePeriod]
-) -> tuple[Strategy, str]:
-    """Choose how a question with these times is answered, and say why."""
+def choose_strategy(parsed: Query) -> tuple[Strategy, str]:
+    """Choose how a question is answered, and say why."""
     specific = [word.text for word in parsed.words if word.is_specific]
     named = list(dict.fromkeys([*parsed.phrases, *specific]))
     words = ", ".join(named[:5])
-    time = "; ".join(period.label for period in periods)
-    if periods and named:
+    time = "; ".join(period.label for period in parsed.periods)
+    if parsed.periods and named:
         return Strategy.BOTH, f"It names a time ({time}) and terms: {words}."
-    if periods:
+    if parsed.periods:
         return Strategy.BROWSE, f"It names a time: {time}."
     if named:
         return Strategy.TELEPORT, f"It names specific terms: {words}."
@@ -248,19 +243,19 @@ def choose_strategy(
 
 
 def _search(
-    workspace: "Workspace", question: str, dated: DatedQuery, limit: int, scope: Scope
+    workspace: "Workspace", question: str, parsed: Query, limit: int, scope: Scope
 ) -> QuoteResult:
     """Find quotes; of the question's time alone if it has some."""
     everything = replace(EVERYTHING, scope=scope)
     find = partial(workspace.quotes.find, limit=limit)
-    if not dated.periods:
+    if not parsed.periods:
         return find(question, filters=everything)
-    within = query_dates.restrict(everything, dated.periods)
-    quoted = find(dated.words, filters=within)
-    quotes = tuple(one for one in quoted.quotes if dated.covers(one.at))
+    within = query_dates.restrict(everything, parsed.periods)
+    quoted = find(parsed.text, filters=within)
+    quotes = tuple(one for one in quoted.quotes if parsed.covers(one.at))
     if quotes:
         return replace(quoted, quotes=quotes)
-    return find(dated.words, filters=everything)
+    return find(parsed.text, filters=everything)
 
 
 def _score(

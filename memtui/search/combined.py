@@ -38,7 +38,6 @@ from memtui.search.nodes import (
     read_newest,
 )
 from memtui.search.query import Query
-from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer
 from memtui.search.snippets import best_snippet, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
@@ -116,26 +115,25 @@ class CombinedSearch:
         call it on the thread of the screen.
         """
         began_s = time.perf_counter()
-        dated = query_dates.parse(text, self._clock(), self._zone)
-        query = search_query.parse(dated.words, self._zone, filters)
+        query = query_dates.parse(text, self._clock(), self._zone, filters)
         result: Hits[CombinedHit] = Hits(text, notes=query.hints)
-        recent_query = query_dates.recent_query(query, dated)
+        recent_query = query_dates.recent_query(query)
         if recent_query is None and query_dates.is_small_talk(query):
             recent_query = replace(query, words=())
         if recent_query:
             with database.connection():
-                result = self._recent(recent_query, dated, result, limit)
+                result = self._recent(recent_query, result, limit)
         elif query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         else:
             with database.connection():
-                result = self._search(query, dated, result, limit)
-            times = dated.describe([hit.at for hit in result.hits])
+                result = self._search(query, result, limit)
+            times = query.describe_periods([hit.at for hit in result.hits])
             result = replace(result, times=times)
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
     def _recent(
-        self, query: Query, dated: DatedQuery, result: Hits[CombinedHit], limit: int
+        self, query: Query, result: Hits[CombinedHit], limit: int
     ) -> Hits[CombinedHit]:
         """Return the newest segments if no topic is searched for."""
         query, notes = resolve_filters.resolve(query)
@@ -143,15 +141,15 @@ class CombinedSearch:
         if query.filters.role:
             notes.append(NEWEST_MESSAGES)
         else:
-            pages = query_dates.page_ids(query, dated, self._zone)
+            pages = query_dates.page_ids(query, self._zone)
             hits = _list_newest(query, limit, pages)
-        notes += [*result.notes, *query_dates.describe_newest(dated)]
+        notes += [*result.notes, *query_dates.describe_newest(query)]
         starts = [hit.at for hit in hits]
-        notes += query_dates.note_earlier_starts(dated.periods, starts)
+        notes += query_dates.note_earlier_starts(query.periods, starts)
         return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(
-        self, query: Query, dated: DatedQuery, result: Hits[CombinedHit], limit: int
+        self, query: Query, result: Hits[CombinedHit], limit: int
     ) -> Hits[CombinedHit]:
         query, unknown = resolve_filters.resolve(query)
         filters = query.filters
@@ -167,7 +165,7 @@ class CombinedSearch:
             for number, at in [starts.get(match.landing_id, (0, None))]
             if at and (allowed is None or number in allowed)
         ]
-        ranked = _rank(found, leads, dated, query)[: max(0, limit)]
+        ranked = _rank(found, leads, query)[: max(0, limit)]
         shown = [match for one in ranked if not one.message for match in one.matches]
         hits = {hit.target_id: hit for hit in read_hits(shown, query)}
         best = [one.message for one in ranked if one.message]
@@ -188,7 +186,6 @@ class CombinedSearch:
 def _rank(
     found: MessageMatches,
     leads: Sequence[tuple[int, IndexMatch, datetime]],
-    dated: DatedQuery,
     query: Query,
 ) -> list[RankedSession]:
     """Return the sessions that match, the best first.
@@ -210,7 +207,7 @@ def _rank(
         one.add_score(Layer.WINDOWS, message.window)
         one.add_score(Layer.CONVERSATIONS, message.conversation)
         own = message.message / most + message.window / most_window
-        own *= DATE_BOOST if dated.covers(message.event.timestamp) else 1.0
+        own *= DATE_BOOST if query.covers(message.event.timestamp) else 1.0
         if own > best_message.get(message.session, -1.0):
             best_message[message.session], one.message = own, message
     for number, score in found.titles.items():
@@ -226,7 +223,7 @@ def _rank(
     for one in ranked.values():
         times = [at for _, at in one.leads.values()]
         times += [one.message.event.timestamp] if one.message else []
-        one.rank *= DATE_BOOST if any(map(dated.covers, times)) else 1.0
+        one.rank *= DATE_BOOST if any(map(query.covers, times)) else 1.0
     best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
     # Ranks say nothing about how good the first hit is: the layers' scores do.
     first = best[:FIRST]

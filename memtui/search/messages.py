@@ -31,7 +31,6 @@ from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.message_index import MAX_PER_TERM, MessageIndex
 from memtui.search.query import Query
-from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import (
     EQUAL_ROLES,
     Candidate,
@@ -394,10 +393,9 @@ class SessionSearch:
         thread of the screen.
         """
         began_s = time.perf_counter()
-        dated = query_dates.parse(text, self._clock(), self._zone)
-        query = search_query.parse(dated.words, self._zone, filters)
+        query = query_dates.parse(text, self._clock(), self._zone, filters)
         result: Hits[MessageHit] = Hits(text, notes=query.hints)
-        recent_query = query_dates.recent_query(query, dated)
+        recent_query = query_dates.recent_query(query)
         if recent_query is None and query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         elif query.filters.needs_nodes:
@@ -415,11 +413,11 @@ class SessionSearch:
                         _RankedHit(n, 1.0, RankedMessage(n, event, 1.0, 1.0, 1.0, 1.0))
                         for n, event in newest
                     ]
-                    notes = query_dates.describe_newest(dated)
-                    dated = replace(dated, periods=())
+                    notes = query_dates.describe_newest(query)
+                    query = replace(query, periods=())
                 else:
                     matches = self._searcher.search(query, scoring.ROLE_WEIGHTS)
-                    ranked, notes = _rank(matches, dated), tuple(matches.notes)
+                    ranked, notes = _rank(matches, query), tuple(matches.notes)
                 if is_one_each:
                     best = {one.session: one for one in reversed(ranked)}
                     ranked = [one for one in ranked if best[one.session] is one]
@@ -434,7 +432,7 @@ class SessionSearch:
                 is_recent=recent_query is not None,
             )
         times = [hit.match.at for hit in result.hits if hit.match]
-        result = replace(result, times=dated.describe(times))
+        result = replace(result, times=query.describe_periods(times))
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
 
@@ -448,7 +446,7 @@ class _RankedHit:
     message: RankedMessage | None
 
 
-def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
+def _rank(matches: MessageMatches, query: Query) -> list[_RankedHit]:
     """Return messages, and sessions where only the title matches, best first.
 
     A rank is the sum of the scores of a message, of its window and of its conversation,
@@ -471,7 +469,7 @@ def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
         if conversations.next_tool(one.session, one.event):
             own *= scoring.TOOL_TURN
         rank = own + one.window / best_window + one.conversation / best_conversation
-        rank *= scoring.DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
+        rank *= scoring.DATE_BOOST if query.covers(one.event.timestamp) else 1.0
         ranks.append((rank, one))
     ranked = []
     for rank, one in sorted(ranks, key=lambda pair: -pair[0]):

@@ -20,7 +20,6 @@ from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
 from memtui.search.query import Query
-from memtui.search.query_dates import DatedQuery
 from memtui.search.snippets import best_snippet
 from memtui.store import database, outbox, scopes, versions
 from memtui.store import nodes as store_nodes
@@ -107,47 +106,42 @@ class Teleport:
         call it on the thread of the screen.
         """
         began_s = time.perf_counter()
-        dated = query_dates.parse(text, self._clock(), self._zone)
         filters = replace(EVERYTHING, scope=scope)
-        query = search_query.parse(dated.words, self._zone, filters)
-        recent_query = query_dates.recent_query(query, dated)
+        query = query_dates.parse(text, self._clock(), self._zone, filters)
+        recent_query = query_dates.recent_query(query)
         result: Hits[Hit] = Hits(text, notes=query.hints)
         if query.filters.role:
             result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
         elif recent_query is not None:
             with database.connection():
-                result = self._recent(recent_query, dated, result, limit)
+                result = self._recent(recent_query, result, limit)
         elif query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         else:
             with database.connection():
-                result = self._search(query, dated, result, limit)
+                result = self._search(query, result, limit)
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
-    def _recent(
-        self, query: Query, dated: DatedQuery, result: Hits[Hit], limit: int
-    ) -> Hits[Hit]:
+    def _recent(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
         """Return the nodes of the periods, and the newest ones."""
         query, unknown = resolve_filters.resolve(query)
-        pages = query_dates.page_ids(query, dated, self._zone)
+        pages = query_dates.page_ids(query, self._zone)
         newest = [one.node_id for one in read_newest(query.filters, limit)]
         found = list(dict.fromkeys([*pages, *newest]))[:limit]
         matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
         return replace(
             result,
             hits=read_hits(matches, query),
-            notes=(*result.notes, *unknown, *query_dates.describe_newest(dated)),
+            notes=(*result.notes, *unknown, *query_dates.describe_newest(query)),
             is_recent=True,
         )
 
-    def _search(
-        self, query: Query, dated: DatedQuery, result: Hits[Hit], limit: int
-    ) -> Hits[Hit]:
+    def _search(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
         query, unknown = resolve_filters.resolve(query)
         found = self.rank(query, limit + REPEATED)
 
         def score(hit: Hit) -> float:
-            return hit.score * (scoring.DATE_BOOST if dated.covers(hit.at) else 1.0)
+            return hit.score * (scoring.DATE_BOOST if query.covers(hit.at) else 1.0)
 
         ranked = sorted(read_hits(found.matches, query), key=score, reverse=True)
         hits = tuple(merge_repeated(ranked))[:limit]
@@ -158,7 +152,7 @@ class Teleport:
             result,
             hits=hits,
             notes=tuple(filter(None, notes)),
-            times=dated.describe([hit.at for hit in hits]),
+            times=query.describe_periods([hit.at for hit in hits]),
             suggestion=search_query.correct(result.query, query.text, found.suggestion),
         )
 

@@ -13,12 +13,18 @@ Any text is a query. Text that is not syntax is searched for as it is: ``std::ve
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
+from memtui.model.hits import ReadDate
 from memtui.text import analyzer
 from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS
+
+if TYPE_CHECKING:
+    from memtui.text.dates import DatePeriod
 
 NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
 
@@ -88,7 +94,7 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Query:
     text: str
-    """The query as it was typed."""
+    """The query as it was typed, without the dates that were read."""
     words: tuple[Word, ...] = ()
     """The words to search for, those of phrases included, each once."""
     phrases: tuple[str, ...] = ()
@@ -103,6 +109,19 @@ class Query:
     """Sentences about what could not be understood."""
     stop_words: int = 0
     """The number of typed words that no index contains."""
+    periods: "tuple[DatePeriod, ...]" = ()
+    """The dates that were read; see ``query_dates``."""
+
+    def covers(self, at: datetime) -> bool:
+        """Return True if a time lies in one of the periods."""
+        return any(_is_in(at, period) for period in self.periods)
+
+    def describe_periods(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
+        """Describe the periods, and whether the time of a hit lies in each."""
+        return tuple(
+            ReadDate(period.label, any(_is_in(at, period) for at in times))
+            for period in self.periods
+        )
 
     @property
     def has_topic(self) -> bool:
@@ -153,6 +172,12 @@ class Query:
         # Stop words are no terms, but can be excluded.
         terms = {*analyzer.terms(text), *map(analyzer.fold, analyzer.words(text))}
         return any(word.matches(terms) for word in self.excluded)
+
+
+def _is_in(at: datetime, period: "DatePeriod") -> bool:
+    return (period.start is None or period.start <= at) and (
+        period.end is None or at < period.end
+    )
 
 
 @dataclass(slots=True)

@@ -5,11 +5,10 @@ Dates within quotes and filters are not read.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, time, tzinfo
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
-from memtui.model.hits import ReadDate
 from memtui.search import query as search_query
 from memtui.search.query import Query
 from memtui.text import dates
@@ -48,31 +47,6 @@ _NOT_READ = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DatedQuery:
-    """A query whose dates have been read."""
-
-    words: str
-    periods: tuple[DatePeriod, ...] = ()
-
-    def covers(self, at: datetime) -> bool:
-        """Return True if a time lies in one of the periods."""
-        return any(_is_in(at, period) for period in self.periods)
-
-    def describe(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
-        """Describe the periods, and whether the time of a hit lies in each."""
-        return tuple(
-            ReadDate(period.label, any(_is_in(at, period) for at in times))
-            for period in self.periods
-        )
-
-
-def _is_in(at: datetime, period: DatePeriod) -> bool:
-    return (period.start is None or period.start <= at) and (
-        period.end is None or at < period.end
-    )
-
-
 def restrict(within: Filters, periods: Sequence[DatePeriod]) -> Filters:
     """Restrict filters to the time from the first period's start to the last one's end.
 
@@ -88,21 +62,33 @@ def restrict(within: Filters, periods: Sequence[DatePeriod]) -> Filters:
     )
 
 
-def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
-    """Separate dates and words; loose times ("recently") remain words."""
+def parse(
+    text: str, now: datetime, zone: tzinfo, filters: Filters = EVERYTHING
+) -> Query:
+    """Parse any text with dates; filters in it replace the others.
+
+    Loose times ("recently") remain words.
+    """
+    words, periods = _read_dates(text, now, zone)
+    return replace(search_query.parse(words, zone, filters), periods=periods)
+
+
+def _read_dates(
+    text: str, now: datetime, zone: tzinfo
+) -> tuple[str, tuple[DatePeriod, ...]]:
     query = _with_filter_dates(text[: search_query.MAX_CHARS], now, zone)
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
     periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
-    if not periods:
-        # "feb 11" and "july" alone are dates, unlike within a text; "2000" is a number.
-        for preposition in ("on", "in") if not query.strip().isdigit() else ():
-            text = f"{preposition} {query.strip()}"
-            alone = dates.read(text, now, zone)
-            if len(alone) == 1 and not dates.remove(text, alone):
-                return DatedQuery("", tuple(alone))
-        return DatedQuery(query)
-    rest = dates.remove(query, periods)
-    return DatedQuery(rest, tuple(dates.distinct(periods)[:MAX_PERIODS]))
+    if periods:
+        rest = dates.remove(query, periods)
+        return rest, tuple(dates.distinct(periods)[:MAX_PERIODS])
+    # "feb 11" and "july" alone are dates, unlike within a text; "2000" is a number.
+    for preposition in ("on", "in") if not query.strip().isdigit() else ():
+        text = f"{preposition} {query.strip()}"
+        alone = dates.read(text, now, zone)
+        if len(alone) == 1 and not dates.remove(text, alone):
+            return "", tuple(alone)
+    return query, ()
 
 
 def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
@@ -128,20 +114,20 @@ def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
 # Queries without a topic, for which the newest are listed
 
 
-def recent_query(query: Query, dated: DatedQuery) -> Query | None:
+def recent_query(query: Query) -> Query | None:
     """Return the query to list the newest for; None if it names a topic, or no filters.
 
     "What was I doing" names none. Several periods are taken as one, from the first to
     the last.
     """
     has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
-    is_restricted = bool(dated.periods) or (has_filters and not query.hints)
+    is_restricted = bool(query.periods) or (has_filters and not query.hints)
     names_period = all(word.text.lower() in PERIOD_WORDS for word in query.words)
     is_question = (query.stop_words > 0 or names_period) and not query.has_topic
-    is_without_words = query.is_empty or (bool(dated.periods) and is_question)
+    is_without_words = query.is_empty or (bool(query.periods) and is_question)
     if not (is_without_words and is_restricted) or query.needs_text:
         return None
-    filters = restrict(query.filters, dated.periods)
+    filters = restrict(query.filters, query.periods)
     return replace(query, words=(), filters=filters)
 
 
@@ -156,9 +142,9 @@ def is_small_talk(query: Query) -> bool:
     )
 
 
-def describe_newest(dated: DatedQuery) -> tuple[str, ...]:
+def describe_newest(query: Query) -> tuple[str, ...]:
     """Return the periods of the query, and a note that this is no ranking."""
-    return (*(f"{period.label}." for period in dated.periods), NEWEST_LISTED)
+    return (*(f"{period.label}." for period in query.periods), NEWEST_LISTED)
 
 
 def note_earlier_starts(
@@ -170,13 +156,13 @@ def note_earlier_starts(
     return (STARTS_BEFORE,) if is_earlier else ()
 
 
-def page_ids(query: Query, dated: DatedQuery, zone: tzinfo) -> list[str]:
+def page_ids(query: Query, zone: tzinfo) -> list[str]:
     """Return the nodes of exactly the periods of a query without other filters."""
     filters = replace(query.filters, since=None, until=None)
     if filters != replace(EVERYTHING, scope=filters.scope):
         return []
     return [
         node_id
-        for period in dated.periods
+        for period in query.periods
         if (node_id := dates.whole_node(period, zone))
     ]

@@ -12,12 +12,10 @@ from itertools import islice
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hits, Snippet
-from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, snippets
 from memtui.search.combined import CombinedSearch
 from memtui.search.messages import MessageSearcher, RankedMessage
 from memtui.search.query import Query
-from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST
 from memtui.search.snippets import Sentences
 from memtui.store import conversations, database, nodes, segments, sessions
@@ -77,8 +75,7 @@ class QuoteSearch:
     ) -> QuoteResult:
         """Return the best quotes; any text is a valid query."""
         result = self._search.find(text, limit=max(1, limit), filters=filters)
-        dated = query_dates.parse(text, self._clock(), self._zone)
-        query = search_query.parse(dated.words, self._zone, filters)
+        query = query_dates.parse(text, self._clock(), self._zone, filters)
         if result.is_recent or query.filters.needs_nodes:
             return QuoteResult(result, result.hits)
         with database.connection():
@@ -93,7 +90,7 @@ class QuoteSearch:
             }
             found = self._searcher.search(query, sessions=frozenset(hits)).messages
             texts = [Sentences(one.event.text, query) for one in found]
-            quotes = _quotes(found, texts, hits, query, dated)
+            quotes = _quotes(found, texts, hits, query)
             quoted = {_session(quote) for _, quote in quotes}
             best = result.hits[0].score or 1.0
             quotes += [
@@ -136,7 +133,6 @@ def _quotes(
     texts: Sequence[Sentences],
     hits: Mapping[int, CombinedHit],
     query: Query,
-    dated: DatedQuery,
 ) -> list[RankedQuote]:
     """Return all quotes of messages, whose sentences are given as texts."""
     best = max((one.message for one in messages), default=0.0) or 1.0
@@ -149,7 +145,7 @@ def _quotes(
         hit = hits[one.session]
         rank = (one.message / best + one.window / best_window) / 2
         rank *= hit.score / best_hit
-        rank *= DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
+        rank *= DATE_BOOST if query.covers(one.event.timestamp) else 1.0
         passages = sentences.passages(weights)
         first = passages[0].score or 1.0
         for place, passage in enumerate(passages):

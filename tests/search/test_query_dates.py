@@ -18,7 +18,7 @@ def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
 
 def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
     found = query_dates.parse("what did we decide about retries last week", NOW, UTC)
-    assert found.words.split() == ["what", "did", "we", "decide", "about", "retries"]
+    assert found.text.split() == ["what", "did", "we", "decide", "about", "retries"]
     assert found.covers(NOW - timedelta(days=7))
     assert not found.covers(NOW)
 
@@ -43,19 +43,20 @@ def test_what_is_quoted_or_a_filter_is_no_time() -> None:
 def test_words_for_a_time_behind_after_and_before_are_dates(
     typed: str, rest: str
 ) -> None:
-    assert query_dates.parse(typed, NOW, UTC) == query_dates.DatedQuery(rest)
+    found = query_dates.parse(typed, NOW, UTC)
+    assert (found.text, found.periods) == (rest, ())
 
 
 def test_loose_times_stay_words() -> None:
     found = query_dates.parse("what broke recently", NOW, UTC)
-    assert (found.words, found.periods) == ("what broke recently", ())
+    assert (found.text, found.periods) == ("what broke recently", ())
 
 
 def test_it_is_told_whether_anything_lies_in_a_time() -> None:
     found = query_dates.parse("retries yesterday", NOW, UTC)
-    (told,) = found.describe([NOW])
+    (told,) = found.describe_periods([NOW])
     assert not told.has_hits
-    (told,) = found.describe([NOW, NOW - timedelta(days=1)])
+    (told,) = found.describe_periods([NOW, NOW - timedelta(days=1)])
     assert told.has_hits
 
 

@@ -18,7 +18,6 @@ from memtui.model.hits import ScoreBand, score_band
 from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocNode
 from memtui.model.summaries import BulletKind, DraftBullet, Keyword, KeywordOrigin
 from memtui.model.verdicts import Support
-from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.services import browse, conversation, explain, versions
 from memtui.store import database, outbox
@@ -105,7 +104,7 @@ def test_s0_43_the_3pm_meeting_is_a_time() -> None:
     (period,) = dated.periods
     assert period.start == datetime(2024, 1, 18, 14, 30, tzinfo=UTC)
     assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
-    assert dated.words == "what did we decide meeting"
+    assert dated.text == "what did we decide meeting"
     assert not query_dates.parse("the job that runs at 3pm", now, UTC).periods
 
 
@@ -542,9 +541,8 @@ def test_a_question_is_answered_by_browsing_or_by_teleport(
     question: str, way: str
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    dated = query_dates.parse(question, now, UTC)
-    parsed = search_query.parse(dated.words, UTC)
-    assert routing.choose_strategy(parsed, dated.periods)[0].value == way
+    parsed = query_dates.parse(question, now, UTC)
+    assert routing.choose_strategy(parsed)[0].value == way
 
 
 def test_teleport_jumps_to_the_sliding_window(full_house: Workspace) -> None:
