@@ -273,6 +273,7 @@ class ModelWorker:
         on_change: Callable[[], None] = lambda: None,
         *,
         is_requested: bool = False,
+        changed: ChangedNodes | None = None,
     ) -> None:
         """Create the worker.
 
@@ -284,6 +285,7 @@ class ModelWorker:
             clock: Returns the time, aware.
             on_change: Called whenever ``model`` changes; it must return quickly.
             is_requested: Whether the settings name a model.
+            changed: Where the changed nodes are noted.
         """
         self._summarizer = summarizer = make(self.set_progress)
         self._schedule, self._on_change = schedule, on_change
@@ -294,7 +296,7 @@ class ModelWorker:
         self._checked_ms = 0
         self._summarizer_version = ""
         self.model = ModelStatus(is_requested=is_requested)
-        self.changed = ChangedNodes()
+        self.changed = changed or ChangedNodes()
 
     def set_progress(self, progress: ModelProgress) -> None:
         """Record the progress of the summary."""

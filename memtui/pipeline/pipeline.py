@@ -102,16 +102,15 @@ class Pipeline:
         spool.create()
         self._ingester = SpoolIngester(spool, setup.counter, setup.clock, setup.policy)
         self._tail = Tail(self.importer(), setup.watched, setup.clock)
-        self._segmenter = SegmentationStage(
-            setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
-        )
-        self._segment_summarizer = SummaryStage(
-            setup.summarizer, setup.rules, setup.zone, setup.clock
-        )
+        self._changed = ChangedNodes()
+        self._segmenter = SegmentationStage(setup)
+        self._segment_summarizer = SummaryStage(setup, self._changed)
         self._rollup = RollupStage(
-            setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
+            setup, self._changed, is_more_read=lambda: self._tail.is_behind
         )
-        self._node_indexer = NodeIndexer(NodeIndex(setup.node_index), setup.clock)
+        self._node_indexer = NodeIndexer(
+            NodeIndex(setup.node_index), setup.clock, self._changed
+        )
         self._message_indexer = MessageIndexer(
             MessageIndex(setup.message_index, with_tools=setup.with_tools)
         )
@@ -122,7 +121,6 @@ class Pipeline:
         self._watcher: FileWatcher | None = None
         self._done_before_index = 0
         self._last_seen_version = 0
-        self._changed_by_others = ChangedNodes()
         self._is_tidy = False
 
     def start(self, report: Report) -> None:
@@ -182,6 +180,7 @@ class Pipeline:
             setup.clock,
             reporter.model_changed,
             is_requested=setup.is_model_requested,
+            changed=self._changed,
         )
         self._model_thread = Worker(
             (("improve", model.step),),
@@ -236,16 +235,7 @@ class Pipeline:
 
     def take_changed_nodes(self) -> frozenset[str]:
         """Return and clear the ids of the nodes that changed, in any process."""
-        stages = (
-            self._segment_summarizer,
-            self._rollup,
-            self._node_indexer,
-            self._model_worker,
-        )
-        changed = (stage.changed for stage in stages if stage)
-        return frozenset[str]().union(
-            *(c.take() for c in (*changed, self._changed_by_others))
-        )
+        return self._changed.take()
 
     def _tidy(self) -> None:
         """Delete, once, what an interrupted restore left."""
@@ -264,7 +254,7 @@ class Pipeline:
             self._last_seen_version, names = versions.list_since(
                 self._last_seen_version
             )
-        self._changed_by_others.update(names)
+        self._changed.update(names)
         return False
 
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
@@ -322,16 +312,9 @@ SESSIONS_AT_ONCE = 20
 class SegmentationStage:
     """Cuts sessions into segments."""
 
-    def __init__(
-        self,
-        rules: SegmentRules,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-        *,
-        with_subagents: bool = False,
-    ) -> None:
-        self._rules, self._zone, self._clock = rules, zone, clock
-        self._with_subagents = with_subagents
+    def __init__(self, setup: PipelineConfig) -> None:
+        self._rules, self._zone, self._clock = setup.rules, setup.zone, setup.clock
+        self._with_subagents = setup.with_subagents
 
     def step(self) -> int:
         """Cut a batch of sessions, close silent segments; return how many changed."""
@@ -433,10 +416,11 @@ NODES_AT_ONCE = 500
 class NodeIndexer:
     """Keeps the index in step with the table of contents."""
 
-    def __init__(self, index: NodeIndex, clock: Callable[[], datetime]) -> None:
-        self._index, self._clock = index, clock
+    def __init__(
+        self, index: NodeIndex, clock: Callable[[], datetime], changed: ChangedNodes
+    ) -> None:
+        self._index, self._clock, self._changed = index, clock, changed
         self._is_checked = False
-        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Index a batch of nodes; return how many rows of the outbox were done."""
@@ -455,12 +439,12 @@ class NodeIndexer:
         try:
             self._index.update(documents, names)
         except SearchError:
-            self._is_checked, self._next = False, None
+            self._is_checked = False
             raise
         with database.transaction():
             outbox.delete([row for row, _ in rows])
             outbox.add_sessions(set(segments.get_sessions(names).values()))
-        self.changed.update(names)
+        self._changed.update(names)
         return len(rows)
 
     def check(self) -> None:
@@ -473,7 +457,6 @@ class NodeIndexer:
 
     def rebuild(self) -> None:
         """Create an empty index, which the next steps fill."""
-        self._next = None
         name = secrets.token_hex(8)
         self._index.create(name)
         with database.transaction():
@@ -532,7 +515,7 @@ class MessageIndexer:
 
     def rebuild(self) -> None:
         """Create an empty index, which the next steps fill from the store."""
-        name = secrets.token_hex(8)
+        name, self._next = secrets.token_hex(8), None
         self._index.create(name)
         with database.transaction():
             outbox.clear(outbox.INDEX_EVENT)
@@ -576,7 +559,7 @@ class MessageIndexer:
             self._process = None
         return len(batch.events)
 
-    def _read_older(self, oldest_id: str) -> "_OlderEvents":
+    def _read_older(self, oldest_id: str) -> _OlderEvents:
         with database.connection():
             events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
         if self._process is None:

@@ -7,8 +7,9 @@ or ``ParentWork.make_version``.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
@@ -46,6 +47,9 @@ from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import ExtractiveSummarizer, Summarizer
 from memtui.text import secrets
+
+if TYPE_CHECKING:
+    from memtui.pipeline.pipeline import PipelineConfig
 
 EARLIER_PROMPTS = 8
 """The number of prompts before a segment that are read to find its request."""
@@ -295,17 +299,10 @@ SEGMENTS_AT_ONCE = 20
 class SummaryStage:
     """Summarizes pending segments."""
 
-    def __init__(
-        self,
-        summarizer: Summarizer,
-        rules: SegmentRules,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._summarizer, self._rules = summarizer, rules
-        self._zone, self._clock = zone, clock
+    def __init__(self, setup: "PipelineConfig", changed: ChangedNodes) -> None:
+        self._summarizer, self._rules = setup.summarizer, setup.rules
+        self._zone, self._clock, self._changed = setup.zone, setup.clock, changed
         self._is_renewed = False
-        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Summarize a batch of segments; return how many were tried."""
@@ -386,7 +383,7 @@ class SummaryStage:
     def _mark_parents(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
         rollup_queue.add(days, self._zone)
-        self.changed.update(names, (a for day in days for a in calendar.path(day)))
+        self._changed.update(names, (a for day in days for a in calendar.path(day)))
 
 
 class SummaryFailedError(Exception):
@@ -414,17 +411,17 @@ class RollupStage:
 
     def __init__(
         self,
-        summarizer: Summarizer,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-        is_more_read: Callable[[], bool] = lambda: False,
+        setup: "PipelineConfig",
+        changed: ChangedNodes,
+        *,
+        is_more_read: Callable[[], bool],
     ) -> None:
-        self._summarizer, self._zone, self._clock = summarizer, zone, clock
+        self._summarizer, self._zone = setup.summarizer, setup.zone
+        self._clock, self._changed = setup.clock, changed
         self._is_more_read = is_more_read
         self._walk: Iterator[Sequence[str]] | None = None
         self._waiting_since_s: float | None = None
         self._spent_s = 0.0
-        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Roll up a batch of nodes of one level; return how many were tried."""
@@ -433,7 +430,7 @@ class RollupStage:
         if not (names := self._next(now_ms, begun_s)):
             return 0
         errors = [error for name in names if (error := self._try_roll_up(name, now_ms))]
-        self.changed.update(names)
+        self._changed.update(names)
         self._spent_s += time.monotonic() - begun_s
         if errors:
             level = calendar.period(names[0]).level
@@ -513,7 +510,7 @@ class RollupStage:
             outbox.add_nodes([name], now_ms)
             above = calendar.rolled_into(name)
             rollup_queue.add(above, self._zone)
-            self.changed.update(above)
+            self._changed.update(above)
             self._checkpoint(name, now_ms)
 
     def _checkpoint(self, name: str, now_ms: int) -> None:
