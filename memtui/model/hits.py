@@ -179,24 +179,24 @@ class CombinedHit:
     agent: str
     session_id: str
     """"" for a node with several sessions."""
-    subagent: str
     project: str
     title: str
     """The headline of its segment, else the title of its session."""
     at: datetime
     node_id: str
     """Its segment; "" while there is none."""
-    event_id: str
-    """The best message; "" if only summaries match; the session's first message if only
-    its title or summary matches."""
-    grip_id: str
-    """The best grip; "" if none matches."""
-    role: EventRole | None
-    """The role of the snippet's message; None for a summary."""
     snippet: Snippet
     score: float
     """0 to 1, as in teleport."""
-    is_unsummarized: bool
+    event_id: str = ""
+    """The best message; "" if only summaries match; the session's first message if only
+    its title or summary matches."""
+    subagent: str = ""
+    grip_id: str = ""
+    """The best grip; "" if none matches."""
+    role: EventRole | None = None
+    """The role of the snippet's message; None for a summary."""
+    is_unsummarized: bool = False
     """True if only messages match and no summary."""
     more: int = 0
     """The number of other messages of the session with the specific words of this

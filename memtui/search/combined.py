@@ -333,15 +333,10 @@ def _node_hit(node: TocNode, agent: str, session_id: str, project: str) -> Combi
     return CombinedHit(
         agent=agent,
         session_id=session_id,
-        subagent="",
         project=project,
         title=node.headline or node.title,
         at=node.start_time,
         node_id=node.node_id,
-        event_id="",
-        grip_id="",
-        role=None,
         snippet=Snippet(node.bullets[0].text if node.bullets else node.headline),
         score=1.0,
-        is_unsummarized=False,
     )

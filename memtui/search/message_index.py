@@ -357,7 +357,7 @@ class MessageIndex:
         event under other ids are removed.
         """
         known = list(events)
-        entries = self._make_entries(known, _find_terms(self.texts(known)))
+        entries = self._make_entries(known, map(analyzer.term_text, self.texts(known)))
         with self._writing() as db:
             _add(db, entries)
 
@@ -371,7 +371,7 @@ class MessageIndex:
             terms: The terms of their ``texts``, if they are known.
         """
         if terms is None:
-            terms = _find_terms(self.texts(events))
+            terms = list(map(analyzer.term_text, self.texts(events)))
         entries = self._make_entries(events, terms)
         with self._writing() as db:
             _add(db, entries)
@@ -416,7 +416,7 @@ class MessageIndex:
         return not self.with_tools and event.indexed_role is EventRole.TOOL
 
     def _make_entries(
-        self, events: Sequence[IndexableEvent], terms: Sequence[str]
+        self, events: Sequence[IndexableEvent], terms: Iterable[str]
     ) -> "list[_Entry]":
         return [
             _Entry(event, role, found, self._is_only_name(event))
@@ -494,10 +494,6 @@ class _Entry:
     def length(self) -> int:
         """The number of its terms."""
         return self.terms.count(" ")
-
-
-def _find_terms(texts: Iterable[str]) -> list[str]:
-    return list(map(analyzer.term_text, texts))
 
 
 def _increase(db: sqlite3.Connection, name: str, more: int) -> None:
@@ -1008,18 +1004,8 @@ def _read_candidates(
         (json.dumps(sorted(masks)),),
     )
     return {
-        rowid: Candidate(
-            rowid,
-            event,
-            conversation,
-            position,
-            _ROLES[code],
-            length,
-            session,
-            total,
-            masks[rowid],
-        )
-        for rowid, event, conversation, position, code, length, session, total in rows
+        row[0]: Candidate._make((*row[:4], _ROLES[row[4]], *row[5:], masks[row[0]]))
+        for row in rows
     }
 
 

@@ -42,7 +42,7 @@ from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.search import node_documents, scoring
 from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word
-from memtui.search.scoring import FieldText, WeightedTerm
+from memtui.search.scoring import WeightedTerm
 from memtui.text.analyzer import fold
 from memtui.text.stemmer import stem
 
@@ -649,32 +649,18 @@ class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hin
         return _MemoryStorage()
 
 
-class WordsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
-    """The words of a document's texts with their weights."""
+class WeightsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
+    """Terms with their weights in the document; any string is a term."""
 
     def __init__(self) -> None:
         super().__init__(formats.Existence(), analyzer=None)
 
     def index(
-        self, value: tuple[Sequence[FieldText], TocLevel], **_: object
+        self, value: Mapping[str, float], **_: object
     ) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Return (term, frequency, weight, posting value) for Whoosh."""
-        for term, weight in scoring.term_weights(*value).items():
-            yield term.encode("utf-8", "replace"), 1, weight, b""
-
-
-class TokensField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
-    """Whole strings, each one term: a project's name may hold spaces and commas."""
-
-    def __init__(self) -> None:
-        super().__init__(formats.Existence(), analyzer=None)
-
-    def index(
-        self, value: Iterable[str], **_: object
-    ) -> Iterator[tuple[bytes, int, float, bytes]]:
-        """Return (term, frequency, weight, posting value) for Whoosh."""
-        for token in dict.fromkeys(value):
-            yield token.encode("utf-8", "replace"), 1, 1.0, b""
+        for term, weight in value.items():
+            yield _encode(term), 1, weight, b""
 
 
 def schema() -> fields.Schema:
@@ -685,7 +671,7 @@ def schema() -> fields.Schema:
         level=fields.STORED,
         start=fields.COLUMN(columns.NumericColumn("i")),
         end=fields.COLUMN(columns.NumericColumn("i")),
-        **{NODE: TokensField(), FILTERS: TokensField(), WORDS: WordsField()},
+        **{name: WeightsField() for name in (NODE, FILTERS, WORDS)},
     )
 
 
@@ -698,9 +684,9 @@ def field_values(document: Document) -> dict[str, Any]:
         "level": document.level.value,
         "start": node_documents.minute(document.start),
         "end": node_documents.minute(document.end),
-        NODE: (document.node_id,),
-        FILTERS: document.filters,
-        WORDS: (document.texts, document.level),
+        NODE: {document.node_id: 1.0},
+        FILTERS: dict.fromkeys(document.filters, 1.0),
+        WORDS: scoring.term_weights(document.texts, document.level),
     }
 
 
@@ -760,28 +746,25 @@ def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
     if not known and word.is_prefix and reader.beginning(word.prefix, enough=1):
         return ""
     same = {written, stem(written), *word.terms}
-    near = sorted(
-        (edits, -count, other) for (edits, other), count in _similar(reader, written)
-    )
-    for _, count, other in near:
+    for _, count, other in sorted(_similar(reader, written)):
         if -count > known * RARE and stem(other) not in same:
             return _as_written(reader, other)
     return ""
 
 
-def _similar(reader: NodeReader, word: str) -> Iterator[tuple[tuple[int, str], int]]:
-    """Yield (edits, term) and the frequency of the term.
+def _similar(reader: NodeReader, word: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the edits, the negative frequency, and a term that resembles a word.
 
     The terms are one edit off, or two after a right beginning.
     """
     near = reader.frequencies(set(neighbours(word, BEGINNING)) - {word})
-    yield from (((1, other), count) for other, count in near.items())
+    yield from ((1, -count, other) for other, count in near.items())
     most = 2 if len(word) >= TWO_EDITS else 1
     for other, count in reader.beginning(word[:BEGINNING]).items():
         if other in near or abs(len(other) - len(word)) > most:
             continue
         if 0 < (edits := distance(word, other, limit=most)) <= most:
-            yield (edits, other), count
+            yield edits, -count, other
 
 
 def _as_written(reader: NodeReader, term: str) -> str:

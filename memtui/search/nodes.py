@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,27 +80,18 @@ class Teleport:
         self, folder: Path, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
         self._folder, self._zone, self._clock = folder, zone, clock
-        self._opened: NodeIndex | None = None
 
-    @property
+    @cached_property
     def _index(self) -> "NodeIndex":
-        if self._opened is None:
-            from memtui.search.node_index import NodeIndex  # Whoosh takes 55 ms.
+        from memtui.search.node_index import NodeIndex  # Whoosh takes 55 ms.
 
-            self._opened = NodeIndex(self._folder)
-        return self._opened
+        return NodeIndex(self._folder)
 
     def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
+        if "_index" in self.__dict__:
+            self._index.close()
 
-    def find(
-        self,
-        text: str,
-        *,
-        limit: int = LIMIT,
-        scope: Scope = ALL,
-    ) -> Hits[Hit]:
+    def find(self, text: str, *, limit: int = LIMIT, scope: Scope = ALL) -> Hits[Hit]:
         """Return the best hits, also while a query is being typed; any text is valid.
 
         Filters in the text replace the scope. It blocks for some milliseconds: do not
@@ -131,7 +123,7 @@ class Teleport:
         matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
         return replace(
             result,
-            hits=read_hits(matches, query),
+            hits=tuple(read_hits(matches, query)),
             notes=(*result.notes, *unknown, *query_dates.describe_newest(query)),
             is_recent=True,
         )
@@ -226,15 +218,11 @@ def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
     return passing[:limit]
 
 
-def read_hits(matches: Sequence[IndexMatch], query: Query) -> tuple[Hit, ...]:
-    """Return the hits for matches whose texts match in the store too.
+def read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
+    """Yield the hits for matches whose texts match in the store too.
 
     Those that were removed since are left out.
     """
-    return tuple(_read_hits(matches, query))
-
-
-def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
     known = versions.get_grips(m.target_id for m in matches if m.kind is HitKind.GRIP)
     places = {m.target_id: m.target_id for m in matches}
     places |= {grip_id: grip.toc_node_id or "" for grip_id, grip in known.items()}

@@ -14,7 +14,7 @@ Any text is a query. Text that is not syntax is searched for as it is: ``std::ve
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<quoted>[^"]+)"|\S+'
 )
 _EXCLUDED = re.compile(rf"-(\w[\w.@/-]{{{FLAG_CHARS},}}\*?)$")
+_EXCLUDED_FILTER = re.compile(r"-([^:]+):")
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 
 
@@ -180,44 +181,53 @@ def _is_in(at: datetime, period: "DatePeriod") -> bool:
     )
 
 
-@dataclass(slots=True)
-class _Parts:
-    """The parts of a query while it is parsed."""
-
-    zone: tzinfo
-    filters: Filters
-    tokens: list[tuple[str, bool]] = field(default_factory=list)
-    """Text that is not syntax, and whether it is the end of the query."""
-    phrases: list[str] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
-    excluded_phrases: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
-
-
 def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     """Parse any text; filters in it replace the others."""
-    parts = _Parts(zone, filters)
+    tokens: list[tuple[str, bool]] = []  # and whether it is the end of the query
+    phrases: list[str] = []
+    excluded: list[tuple[str, bool]] = []
+    excluded_phrases: list[str] = []
+    hints: list[str] = []
     # A shell may pass bytes that are no text.
     text = text.encode("utf-8", "replace").decode()
     if len(text) > MAX_CHARS:
-        parts.hints.append(f"Only the first {MAX_CHARS:,} characters were read.")
+        hints.append(f"Only the first {MAX_CHARS:,} characters were read.")
     for match in _TOKEN.finditer(text[:MAX_CHARS]):
-        _add_token(parts, match, is_last=match.end() == len(text))
-    words = _words(parts.tokens)
+        token, name = match.group(), (match["name"] or "").lower()
+        quoted = (match["quoted"] or "").strip()
+        excluded_filter = _EXCLUDED_FILTER.match(token)
+        if one := FILTER_FIELDS.get(name):
+            value = match["value"].strip('"')
+            try:
+                filters = one.read(filters, value, zone)
+            except ValueError:
+                hints.append(f"{name}: takes {one.description}, not “{value}”.")
+        elif excluded_filter and excluded_filter[1].lower() in FILTER_FIELDS:
+            hints.append(f"{token}: a filter says what to keep, not what to drop.")
+        elif quoted and match["not"]:
+            excluded_phrases.append(quoted)
+        elif quoted:
+            phrases.append(quoted)
+            tokens.append((quoted, False))
+        elif found := _EXCLUDED.match(token):
+            excluded.append((found[1], False))
+        else:
+            tokens.append((token, match.end() == len(text)))
+    words = _words(tokens)
     if len(words) > MAX_WORDS:
-        parts.hints.append(f"Only the first {MAX_WORDS} words were searched for.")
+        hints.append(f"Only the first {MAX_WORDS} words were searched for.")
     return Query(
         text=text,
         words=tuple(words[:MAX_WORDS]),
-        phrases=tuple(dict.fromkeys(map(analyzer.fold, parts.phrases))),
-        phrase_terms=_phrase_terms(parts.phrases),
-        excluded=tuple(_words([(word, False) for word in parts.excluded])),
-        excluded_phrases=tuple(map(analyzer.fold, parts.excluded_phrases)),
-        filters=parts.filters,
-        hints=tuple(dict.fromkeys(parts.hints)),
+        phrases=tuple(dict.fromkeys(map(analyzer.fold, phrases))),
+        phrase_terms=_phrase_terms(phrases),
+        excluded=tuple(_words(excluded)),
+        excluded_phrases=tuple(map(analyzer.fold, excluded_phrases)),
+        filters=filters,
+        hints=tuple(dict.fromkeys(hints)),
         stop_words=sum(
             not analyzer.is_indexed(word)
-            for token, _ in parts.tokens
+            for token, _ in tokens
             for word in analyzer.words(token)
         ),
     )
@@ -232,38 +242,6 @@ def correct(typed: str, searched: str, corrected: str) -> str:
         if word != right:
             typed = typed.replace(word, right, 1)
     return typed if corrected else ""
-
-
-def _add_token(parts: _Parts, match: re.Match[str], *, is_last: bool) -> None:
-    token, name = match.group(), (match["name"] or "").lower()
-    quoted = (match["quoted"] or "").strip()
-    if name in FILTER_FIELDS:
-        _add_filter(parts, name, match["value"].strip('"'))
-    elif token[0] == "-" and _filter_name(token) in FILTER_FIELDS:
-        parts.hints.append(f"{token}: a filter says what to keep, not what to drop.")
-    elif quoted and match["not"]:
-        parts.excluded_phrases.append(quoted)
-    elif quoted:
-        parts.phrases.append(quoted)
-        parts.tokens.append((quoted, False))
-    elif excluded := _EXCLUDED.match(token):
-        parts.excluded.append(excluded[1])
-    else:
-        parts.tokens.append((token, is_last))
-
-
-def _filter_name(token: str) -> str:
-    """Return the name before the colon of ``-name:value``; "" if there is none."""
-    name, colon, _ = token[1:].partition(":")
-    return name.lower() if colon else ""
-
-
-def _add_filter(parts: _Parts, name: str, value: str) -> None:
-    one = FILTER_FIELDS[name]
-    try:
-        parts.filters = one.read(parts.filters, value, parts.zone)
-    except ValueError:
-        parts.hints.append(f"{name}: takes {one.description}, not “{value}”.")
 
 
 def _words(tokens: list[tuple[str, bool]]) -> list[Word]:

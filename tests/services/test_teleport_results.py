@@ -2,7 +2,7 @@
 
 import gc
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -156,7 +156,7 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
     read: list[str] = []
     made = nodes.read_hits
 
-    def told(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
+    def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[Hit]:
         read.extend(match.target_id for match in matches)
         return made(matches, asked)
 
