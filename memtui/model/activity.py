@@ -8,7 +8,6 @@ from memtui.model.calendar import TocLevel
 from memtui.model.nodes import NodeCounts, TocNode
 
 PART_HOURS = 3
-"""The length of a part of a day."""
 
 _HOUR_MS = 3_600_000
 _DAYS_OF_WEEK = 7
@@ -63,7 +62,6 @@ class ScopeShare:
     projects: frozenset[str] = frozenset()
 
     def __add__(self, other: "ScopeShare") -> "ScopeShare":
-        """Return the sum of both shares."""
         return ScopeShare(
             self.counts + other.counts,
             self.is_live or other.is_live,
@@ -82,7 +80,6 @@ class ScopedNode:
 
     node: TocNode
     total: NodeCounts
-    """The counts of the whole node."""
 
     @property
     def is_all(self) -> bool:
@@ -93,7 +90,6 @@ class ScopedNode:
 def shares_of_level(
     level: TocLevel, days: Mapping[str, ScopeShare]
 ) -> dict[str, ScopeShare]:
-    """Return the shares of the nodes of a level."""
     found: dict[str, ScopeShare] = {}
     for day_id, share in days.items():
         node_id = calendar.ancestor_id(day_id, level)
@@ -103,7 +99,6 @@ def shares_of_level(
 
 
 def days_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
-    """Return the days of the nodes of a level."""
     found: ChildCounts = {}
     for day_id, share in days.items():
         under = found.setdefault(calendar.ancestor_id(day_id, level), [])

@@ -65,12 +65,10 @@ class Period:
 
     @property
     def last(self) -> date:
-        """The last day of it."""
         return self.first + timedelta(days=self.days - 1)
 
 
 def local_day(at: datetime, zone: tzinfo) -> date:
-    """Return the local day of an aware time."""
     return at.astimezone(zone).date()
 
 
@@ -205,7 +203,6 @@ def day_range(node_id: str) -> DayRange:
 
 
 def canonical(node_id: str) -> str:
-    """Return an id in its canonical form."""
     here = period(node_id)
     if here.level is TocLevel.SEGMENT:
         return segment_id(here.first, here.key)
@@ -278,7 +275,6 @@ class DateRange:
 
 
 def monday(day: date) -> date:
-    """Return the first day of the week of a day."""
     return day - timedelta(days=day.weekday())
 
 

@@ -33,7 +33,6 @@ class Provenance:
     source_hash: bytes | None = None
     """The hash by which copies in other sessions are recognized."""
     copies: tuple[SourceCopy, ...] = ()
-    """Its further copies."""
 
 
 CLOCK_SKEW = timedelta(minutes=5)
@@ -128,7 +127,6 @@ class Event:
     tokens: int = 0
     """The length of the text that segments count, set when the event is stored."""
     token_counter: str = ""
-    """The counter of the tokens."""
     source_id: str = ""
     """Its id in the source, if unique across sessions: copies of a conversation (forks,
     resumed sessions) are recognized by it."""
@@ -137,7 +135,6 @@ class Event:
 
     @property
     def timestamp_ms(self) -> int:
-        """The time in milliseconds since 1970."""
         return to_ms(self.timestamp)
 
     @property
@@ -275,12 +272,10 @@ def is_in_future(timestamp: datetime, now: datetime) -> bool:
 
 
 def to_ms(at: datetime) -> int:
-    """Convert an aware time into milliseconds since 1970."""
     return int((at - _EPOCH) // _MILLISECOND)
 
 
 def from_ms(at_ms: int) -> datetime:
-    """Convert milliseconds since 1970 into an aware UTC time."""
     return _EPOCH + timedelta(milliseconds=at_ms)
 
 

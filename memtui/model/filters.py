@@ -54,7 +54,6 @@ class Filters:
     session: str = ""
     """The id of a session, or the beginning of it."""
     role: EventRole | None = None
-    """The role of messages."""
     levels: frozenset[TocLevel] = frozenset()
     """The levels of nodes and grips."""
     support: frozenset[Support] = frozenset()
@@ -87,7 +86,6 @@ class FilterField:
     """A filter that can be typed as ``name:value``."""
 
     description: str
-    """A description of its value."""
     read: Callable[[Filters, str, tzinfo], Filters]
     values: tuple[str, ...] = ()
     """The possible values, if they are known."""
@@ -161,4 +159,3 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
         _DATE_DESCRIPTION, lambda f, v, zone: replace(f, until=_parse_start(v, zone))
     ),
 }
-"""The filters by name."""

@@ -29,7 +29,6 @@ class ScoreBand(StrEnum):
 
     @property
     def advice(self) -> str:
-        """Advice on such a hit, as a sentence."""
         return _ADVICE[self]
 
 
@@ -99,7 +98,6 @@ class Hit:
     node_id: str
     """The node itself, or the node of the grip."""
     level: TocLevel
-    """The level of that node."""
     title: str
     at: datetime
     score: float
@@ -119,10 +117,8 @@ SNIPPET_BYTES = 1_024
 """The maximum size of a message in a window."""
 
 WINDOW_MESSAGES = 16
-"""The maximum number of messages in a window."""
 
 MAX_HITS = 20
-"""The maximum number of hits of a session search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +164,6 @@ class MessageHit:
 
     @property
     def match(self) -> WindowMessage | None:
-        """The matching message of the window."""
         return next((message for message in self.window if message.is_match), None)
 
 

@@ -26,7 +26,6 @@ class Job(StrEnum):
 
     @property
     def level(self) -> TocLevel:
-        """The level of the nodes it writes."""
         if self is Job.SEGMENTS:
             return TocLevel.SEGMENT
         return TocLevel(self.value.removeprefix(_ROLL_UP))
@@ -42,7 +41,6 @@ class RunReason(StrEnum):
     SCHEDULE = "schedule"
     """Its scheduled time has come."""
     REQUESTED = "requested"
-    """The user requested it."""
     MISSED = "missed"
     """Its scheduled time passed while memtui did not run."""
     SEGMENTS_DONE = "segments done"
@@ -101,7 +99,6 @@ class JobRun:
 
     @property
     def took_s(self) -> float:
-        """Its duration so far, in seconds."""
         until = self.ended_at or self.heartbeat_at
         return max(0.0, (until - self.started_at).total_seconds())
 

@@ -32,7 +32,6 @@ class ModelHealth:
     model: str = ""
     digest: str = ""
     server: str = ""
-    """The server's version."""
     window_tokens: int = 0
     is_loaded: bool = False
     """True if it is in memory; ``on_cpu`` is known only then."""
@@ -81,8 +80,6 @@ class ModelProgress:
     phase: ModelPhase
     part: int = 1
     parts: int = 1
-    """The number of parts."""
     written: int = 0
     """The tokens of this part's reply so far."""
     limit: int = 0
-    """The maximum number of tokens."""

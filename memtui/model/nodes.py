@@ -35,7 +35,6 @@ MAX_KEYWORDS = {
     TocLevel.MONTH: 7,
     TocLevel.YEAR: 7,
 }
-"""The maximum number of keywords."""
 
 
 class NodeStatus(StrEnum):
@@ -167,7 +166,6 @@ class TocNode:
     rejection: str = ""
     """Why a version by a model is not shown; else ""."""
     is_pinned: bool = False
-    """True if the user pinned this version."""
 
     @property
     def last_time(self) -> datetime:
@@ -211,9 +209,7 @@ class TocEntry:
     """True if it contains an open segment."""
     counts: NodeCounts
     supported: int
-    """The number of supported bullets."""
     weak: int
-    """The number of weakly supported bullets."""
     bullets: int
     is_by_model: bool
     is_pinned: bool
@@ -251,7 +247,6 @@ class TocVersion:
 
     @property
     def unsupported(self) -> int:
-        """The number of unsupported bullets, including those withheld."""
         return self.bullets + self.withheld - self.supported - self.weak
 
 
@@ -260,7 +255,6 @@ class TocHistory:
     """All versions of a node, and a pending request for a new one."""
 
     entry: TocEntry
-    """The node."""
     requested_at: datetime | None
     """The time of the pending request for a new version; None if there is none."""
     versions: tuple[TocVersion, ...]
@@ -268,7 +262,6 @@ class TocHistory:
 
     @property
     def shown(self) -> TocVersion | None:
-        """The version that is shown."""
         return next((v for v in self.versions if v.is_shown), None)
 
 

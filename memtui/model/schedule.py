@@ -16,7 +16,6 @@ from memtui.model.events import content_hash
 from memtui.model.jobs import Job
 
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
-"""The fields of a cron expression."""
 
 MAX_COUNTED = 1000
 """The maximum count of missed times."""
@@ -60,7 +59,6 @@ class JobSchedule:
         return self._with_jitter(at) if at else None
 
     def last_missed(self, since: datetime, now: datetime) -> datetime | None:
-        """Return the last time since a run; None if there is none."""
         due = self.last_due(now)
         return due if due and due > since else None
 
@@ -128,7 +126,6 @@ class Schedules:
     """The identity of the store."""
 
     def for_job(self, job: Job) -> JobSchedule | None:
-        """Return the schedule of a job; None if it has none."""
         cron = self.crons.get(job)
         if cron is None:
             return None

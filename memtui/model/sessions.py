@@ -44,7 +44,6 @@ class SessionMetadata:
     forked_from: str = ""
     """The session of the same agent whose copy this one begins with."""
     summary: str = ""
-    """A summary written by its client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,6 @@ class Session:
     forked_from: str = ""
     """The session whose beginning it shares."""
     summary: str = ""
-    """A summary written by its client, if any."""
     agent_title: str = ""
     """The agent's own title, if there is one."""
 
@@ -124,7 +122,6 @@ class SessionOrder(StrEnum):
 
     @property
     def next(self) -> "SessionOrder":
-        """The next order; after the last the first."""
         every = list(SessionOrder)
         return every[(every.index(self) + 1) % len(every)]
 

@@ -97,7 +97,6 @@ class GenerationStats:
     digest: str = ""
     """The digest of the model, which changes when its name is pulled again."""
     server: str = ""
-    """The server's version."""
     prompt: str = ""
     """The version of the prompt and of the schema."""
     mode: str = ""

@@ -29,7 +29,6 @@ _BY_SEVERITY = tuple(Support)
 
 
 def worst(found: Collection[Support]) -> Support:
-    """Return the worst of some degrees of support."""
     return max(found, key=_BY_SEVERITY.index)
 
 
@@ -40,7 +39,6 @@ class VerdictFeatures:
     covered: float = 0.0
     """The share of the bullet's weighted terms that the passage has: 0 to 1."""
     terms: int = 0
-    """The number of the bullet's terms."""
     hard: tuple[str, ...] = ()
     """The bullet's names and numbers."""
     missing: tuple[str, ...] = ()
@@ -73,7 +71,6 @@ class SourceQuote:
     """A quote from one of several texts that supports a bullet."""
 
     index: int
-    """The index of the text."""
     start: int
     end: int
     """Character offsets in that text."""
@@ -132,6 +129,5 @@ UNSUPPORTED = Verdict(Support.UNSUPPORTED)
 
 
 def hash_quote(quoted: str) -> str:
-    """Return the hash of a quoted text."""
     raw = quoted.encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()

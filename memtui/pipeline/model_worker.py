@@ -149,7 +149,6 @@ class Rewriter:
         return work.input_hash(self._summarizer.identity, attempt)
 
     def _attempt(self, work: Work) -> int:
-        """Return the number of the next attempt with the same input."""
         attempt = 0
         while versions.find_from_model(work.name, self._hash(work, attempt)):
             attempt += 1
@@ -222,7 +221,6 @@ class Rewriter:
     def _reject(
         self, work: Work, shown: TocNode, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
-        """Store a draft that could not be used as a rejected version."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
         facts = GenerationStats(health.model or identity, health.digest, health.server)
@@ -236,7 +234,6 @@ class Rewriter:
 
 
 def _pause_s(error: OllamaError) -> float:
-    """Return how long to pause after an error of the server."""
     if isinstance(error, CircuitOpenError):
         return error.retry_s
     return FORBIDDEN_PAUSE_S if isinstance(error, NotAllowedError) else 0.0
@@ -299,7 +296,6 @@ class ModelWorker:
         self.changed = changed or ChangedNodes()
 
     def set_progress(self, progress: ModelProgress) -> None:
-        """Record the progress of the summary."""
         self._set_status(self.model.with_progress(progress))
 
     def stop(self) -> None:
@@ -385,7 +381,6 @@ class ModelWorker:
                 yield job, is_held_up
 
     def _is_idle(self, job: Job, now: datetime) -> bool:
-        """Return whether a run of a job would do nothing."""
         below = ROLLUP_JOBS[: ROLLUP_JOBS.index(job)] if job in ROLLUP_JOBS else ()
         if any(self._schedule.is_running(one) for one in below):
             return False
@@ -440,7 +435,6 @@ class ModelWorker:
             self._set_status(replace(self.model, held_segments=paused))
 
     def _has_new_request(self) -> bool:
-        """Return whether a node was requested since the last check of the model."""
         with database.connection():
             return rewrite_queue.last_requested_ms() > self._checked_ms
 

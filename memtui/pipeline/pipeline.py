@@ -146,7 +146,6 @@ class Pipeline:
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
-        """Return every failing stage and its error."""
         return self._reporter.failing if self._reporter else ()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
@@ -291,7 +290,6 @@ class Pipeline:
 
 
 def _with_store(step: Step) -> int:
-    """Run a step only while the store's file is there."""
     database.check_file()
     return step()
 
@@ -306,7 +304,6 @@ def _is_busy(errors: Sequence[Exception]) -> bool:
 # cut again.
 
 SESSIONS_AT_ONCE = 20
-"""Sessions per transaction."""
 
 
 class SegmentationStage:
@@ -471,7 +468,6 @@ EVENTS_AT_ONCE = 2_000
 longer; with 5,000 it is hardly faster, and takes 35 MB more."""
 
 TITLES_AT_ONCE = 200
-"""The number of session titles that one step indexes."""
 
 RANGES_AT_ONCE = 200
 """The number of outbox rows that one step reads."""

@@ -120,11 +120,9 @@ class ProgressReporter:
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
-        """Return every failing stage and its error, the oldest first."""
         return tuple(self._failing.items())
 
     def step_done(self, stepped: StepResult) -> None:
-        """Report a step of the pipeline."""
         with self._lock:
             self._stage = stepped.stage
             if self._is_gone and not stepped.error:
@@ -137,7 +135,6 @@ class ProgressReporter:
                 self._send(stepped.done)
 
     def model_step_done(self, stepped: StepResult) -> None:
-        """Report a step of the model worker."""
         with self._lock:
             self._record(stepped)
             if stepped.stage:

@@ -102,7 +102,6 @@ class JobScheduler:
         return self.is_paused(job) and not (run and run.is_forced)
 
     def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
-        """Record the start of a run."""
         if job in self._runs:
             raise RuntimeError(f"{job} runs already")
         is_paused = self.is_paused(job)
@@ -150,7 +149,6 @@ class JobScheduler:
         failed: int = 0,
         waiting: int | None = None,
     ) -> None:
-        """Add the progress of a run since the last update."""
         counts = jobs.RunProgress(made, rejected, failed)
         with database.transaction():
             jobs.update_run(self._runs[job].number, to_ms(now), counts, waiting)
@@ -175,7 +173,6 @@ class JobScheduler:
                 jobs.delete_empty_run(run.number)
 
     def note_change(self) -> None:
-        """Note that nodes changed that no run has rolled up."""
         self._has_changes = True
 
     def segments_done(self) -> None:

@@ -64,7 +64,6 @@ class NewVersion:
     is_live: bool
 
     def rejected(self, why: str) -> "NewVersion":
-        """Return the version marked as rejected."""
         reason = secrets.redact(why).text
         return replace(self, node=replace(self.node, rejection=reason))
 
@@ -146,7 +145,6 @@ class SegmentWork:
         return NewVersion(whole, grounded.grips, bounds.is_open)
 
     def _with_work(self, draft: Summary) -> Summary:
-        """Return a draft whose bullets name their project and session."""
         bullets = (
             replace(one, project=self.project, session_id=self.session_id)
             for one in draft.bullets
@@ -164,7 +162,6 @@ class ParentWork:
     is_live: bool
     zone: tzinfo
     totals: Mapping[str, ProjectTotals]
-    """The work on each project in the period."""
 
     def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
         level = calendar.period(self.name).level
@@ -269,7 +266,6 @@ def _redact_draft(draft: Summary) -> Summary:
 
 
 def _identity_key(identity: str, attempt: int) -> str:
-    """Return the summarizer, the grounding version and the attempt as one key."""
     return f"{identity} {GROUNDING_VERSION} {attempt or ''}".strip()
 
 
@@ -293,7 +289,6 @@ def _union(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
 
 
 SEGMENTS_AT_ONCE = 20
-"""Segments per transaction."""
 
 
 class SummaryStage:
@@ -395,7 +390,6 @@ class SummaryFailedError(Exception):
 # made once however many segments arrive; while segments keep arriving, now and then.
 
 NODES_AT_ONCE = 20
-"""Nodes per step."""
 
 PATIENCE_S = 10.0
 """Seconds to wait for pending segments."""
@@ -438,7 +432,6 @@ class RollupStage:
         return len(names)
 
     def _next(self, now_ms: int, now_s: float) -> Sequence[str]:
-        """Return the next batch of nodes; empty if there is none."""
         if self._walk and (names := next(self._walk, ())):
             return names
         self._walk = None

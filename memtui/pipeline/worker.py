@@ -167,7 +167,6 @@ class ChangedNodes:
             self._ids.update(*some)
 
     def take(self) -> frozenset[str]:
-        """Return and clear the ids."""
         with self._lock:
             taken, self._ids = frozenset(self._ids), set()
         return taken
@@ -254,7 +253,6 @@ class WorkerLock:
         return True
 
     def _is_current(self) -> bool:
-        """Return whether the locked file is still the one at its path."""
         if self._descriptor is None:
             return False
         try:

@@ -68,7 +68,6 @@ class RankedSession:
     leads: dict[Layer, tuple[IndexMatch, datetime]] = field(default_factory=dict)
     """The best node and grip, each with the start of the segment it leads to."""
     scores: dict[Layer, float] = field(default_factory=dict)
-    """The best score of each layer."""
     rank: float = 0.0
     """Comparable within one result only."""
     score: float = 0.0

@@ -78,10 +78,7 @@ MIN_IDF_SHARE = 0.05
 others: it hardly changes a score."""
 
 MAX_TITLES = 50
-"""The number of sessions found by their titles."""
-
 MAX_CALLS = 100
-"""The number of tool calls found."""
 
 MIN_MESSAGES = 5
 """With fewer messages than this, calls of tools whose names match are returned too."""
@@ -232,7 +229,6 @@ class MessageIndex:
                 db.execute("COMMIT")
 
     def delete(self) -> None:
-        """Delete the index."""
         with self._translate_errors():
             # The database goes first: without it the other files mean nothing.
             for suffix in ("", "-wal", "-shm", "-journal", "-suspect"):
@@ -256,7 +252,6 @@ class MessageIndex:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Open a read transaction."""
         with self._opened() as db:
             db.execute("BEGIN")
             try:
@@ -338,7 +333,6 @@ class MessageIndex:
     # The contents
 
     def status(self) -> IndexStatus:
-        """Return what the index contains."""
         with self._reading() as db:
             meta = _read_meta(db)
         return IndexStatus(
@@ -492,7 +486,6 @@ class _Entry:
 
     @property
     def length(self) -> int:
-        """The number of its terms."""
         return self.terms.count(" ")
 
 
@@ -873,7 +866,6 @@ class _Lookup:
 
 
 def _totals(db: sqlite3.Connection) -> tuple[int, int]:
-    """Return how many messages there are, and how many terms they have."""
     meta = _read_meta(db)
     return int(meta["messages"]), int(meta["length"])
 
@@ -1010,7 +1002,6 @@ def _read_candidates(
 
 
 def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:
-    """Return the properties of an index."""
     return dict(db.execute("SELECT name, value FROM meta").fetchall())
 
 

@@ -129,7 +129,6 @@ class MessageMatches:
     """The scores of sessions for their titles and summaries alone, comparable with
     those of messages."""
     unknown: list[str] = field(default_factory=list)
-    """The terms that no message contains."""
     notes: list[str] = field(default_factory=list)
 
 

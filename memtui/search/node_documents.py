@@ -12,7 +12,6 @@ from memtui.model.nodes import TocNode
 from memtui.search.scoring import FieldText, NodeField
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
-"""The names of filter tokens."""
 
 SEGMENT = "segment"
 """The filter token of nodes that are segments: hits of wider nodes lead to one."""
@@ -21,7 +20,6 @@ LAST_MOMENT = timedelta(milliseconds=1)
 """A wide node ends so long before the next one begins: times are milliseconds."""
 
 MINUTE_S = 60
-"""Times are indexed in whole minutes."""
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 

@@ -110,7 +110,11 @@ RARE = 10
 
 
 class NodeIndex:
-    """A folder with a Whoosh index."""
+    """A folder with a Whoosh index.
+
+    Whatever cannot be read or written is a ``SearchError``; so is a folder that holds
+    other files, and an index that another process writes to.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Remember the folder. It is opened by the first query or update."""
@@ -136,11 +140,7 @@ class NodeIndex:
         return name.strip() if version == VERSION else ""
 
     def create(self, name: str) -> None:
-        """Create an empty index, in place of the one that is there.
-
-        Raises:
-            SearchError: The folder cannot be written, or holds other files.
-        """
+        """Create an empty index, in place of the one that is there."""
         with self._errors():
             self.close()
             is_free = not self._folder.exists() or not any(self._folder.iterdir())
@@ -155,11 +155,7 @@ class NodeIndex:
             self._mark.write_text(f"{VERSION} {name}\n", encoding="utf-8")
 
     def delete(self) -> None:
-        """Delete the index with all its files.
-
-        Raises:
-            SearchError: It cannot be deleted.
-        """
+        """Delete the index with all its files."""
         self.close()
         if self.exists():
             with self._errors():
@@ -195,11 +191,7 @@ class NodeIndex:
     # Writing
 
     def update(self, documents: Sequence[Document], node_ids: Sequence[str]) -> None:
-        """Add documents in place of all documents of some nodes, in one commit.
-
-        Raises:
-            SearchError: The index is damaged, or another process writes to it.
-        """
+        """Add documents in place of all documents of some nodes, in one commit."""
         with self._errors():
             with self._lock:
                 opened = self._open()
@@ -244,11 +236,7 @@ class NodeIndex:
     # Reading
 
     def count(self) -> int:
-        """Return how many documents there are.
-
-        Raises:
-            SearchError: The index is missing or damaged.
-        """
+        """Return how many documents there are."""
         return self.read(lambda reader: reader.count)
 
     def close(self) -> None:
@@ -256,11 +244,7 @@ class NodeIndex:
             self._close()
 
     def read(self, use: Callable[["NodeReader"], T]) -> T:
-        """Return what a function finds in the latest commit.
-
-        Raises:
-            SearchError: The index is missing or damaged.
-        """
+        """Return what a function finds in the latest commit."""
         with self._errors(), self._lock:
             for left in reversed(range(TRIES)):
                 try:
@@ -339,7 +323,6 @@ class NodeReader:
     # Terms
 
     def frequencies(self, terms: Iterable[str]) -> Counter[str]:
-        """Return how many documents contain each of these terms."""
         return Counter({term: n for term in terms if (n := self._frequency(term))})
 
     def _read_frequency(self, term: str) -> int:
@@ -619,7 +602,6 @@ def _encode(term: str) -> bytes:
 
 
 def _word_query(word: Word) -> And:
-    """Return the query for documents with a word."""
     clauses = [Term(WORDS, term) for term in word.terms]
     if word.is_prefix:
         clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.prefix)])
@@ -635,7 +617,6 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
     """A folder whose files are closed when Whoosh fails to read one of them."""
 
     def open_file(self, name: str, *args: Any, **named: Any) -> Any:
-        """Open a file, and close it when it is no longer used."""
         file = super().open_file(name, *args, **named)
         weakref.finalize(file, file.file.close)
         return file
@@ -645,7 +626,6 @@ class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hin
     """Files in memory; Whoosh would put temporary ones into a folder of everybody."""
 
     def temp_storage(self, name: str | None = None) -> "_MemoryStorage":
-        """Return a place for temporary files."""
         return _MemoryStorage()
 
 

@@ -191,7 +191,6 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
 def _check(
     matches: Sequence[IndexMatch], query: Query, limit: int
 ) -> tuple[IndexMatch, ...]:
-    """Return the first matches whose texts match in the store."""
     passing: list[IndexMatch] = []
     for start in range(0, len(matches), CHECKED_AT_ONCE):
         some = matches[start : start + CHECKED_AT_ONCE]

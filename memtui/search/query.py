@@ -66,7 +66,6 @@ class Word:
 
     @property
     def is_prefix(self) -> bool:
-        """True if it may be completed."""
         return bool(self.prefix)
 
     @property
@@ -102,7 +101,6 @@ class Query:
     """Texts that must occur as they are, folded."""
     phrase_terms: tuple[str, ...] = ()
     excluded: tuple[Word, ...] = ()
-    """Words that must not occur."""
     excluded_phrases: tuple[str, ...] = ()
     """Texts that must not occur, folded."""
     filters: Filters = EVERYTHING
@@ -135,17 +133,14 @@ class Query:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All terms to search for, each once."""
         return tuple(dict.fromkeys(t for word in self.words for t in word.terms))
 
     @property
     def prefixes(self) -> frozenset[str]:
-        """The prefixes of all words."""
         return frozenset(word.prefix for word in self.words if word.is_prefix)
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to search for."""
         return not (self.words or self.phrases)
 
     @property

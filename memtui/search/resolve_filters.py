@@ -10,7 +10,6 @@ from memtui.store import database, scopes, sessions
 from memtui.text.fencing import neutralize_line
 
 MAX_NAMED = 5
-"""The maximum number of sessions that an error names."""
 
 
 class SessionNameError(MemtuiError):

@@ -51,7 +51,6 @@ FIELD_WEIGHTS = {
     NodeField.BULLETS: 1.0,
     NodeField.EXCERPT: 2.0,
 }
-"""The weight of an occurrence in each field."""
 
 TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
 """The usual number of terms of a text; in other fields the length does not matter."""
@@ -106,12 +105,10 @@ ROLE_WEIGHTS = {
     EventRole.SYSTEM: 1.0,
     EventRole.TOOL: 1.0,
 }
-"""The weight of a term by who wrote the message."""
 
 EQUAL_ROLES = dict.fromkeys(EventRole, 1.0)
 
 TOOL_TURN = 1.3
-"""The weight of a turn that used tools."""
 
 B = 0.6
 """BM25's b: how much the length of a message matters, from 0 to 1."""
@@ -285,7 +282,6 @@ class QueryTerm:
     score, and a message without it may match fully."""
 
     def matches(self, terms: frozenset[str]) -> bool:
-        """Return True if any of these terms matches."""
         return self.term in terms or (
             bool(self.prefix) and any(term.startswith(self.prefix) for term in terms)
         )
@@ -338,7 +334,6 @@ class Candidates:
     terms: Sequence[QueryTerm]
     by_id: dict[int, Candidate] = field(default_factory=dict)
     frequencies: list[int] = field(default_factory=list)
-    """The number of messages that contain each term."""
     common: list[str] = field(default_factory=list)
     """Terms for which only the newest messages were looked up."""
     messages: int = 0
@@ -474,7 +469,6 @@ def has_enough(masks: Mapping[int, int], idfs: Sequence[float], least: float) ->
 
 
 def score_messages(found: Candidates, role_weights: RoleWeights) -> MessageScores:
-    """Score candidates, their windows and their conversations."""
     idfs = message_idfs(found)
     total = mask_idfs(idfs)
     average = found.length / max(found.messages, 1) or 1.0

@@ -73,7 +73,6 @@ def best_snippet(lines: Sequence[str], query: Query) -> Snippet:
 
 
 def matching_terms(text: str, query: Query) -> set[str]:
-    """Return the terms of a text that match a query."""
     return analyzer.matching_terms(text, query.terms, query.prefixes)
 
 
@@ -115,7 +114,6 @@ class Sentences:
 
     @property
     def terms(self) -> set[str]:
-        """All terms of the query that the message has."""
         return set().union(*self._terms.values())
 
     def passages(self, weights: Mapping[str, float]) -> list[QuoteSpan]:

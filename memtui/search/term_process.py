@@ -18,7 +18,6 @@ class TermProcess:
     """
 
     def __init__(self) -> None:
-        """Start the process."""
         self._thread = ThreadPoolExecutor(1, "terms")
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__],
@@ -29,11 +28,9 @@ class TermProcess:
         )
 
     def submit(self, texts: Sequence[str]) -> Future[list[str]]:
-        """Start to find the terms of texts."""
         return self._thread.submit(self._find, texts)
 
     def close(self) -> None:
-        """End the process."""
         self._thread.shutdown()
         with suppress(OSError), self._process:
             pass  # Closes the pipes, and waits for the process to end.

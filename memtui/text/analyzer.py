@@ -92,7 +92,6 @@ def words(text: str) -> list[str]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Return whether a word is a run of a script written without spaces."""
     return not word.isascii() and bool(_unspaced_pattern().match(word))
 
 
@@ -176,7 +175,6 @@ def _is_plain(word: str) -> bool:
 
 
 def bigrams(run: str) -> tuple[WordPart, ...]:
-    """Return the pairs of characters of a run without spaces."""
     if len(run) == 1:
         return (WordPart(0, 1, (fold(run),)),)
     return tuple(
@@ -378,17 +376,14 @@ def _has_match(
 
 
 def word_terms(word: str) -> tuple[str, ...]:
-    """Return the terms of one word; none for a stop word."""
     return _TERMS[word]
 
 
 def is_indexed(word: str) -> bool:
-    """Return whether a word is indexed, that is, no stop word."""
     return bool(_TERMS[word])
 
 
 def _terms(word: str) -> tuple[str, ...]:
-    """Return the terms of a word; none for a stop word."""
     word = word[:MAX_WORD_CHARS]
     if _is_plain(word):  # as most words are: the rest takes three times as long
         lowered = word.lower()

@@ -234,7 +234,6 @@ _MAY_BE_ROUTINE = re.compile(
 
 
 def is_log_line(sentence: str) -> bool:
-    """Return whether a sentence is a program's output."""
     if _LOG_BEGINS.match(sentence) or any(
         one.search(sentence) for one in _LOG_CONTAINS
     ):
@@ -250,7 +249,6 @@ def needs_context(sentence: str) -> bool:
 
 
 def takes_back(sentence: str) -> bool:
-    """Return whether a sentence retracts or replaces an earlier statement."""
     return bool(is_retraction(sentence) or _REPLACES.search(sentence))
 
 

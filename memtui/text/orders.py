@@ -55,7 +55,6 @@ _WANTS = re.compile(
 
 
 def is_order(title: str) -> bool:
-    """Return whether a title begins with a verb in base form."""
     verb = FIRST_WORD.match(title)
     return verb is not None and verb[1].lower() in BASE_VERBS
 

@@ -139,7 +139,6 @@ def is_continuation(text: str) -> bool:
 
 
 def split_paragraph(paragraph: str) -> list[str]:
-    """Split a paragraph into non-empty sentences."""
     found: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
@@ -248,14 +247,12 @@ def _is_noise(line: str) -> bool:
 
 
 def count_letters(text: str) -> int:
-    """Return how many characters of a text are letters."""
     if text.isascii():
         return len(text.encode().translate(None, _NO_LETTERS))
     return sum(map(str.isalpha, text))
 
 
 EXCERPT_CHARS = 200
-"""The maximum length of an excerpt."""
 
 EXCERPT_SOURCE_CHARS = 40_000
 """Only this much of an event's text is searched for its best sentence."""

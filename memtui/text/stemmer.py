@@ -148,4 +148,3 @@ def _measure(root: str) -> int:
 
 
 _ROOTS = {form: stem(form) for form in _IRREGULAR}
-"""The stems of irregular forms."""

@@ -9,7 +9,6 @@ from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
 
 TITLE_CHARS = 80
-"""The maximum length of a title or headline."""
 
 MIN_CONTENT_WORDS = 2
 """A title has at least this many content words."""
@@ -241,13 +240,11 @@ def request_title(text: str) -> str:
 
 
 def _without_command(text: str) -> str:
-    """Remove the name of an agent's command before a request: "/plan …"."""
     found = _AGENT_COMMAND.match(text)
     return text[found.end() :] if found and found[1] not in BASE_VERBS else text
 
 
 def is_terminal_copy(text: str) -> bool:
-    """Return whether a message begins with the prompt of a shell."""
     return _SHELL_PROMPT.match(text) is not None
 
 
@@ -288,7 +285,6 @@ def recap_title(text: str) -> str:
 
 
 def _with_ticket(title: str, start: str) -> str:
-    """Add the number of the issue that a request names."""
     found = _TICKET.search(start)
     if not found or (number := found[1] or found[2]) in title:
         return title
@@ -375,7 +371,6 @@ def _order_in(sentence: str, statement: RequestTitle) -> RequestTitle | None:
 
 
 def _last_order(parts: Sequence[Sentence]) -> RequestTitle | None:
-    """Return the title of the last sentence if that begins with a verb."""
     found = _score_request(tidy_title(parts[-1].text))
     return found if is_order(found.title) and found.score >= LIKELY else None
 
@@ -447,7 +442,6 @@ def _says_enough(rest: str, text: str) -> bool:
 
 
 def _strip_openings(text: str) -> str:
-    """Remove interjections, and openings of requests before a verb."""
     rest = text
     while True:
         led = _INTERJECTION.match(rest)
@@ -535,7 +529,6 @@ def _cut_at_clause(text: str, limit: int) -> str:
 
 
 def drop_unbalanced(text: str) -> str:
-    """Remove unpaired quotes and brackets."""
 
     def drop_last(mark: str) -> str:
         """Cut the text before a mark, or remove it if too little would be left."""
@@ -574,6 +567,5 @@ def session_title(text: str) -> str:
 
 
 def is_informative(line: str) -> bool:
-    """Return whether a line says what a session was about."""
     least = 1 if cues.is_pleasantry(line) else 0
     return not _COMMAND.fullmatch(line) and analyzer.count_content_words(line) > least

@@ -18,7 +18,6 @@ from memtui import files
 from memtui.errors import VocabularyError
 
 ESTIMATOR_NAME = "estimate-1"
-"""The name recorded with counts made by ``estimate``."""
 
 SAMPLE_CHARS = 100_000
 """A longer text is counted by its beginning and scaled, to stay fast."""
@@ -105,7 +104,6 @@ VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe86
 VOCABULARY_FILE = hashlib.sha1(
     VOCABULARY_URL.encode(), usedforsecurity=False
 ).hexdigest()
-"""The name of the file in tiktoken's cache."""
 
 
 def find_vocabulary(folder: Path) -> Path | None:
