@@ -125,7 +125,7 @@ def test_s0_43_the_3pm_meeting_takes_the_day_of_its_sentence(
     (period,) = dated.periods
     assert period.start == datetime(2024, 1, day, 14, 30, tzinfo=UTC)
     assert period.end == datetime(2024, 1, day, 15, 30, tzinfo=UTC)
-    assert dated.words == words
+    assert dated.text == words
 
 
 @pytest.mark.parametrize(
