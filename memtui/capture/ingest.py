@@ -109,7 +109,6 @@ class SpoolIngester:
         """The problems in the store match the quarantine."""
 
     def step(self) -> int:
-        """Store a batch of files; return how many."""
         try:
             count = self._store_batch()
         except StoreError:
@@ -375,7 +374,6 @@ class TranscriptReader:
                 yield self.progress
 
     def _wait_and_read(self, file: Path) -> Iterator[ImportProgress]:
-        """Read a file; wait while another process has locked the store."""
         started_s = time.monotonic()
         while True:
             try:
@@ -472,7 +470,6 @@ class _FileImport:
             self._remember_without_text(self._start)
 
     def _remember_without_text(self, cursor: Cursor) -> bool:
-        """Return True if reading can resume here without text in the saved state."""
         state = self._source.state_without_text(cursor.state)
         if state is None:
             return False
@@ -480,7 +477,6 @@ class _FileImport:
         return True
 
     def run(self, file: Path, stamp: FileStamp) -> Iterator[ImportProgress]:
-        """Read the file, and store it in transactions of about a thousand events."""
         reader = self._reader
         items = self._source.read(
             file, self._start, agent=reader.agent, now=reader.clock()
@@ -502,7 +498,6 @@ class _FileImport:
     def _store(
         self, cursor: Cursor | None, stamp: FileStamp, *, is_last: bool = False
     ) -> None:
-        """Store the batch, and how far the file was read, in one transaction."""
         reader, batch, progress = self._reader, self._batch, self._reader.progress
         now_ms = to_ms(reader.clock())
         with database.transaction():
@@ -584,7 +579,6 @@ class _FileImport:
 
 
 def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:
-    """Return events with their number of tokens, unless it was exported with them."""
     return [
         event
         if event.token_counter

@@ -40,7 +40,6 @@ _SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
 
 
 def _find_session_summary(event: Event) -> Iterator[SessionMetadata]:
-    """Yield the summary that an agent made when it compacted its session."""
     is_compaction = (
         event.metadata.get("kind") == "compact_summary"
         or event.metadata.get("source") == "compact"
@@ -69,7 +68,6 @@ class Exclusions:
         return bool(self._rules)
 
     def rule_for(self, *, project: str, cwd: str, root: str, path: str = "") -> str:
-        """Return the first pattern that excludes a session, or ""."""
         paths = [PurePath(one) for one in (cwd, root, path) if one]
         found = [folder for one in paths for folder in (one, *one.parents)]
         folders = [folder.as_posix() for folder in dict.fromkeys(found)]
@@ -158,7 +156,6 @@ class IngestFilter:
         )
 
     def store_redaction_counts(self, now_ms: int) -> None:
-        """Add the counts to the store; inside a transaction."""
         problems.add_redactions(self.redaction_counts, now_ms)
         self.redaction_counts.clear()
 
@@ -254,7 +251,6 @@ def _slashed(path: str) -> str:
 
 
 def _repository(cwd: str) -> str:
-    """Return the repository that a folder is in, or ""."""
     here = Path(cwd)
     if not cwd or not here.is_absolute():
         return ""
@@ -265,7 +261,6 @@ def _repository(cwd: str) -> str:
 
 
 def _main_worktree(folder: str) -> str:
-    """Return the repository whose work tree starts at a folder, or ""."""
     if not folder:
         return ""
     mark = Path(folder, ".git")

@@ -78,7 +78,6 @@ class SpoolFile:
         return match[part] if match else ""
 
     def parse(self, now: datetime, raw: bytes | None = None) -> Iterator[ParsedItem]:
-        """Return what the file contains; with ``raw``, what it would with that."""
         return hooks.read(
             self.raw if raw is None else raw,
             received_at=self.received_at,
@@ -131,7 +130,6 @@ class Spool:
                 folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
     def names(self) -> list[str]:
-        """Return the files to store, sorted; hidden files are left alone."""
         names: list[str] = []
         with _spool_errors(self._new):
             names = [file.name for file in self._new.iterdir() if file.name[0] != "."]
@@ -146,7 +144,6 @@ class Spool:
             raise SpoolError(error.strerror or "not readable") from error
 
     def delete(self, name: str) -> None:
-        """Delete a file whose events are stored."""
         with _spool_errors(self._new):
             (self._new / name).unlink()
 
@@ -206,14 +203,12 @@ class Spool:
         return clean(text).splitlines()
 
     def reasons(self, folder: str, name: str) -> list[str]:
-        """Return why a file is invalid: one reason per record, without line numbers."""
         lines = self.reason_lines(folder, name)
         return [re.sub(r"^line \d+: ", "", line) for line in lines]
 
     # The quarantine
 
     def quarantined(self) -> list[QuarantinedFile]:
-        """Return all quarantined files, the newest first."""
         files = []
         with _spool_errors(self._bad):
             for entry in os.scandir(self._bad):
@@ -310,7 +305,6 @@ def _read(file: Path) -> SpoolFile:
 
 
 def _write(file: Path, raw: bytes, like: os.stat_result) -> None:
-    """Write a file with the times of another."""
     with replacement(file) as draft:
         draft.write_bytes(raw)
         os.utime(draft, ns=(like.st_atime_ns, like.st_mtime_ns))
@@ -335,7 +329,6 @@ class SpoolRecord:
 
 
 def split_records(raw: bytes) -> list[SpoolRecord]:
-    """Split a file into records; together they are all of it."""
     records = []
     for part, parsed in jsonl.split_payload(raw):
         only = parsed[0] if len(parsed) == 1 else None
@@ -402,12 +395,10 @@ def _redacted_reason(record: InvalidRecord) -> str:
 
 
 def reason_line(record: InvalidRecord) -> str:
-    """Return the line for a record in the file with the reasons."""
     return f"line {record.line}: {_redacted_reason(record)}"
 
 
 def redact_file(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return a file's content without secrets, and their kinds."""
     return _redact_records(raw, split_records(raw), is_whole=True)
 
 

@@ -123,7 +123,6 @@ def polling_reason(folder: Path) -> str:
 
 
 def filesystem_of(folder: Path, mounts: str) -> str:
-    """Return the type of the file system a folder is on, by Linux' list of mounts."""
     longest, kind = -1, ""
     for line in mounts.splitlines():
         fields = line.split(" ")
@@ -176,7 +175,6 @@ class Tail:
         return self._reading is not None or bool(self._queue)
 
     def step(self) -> int:
-        """Read for a moment; return how many times something was read."""
         until_s = time.monotonic() + STEP_S
         for path in reversed(list(self._reported_changes())):
             self._put_first(path)
@@ -195,7 +193,6 @@ class Tail:
         self._queue.move_to_end(path, last=False)
 
     def _read(self) -> None:
-        """Read until the next transaction is stored."""
         if self._reading is None:
             self._file, _ = self._queue.popitem(last=False)
             self._reading = self._reader.read_file(self._file)
@@ -242,7 +239,6 @@ class Tail:
                 yield from self._changed(name, [place.resolve()], known)
 
     def find_changed_files(self) -> Iterator[Path]:
-        """Yield all watched files that have changed since they were read."""
         folders = self._folders()
         self._update_watcher({place for some in folders.values() for place in some})
         for name, places in folders.items():

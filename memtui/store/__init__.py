@@ -63,7 +63,6 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether a store exists and can only be read."""
     return (
         path.is_file()
         and os.access(path, os.R_OK)

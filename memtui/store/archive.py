@@ -86,7 +86,6 @@ def read_events_after(event_id: str, limit: int) -> list[Event]:
 
 
 def _to_events(rows: Sequence[Any]) -> list[Event]:
-    """Convert rows of ``_EVENTS`` into events with all their source copies."""
     found: dict[str, list[SourceCopy]] = {}
     for event_id, copy_id, route, name in fetch(
         "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
@@ -140,14 +139,12 @@ SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 
 
 def list_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
-    """Return thoughts with higher ids than one, as (id, text)."""
     rows = ThoughtRow.select(ThoughtRow.id, ThoughtRow.text)
     later = rows.where(ThoughtRow.id > thought_id).order_by(ThoughtRow.id)
     return list(later.limit(limit).tuples())
 
 
 def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
-    """Set the texts of thoughts."""
     for thought_id, text in changed:
         ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
 

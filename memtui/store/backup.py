@@ -246,7 +246,6 @@ def _busy_timeout(target: Path) -> Callable[[int, int, int], None]:
 
 
 def _database_files(file: Path) -> list[Path]:
-    """Return a database file and the journals that SQLite may keep beside it."""
     suffixes = ("", "-journal", "-wal", "-shm")
     return [file.with_name(f"{file.name}{suffix}") for suffix in suffixes]
 
@@ -300,7 +299,6 @@ def find_damages() -> list[str]:
 
 
 def _count_unreadable(table: type[schema.Table]) -> int:
-    """Count the rows in which a field was damaged by hand."""
     name = table._meta.table_name
     present = {column.name for column in db.get_columns(name)}
     conditions = []

@@ -146,7 +146,6 @@ def list_positions(
     last: EventPosition,
     limit: int,
 ) -> list[EventPosition]:
-    """Return the last positions between two, both included, in their order."""
     condition = f"({_POSITION}) <= (?, ?, ?)"
     if first:
         condition += f" AND ({_POSITION}) >= (?, ?, ?)"
@@ -156,7 +155,6 @@ def list_positions(
 
 
 def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
-    """Return the positions of all events that contain a text, ignoring case."""
     variants = case_variants(text)
     condition = " OR ".join([f"text LIKE ? ESCAPE '{LIKE_ESCAPE}'"] * len(variants))
     sql = f"SELECT {_POSITION} {_EVENTS} AND ({condition}) {_ASCENDING}"
@@ -166,7 +164,6 @@ def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
 
 
 def find_position(number: int, subagent: str, index: int) -> EventPosition | None:
-    """Return the position of the event with an index in its conversation."""
     sql = f"SELECT {_POSITION} {_EVENTS} {_ASCENDING} LIMIT 1 OFFSET ?"
     return next(map(_position, fetch(sql, number, subagent, index)), None)
 
@@ -174,7 +171,6 @@ def find_position(number: int, subagent: str, index: int) -> EventPosition | Non
 def find_prompt(
     number: int, subagent: str, position: EventPosition, step: int
 ) -> EventPosition | None:
-    """Return the position of the next prompt (step 1) or the previous one (step -1)."""
     side, order = (_AFTER, _ASCENDING) if step > 0 else (_BEFORE, _DESCENDING)
     sql = (
         f"SELECT {_POSITION} {_EVENTS} {side}"
@@ -201,7 +197,6 @@ def count_events(
 def messages_around(
     number: int, event: Event, before: int, after: int
 ) -> tuple[list[Event], list[Event]]:
-    """Return the messages before and after an event of its conversation."""
     here = (number, event.subagent, *event.position)
     messages = f"SELECT id {_EVENTS} AND {_IS_MESSAGE}"
     earlier = _read(f"{messages} {_BEFORE} {_DESCENDING} LIMIT ?", *here, before)
@@ -248,7 +243,6 @@ def read_windows(
 
 
 def first_message(number: int) -> Event | None:
-    """Return the first message of a session, if possible of its main conversation."""
     # Each statement follows the index and stops at the first match.
     for condition in ("AND subagent = ''", ""):
         sql = f"SELECT id FROM events WHERE session_id = ? {condition}"
@@ -258,7 +252,6 @@ def first_message(number: int) -> Event | None:
 
 
 def list_prompts_before(number: int, event: Event, limit: int) -> list[Event]:
-    """Return the user's last messages before an event, the latest first."""
     sql = (
         f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?)"
         " AND type = 'user_message' AND role = 'user'"
@@ -367,7 +360,6 @@ def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[
 
 
 def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
-    """Return the events from a segment's first to its last."""
     indexes = {event.event_id: index for index, event in enumerate(found)}
     first, last = indexes.get(segment.first_id), indexes.get(segment.last_id)
     if first is None or last is None:  # It cannot be read.
@@ -376,7 +368,6 @@ def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
 
 
 def read_grips(grip_ids: Sequence[str]) -> list[Event]:
-    """Return the events of grips, each once, in their order."""
     found: dict[str, Event] = {}
     chosen = versions.get_grips(grip_ids).values()
     ends = events.get(

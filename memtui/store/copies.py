@@ -280,7 +280,6 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
 
 
 def resolve(copy_ids: Iterable[str]) -> dict[str, str]:
-    """Return the events that ids of copies lead to, by these ids."""
     sql = f"SELECT copy_id, event_id FROM source_copies WHERE copy_id {IN_JSON}"
     return dict(fetch(sql, json.dumps(list(copy_ids))))
 
@@ -312,7 +311,6 @@ class _SharedEvent:
 
     @property
     def first_ms(self) -> int:
-        """The earliest time of any copy."""
         copies_ms = [timestamp_ms_of_id(copy_id) for _, copy_id in self.copies.values()]
         return min([self.stored.at_ms, *copies_ms])
 
@@ -372,7 +370,6 @@ def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:
 
 
 def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
-    """Read the events that several sessions of a group have, oldest first."""
     found: dict[str, _SharedEvent] = {}
     rows = (
         SourceCopyRow.select(
@@ -398,7 +395,6 @@ def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
 
 
 def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]:
-    """Return the sessions of a group, earliest first."""
     first: dict[frozenset[int], int] = {}
     for event in shared:
         key = frozenset(event.sessions)

@@ -55,7 +55,6 @@ def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
 
 
 def get(path: str) -> FileCursor | None:
-    """Return how far a file has been read; None if it was never read."""
     row = CursorRow.get_or_none(CursorRow.path == path)
     if row is None:
         return None
@@ -71,7 +70,6 @@ def get(path: str) -> FileCursor | None:
 
 
 def save(path: str, cursor: FileCursor, now_ms: int) -> None:
-    """Store how far a file has been read."""
     CursorRow.insert(
         path=path,
         source=cursor.source,
@@ -87,13 +85,11 @@ def save(path: str, cursor: FileCursor, now_ms: int) -> None:
 
 
 def get_formats(paths: Iterable[str]) -> dict[str, str]:
-    """Return the names of the formats of files, by their paths."""
     rows = CursorRow.select(CursorRow.path, CursorRow.source)
     return dict(rows.where(CursorRow.path.in_(list(paths))).tuples())
 
 
 def get_offset(path: str) -> int | None:
-    """Return how many bytes of a file were read; None if it was never read."""
     offset: int | None = fetch_value(
         'SELECT "offset" FROM cursors WHERE path = ?', path
     )
@@ -122,7 +118,6 @@ def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
 
 
 def list_pending(before_ms: int) -> list[str]:
-    """Return files with an incomplete end that were last read before a time."""
     rows = CursorRow.select(CursorRow.path).where(
         CursorRow.has_pending, CursorRow.read_ms < before_ms
     )
@@ -135,7 +130,6 @@ def delete(paths: Iterable[str]) -> None:
 
 
 def delete_all() -> None:
-    """Delete all cursors."""
     CursorRow.delete().execute()
 
 
@@ -178,7 +172,6 @@ class SourceActivity:
 
 
 def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
-    """Count new events of a source."""
     by_agent: dict[str, list[int]] = {}
     for event in new:
         by_agent.setdefault(event.agent, []).append(event.timestamp_ms)
@@ -194,7 +187,6 @@ def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
 
 
 def list_activity() -> list[SourceActivity]:
-    """Return the activity of all sources, the latest first."""
     sql = (
         "SELECT source, agent, last_event_ms, received_ms, events FROM source_activity"
         " ORDER BY received_ms DESC, source"

@@ -68,8 +68,6 @@ db = peewee.SqliteDatabase(None, autoconnect=False)
 
 @dataclass(slots=True)
 class _OpenFile:
-    """A database file that this process has open."""
-
     path: str
     identity: str
     inode: tuple[int, int]
@@ -80,7 +78,6 @@ _open_file: _OpenFile | None = None
 
 
 def set_open_file(path: str, identity: str) -> None:
-    """Expect the store with this identity at this path from now on."""
     global _open_file
     _open_file = _OpenFile(path, identity, _read_inode(path))
 
@@ -127,7 +124,6 @@ def read_identity(path: str) -> str:
 
 
 def file_uri(path: str, options: str = "mode=rw") -> str:
-    """Return the URI by which SQLite opens a file; by default without creating it."""
     return f"file:{quote(path)}?{options}"
 
 
@@ -141,7 +137,6 @@ def read_only_uri(path: Path) -> str:
 
 
 def path() -> Path:
-    """Return the path of the open database."""
     name = str(db.database)
     if name.startswith("file:"):
         name = unquote(name.removeprefix("file:").partition("?")[0])
@@ -149,7 +144,6 @@ def path() -> Path:
 
 
 def close() -> None:
-    """Close this thread's connection, if it has one."""
     if not db.is_closed():
         db.close()
 
@@ -248,7 +242,6 @@ def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:
 
 
 def fetch_value(sql: str, *values: object) -> Any:
-    """Return the first value of the first row; None if there is none."""
     row = db.execute_sql(sql, values).fetchone()
     return row[0] if row else None
 
@@ -383,7 +376,6 @@ def _first_message(error: BaseException) -> str:
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Return whether an error was caused by a full disk."""
     while error is not None:
         message = str(error)
         if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):

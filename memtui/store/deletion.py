@@ -99,7 +99,6 @@ def _column(sql: str, *values: object) -> list[Any]:
 
 
 def clear() -> None:
-    """Select nothing."""
     columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
     _make_table("selected", columns)
     for column in ("session", "at_ms"):
@@ -157,7 +156,6 @@ def select(chosen: Iterable[Tombstone]) -> None:
 
 
 def select_events(event_ids: Sequence[str]) -> None:
-    """Select events by their ids."""
     db.execute_sql(
         "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
         f" WHERE id {IN_JSON}",
@@ -166,13 +164,11 @@ def select_events(event_ids: Sequence[str]) -> None:
 
 
 def is_empty() -> bool:
-    """Return whether nothing is selected."""
     tables = ("selected", "selected_thoughts", "selected_sessions")
     return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
 
 
 def count() -> DeletionCounts:
-    """Count what is selected."""
     return DeletionCounts(
         sessions=_count(f"FROM sessions WHERE id {_SELECTED_SESSIONS}"),
         events=_count("FROM selected"),
@@ -187,7 +183,6 @@ def _count(sql: str) -> int:
 
 
 def list_texts() -> Iterator[tuple[str, str]]:
-    """Yield the texts of what is selected, each with its metadata as JSON."""
     yield from db.execute_sql(
         f"SELECT text, metadata FROM events WHERE id {_SELECTED}"
         " UNION ALL SELECT text, '' FROM thoughts"
@@ -196,7 +191,6 @@ def list_texts() -> Iterator[tuple[str, str]]:
 
 
 def list_sessions() -> list[tuple[str, str, str]]:
-    """Return the selected sessions: agent, name and working folder."""
     sql = f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}"
     return [(agent, name, cwd) for agent, name, cwd in fetch(sql)]
 
@@ -244,7 +238,6 @@ def list_source_sessions() -> set[tuple[str, str]]:
 
 
 def list_project_folders(project: str) -> list[str]:
-    """Return the folders of the projects of a name; "" for one without a folder."""
     rows = fetch("SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", project)
     return sorted({project_folder(root, cwd) for root, cwd in rows})
 

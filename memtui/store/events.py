@@ -137,7 +137,6 @@ def _add_by_route(
 
 
 def _add_copies(batch: Iterable[Event]) -> None:
-    """Add the source copies of events that are not known yet."""
     new = {
         copy.event_id: (event, copy)
         for event in batch
@@ -366,7 +365,6 @@ def list_in_time(
 
 
 def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
-    """Return the time of a session's last message between two times; None if none."""
     rows = EventRow.select(EventRow.at_ms).where(
         EventRow.session == number,
         EventRow.at_ms.between(start_ms, end_ms),
@@ -378,7 +376,6 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
 
 
 def add_thoughts(thoughts: Iterable[Thought]) -> None:
-    """Add thoughts; known and forgotten ones change nothing."""
     numbers: dict[SessionKey, int] = {}
     rows = []
     for thought in tombstones.filter_thoughts(list(thoughts)):
@@ -425,6 +422,5 @@ def thoughts_between(
 
 
 def count_thoughts(number: int, subagent: str) -> int:
-    """Count the thoughts of a conversation."""
     sql = "SELECT count(*) FROM thoughts WHERE session_id = ? AND subagent = ?"
     return int(fetch_value(sql, number, subagent))

@@ -72,18 +72,15 @@ def read_before(event_id: str, limit: int) -> list[IndexableEvent]:
 
 
 def read_newest(limit: int) -> list[IndexableEvent]:
-    """Return the newest messages, ordered by id."""
     sql = f"{_SELECT} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
     return list(_read(reversed(fetch(sql, limit))))
 
 
 def count_messages() -> int:
-    """Return how many messages are stored."""
     return int(fetch_value(f"SELECT count(*) FROM events WHERE {_ARE_MESSAGES}"))
 
 
 def list_sessions() -> list[int]:
-    """Return the numbers of all sessions."""
     return [number for (number,) in fetch("SELECT id FROM sessions")]
 
 

@@ -27,7 +27,6 @@ class RunProgress:
 
 
 def get_states() -> dict[Job, JobState]:
-    """Return the states of all jobs."""
     states = dict.fromkeys(Job, JobState())
     for row in JobRow.select():
         states[Job(row.name)] = JobState(
@@ -87,7 +86,6 @@ def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
 def update_run(
     number: int, now_ms: int, progress: RunProgress, waiting: int | None
 ) -> None:
-    """Add the progress of a run since its last update."""
     left = {} if waiting is None else {"waiting": waiting}
     JobRunRow.update(
         heartbeat_ms=now_ms,
@@ -115,7 +113,6 @@ def end_run(
 
 
 def delete_empty_run(number: int) -> None:
-    """Delete a run that did nothing."""
     JobRunRow.delete().where(
         JobRunRow.id == number,
         JobRunRow.result == RunResult.DONE,
@@ -134,7 +131,6 @@ def interrupt_runs() -> None:
 
 
 def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
-    """Return the runs of a job, or of all jobs, the latest first."""
     rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
     return [_to_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 
@@ -190,7 +186,6 @@ class Checkpoint:
 
 
 def save_checkpoint(checkpoint: Checkpoint) -> None:
-    """Store the progress of a job."""
     CheckpointRow.insert(
         job_name=checkpoint.job_name,
         level=checkpoint.level.value,
@@ -201,7 +196,6 @@ def save_checkpoint(checkpoint: Checkpoint) -> None:
 
 
 def get_checkpoint(job_name: str) -> Checkpoint | None:
-    """Return the progress of a job; None if it never ran."""
     row = CheckpointRow.get_or_none(CheckpointRow.job_name == job_name)
     if row is None:
         return None

@@ -39,12 +39,10 @@ def read(key: str) -> str:
 
 
 def write(key: str, value: str) -> None:
-    """Set the value of a key."""
     MetaRow.insert(name=key, value=value).on_conflict_replace().execute()
 
 
 def delete(key: str) -> None:
-    """Remove a key."""
     MetaRow.delete().where(MetaRow.name == key).execute()
 
 
@@ -68,23 +66,19 @@ def reset_indexes() -> None:
 
 
 def watched_sources() -> tuple[str, ...] | None:
-    """Return the sources the user agreed to watch; None if they were not asked yet."""
     row = MetaRow.get_or_none(MetaRow.name == "watched")
     return tuple(str(row.value).split()) if row else None
 
 
 def set_watched_sources(names: Iterable[str]) -> None:
-    """Set which sources the user agreed to watch."""
     write("watched", " ".join(sorted(set(names))))
 
 
 def needs_cleanup() -> bool:
-    """Return whether traces of deleted content remain in indexes, log or free pages."""
     return bool(read("needs_cleanup"))
 
 
 def set_needs_cleanup(is_needed: bool) -> None:
-    """Set whether traces of deleted content remain."""
     if is_needed:
         write("needs_cleanup", "1")
     else:
@@ -97,7 +91,6 @@ def stored_hook_files() -> frozenset[str]:
 
 
 def set_stored_hook_files(names: Iterable[str]) -> None:
-    """Set which hook files were stored last."""
     write("stored_hook_files", json.dumps(list(names)))
 
 
@@ -139,7 +132,6 @@ class ModelRecord:
 
 
 def model_record() -> ModelRecord | None:
-    """Return the last known state of the model; None if it was never checked."""
     value = read("model")
     if not value:
         return None
@@ -155,7 +147,6 @@ def model_record() -> ModelRecord | None:
 
 
 def set_model_record(record: ModelRecord) -> None:
-    """Remember the state of the model."""
     until = record.paused_until.isoformat() if record.paused_until else ""
     at = record.checked_at.isoformat()
     write("model", json.dumps([record.condition.value, record.message, until, at]))

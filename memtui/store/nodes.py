@@ -63,7 +63,6 @@ Its ``_`` and ``%`` match more than themselves."""
 
 
 def get(node_id: str) -> TocNode | None:
-    """Return a node as it is shown, with its bullets; None if it does not exist."""
     found = get_many([node_id])
     return found[0] if found else None
 
@@ -76,21 +75,18 @@ def get_many(node_ids: Sequence[str]) -> list[TocNode]:
 
 
 def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
-    """Return the entries of nodes, in the order of the ids; skip unknown ones."""
     rows = _select_shown().where(NodeRow.node_id.in_(list(node_ids))).dicts()
     found = {row["node_id"]: _to_entry(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
 
 
 def get_version(node_id: str, version: int) -> TocNode | None:
-    """Return a version of a node, with its bullets; None if it does not exist."""
     found = _select_versions(node_id).where(VersionRow.version == version)
     rows = [{**row, "is_pinned": _is_pinned(row)} for row in found.dicts()]
     return next(iter(_to_nodes(rows)), None)
 
 
 def list_versions(node_id: str) -> list[TocVersion]:
-    """Return all versions of a node, the latest first."""
     rows = list(_select_versions(node_id).order_by(VersionRow.version.desc()).dicts())
     stats = _read_stats(rows)
     return [
@@ -114,7 +110,6 @@ def list_versions(node_id: str) -> list[TocVersion]:
 
 
 def _select_shown() -> Any:
-    """Select nodes with the version that is shown; a pending one has none."""
     columns = NodeRow.node_id, NodeRow.level, NodeRow.start_ms, NodeRow.latest
     return NodeRow.select(*columns, *_FIELDS).join(VersionRow, JOIN.LEFT_OUTER)
 
@@ -300,7 +295,6 @@ def list_part_ids(node_id: str) -> list[str]:
 
 
 def _level_of(node_id: str) -> TocLevel | None:
-    """Return the level of a node; None if this is not the id of a node."""
     try:
         return calendar.period(node_id).level
     except ValueError:
@@ -357,7 +351,6 @@ def list_children(
 
 
 def _list_shown(*where: Any, limit: int | None = None) -> list[str]:
-    """Return the ids of nodes that have a version and fulfil conditions."""
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
     found = _newest_first(rows.where(*where) if where else rows)
     return [name for (name,) in found.limit(limit).tuples()]
@@ -384,7 +377,6 @@ def list_ids_under(
 
 
 def list_newest(limit: int) -> list[str]:
-    """Return the ids of the latest nodes of all levels, newest first."""
     return _list_shown(limit=limit)
 
 
@@ -410,20 +402,17 @@ def list_recent(filters: Filters, limit: int) -> list[str]:
 
 
 def list_ids() -> list[str]:
-    """Return the ids of all nodes that have a version."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
     return [name for (name,) in rows.order_by(NodeRow.node_id).tuples()]
 
 
 def filter_live(node_ids: Sequence[str]) -> set[str]:
-    """Return those of these nodes that contain an open segment."""
     is_named = NodeRow.node_id.in_(list(node_ids))
     rows = NodeRow.select(NodeRow.node_id).where(is_named, NodeRow.is_live)
     return {name for (name,) in rows.tuples()}
 
 
 def count() -> tuple[int, int, int]:
-    """Count the nodes, their bullets, and the supported bullets among them."""
     bullets, supported = fn.SUM(VersionRow.bullets), fn.SUM(VersionRow.supported)
     rows = NodeRow.select(fn.COUNT(NodeRow.node_id), bullets, supported)
     nodes, *sums = rows.join(VersionRow).tuples().get()
@@ -484,7 +473,6 @@ def read_keywords(
 
 
 def _is_segment_below(node_id: str) -> Any:
-    """Return the condition that a segment is below a node, or is that node."""
     if _level_of(node_id) in (None, TocLevel.SEGMENT):
         return NodeRow.node_id == node_id
     first, end = calendar.day_range(node_id)

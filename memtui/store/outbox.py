@@ -52,7 +52,6 @@ class EventRange:
 
     @property
     def count(self) -> int:
-        """The number of their events."""
         return self.last - self.first + 1
 
 
@@ -85,7 +84,6 @@ def add_events(first: int, last: int, at_ms: int) -> None:
 
 
 def add_sessions(numbers: Iterable[int]) -> None:
-    """Have the titles and summaries of sessions indexed again."""
     db.execute_sql(
         "INSERT INTO outbox (action, subject_id, at_ms, session)"
         " SELECT ?, '', updated_ms, id FROM sessions"
@@ -95,12 +93,10 @@ def add_sessions(numbers: Iterable[int]) -> None:
 
 
 def add_nodes(node_ids: Iterable[str], at_ms: int) -> None:
-    """Have nodes indexed again."""
     insert(OutboxRow, [(None, INDEX_NODE, name, at_ms, None) for name in node_ids])
 
 
 def list_changed_sessions(limit: int) -> list[ChangedSession]:
-    """Return sessions to be segmented, by their numbers."""
     first_ms, last_row = fn.MIN(OutboxRow.at_ms), fn.MAX(OutboxRow.id)
     rows = OutboxRow.select(OutboxRow.session, first_ms, last_row)
     changed = rows.where(OutboxRow.action == UPDATE_TOC).group_by(OutboxRow.session)
@@ -109,7 +105,6 @@ def list_changed_sessions(limit: int) -> list[ChangedSession]:
 
 
 def delete_session(session: ChangedSession) -> None:
-    """Delete the rows of a session that was segmented."""
     OutboxRow.delete().where(
         OutboxRow.action == UPDATE_TOC,
         OutboxRow.session == session.number,
@@ -171,7 +166,6 @@ def clear(action: str) -> None:
 
 
 def count(action: str | None = None) -> int:
-    """Count the pending rows, of one action or of all."""
     rows = OutboxRow.select()
     return int((rows.where(OutboxRow.action == action) if action else rows).count())
 

@@ -99,7 +99,6 @@ def clear(source: str, *kinds: ProblemKind) -> ProblemHistory:
 
 
 def subtract(source: str, reason: str, count: int = 1) -> None:
-    """Count fewer records that were not stored."""
     condition = (ProblemRow.source == clean(source)) & (
         ProblemRow.reason == clean(reason)
     )
@@ -108,7 +107,6 @@ def subtract(source: str, reason: str, count: int = 1) -> None:
 
 
 def count_damaged() -> int:
-    """Count the damaged records."""
     total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(
         ProblemRow.kind == ProblemKind.DAMAGED.value
     )
@@ -116,7 +114,6 @@ def count_damaged() -> int:
 
 
 def get_damaged(source: str) -> dict[str, int]:
-    """Return the number of damaged records of a source, by reason."""
     rows = ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(
         ProblemRow.source == clean(source),
         ProblemRow.kind == ProblemKind.DAMAGED.value,
@@ -125,7 +122,6 @@ def get_damaged(source: str) -> dict[str, int]:
 
 
 def count_rows(kind: ProblemKind, *, besides: str) -> int:
-    """Count the problems of a kind, without those of one source."""
     rows = ProblemRow.select().where(
         ProblemRow.kind == kind.value, ProblemRow.source != besides
     )
@@ -135,7 +131,6 @@ def count_rows(kind: ProblemKind, *, besides: str) -> int:
 def list_latest(
     limit: int | None = None, *, kind: ProblemKind | None = None, besides: str = ""
 ) -> list[Problem]:
-    """Return problems, the latest first."""
     rows = ProblemRow.select().order_by(
         ProblemRow.last_ms.desc(), ProblemRow.source, ProblemRow.reason
     )
@@ -184,7 +179,6 @@ def list_unread_types() -> list[tuple[str, int, int]]:
 
 
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
-    """Count removed secrets by kind."""
     for kind, number in kinds.items():
         db.execute_sql(
             "INSERT INTO redactions (kind, count, last_ms) VALUES (?, ?, ?)"
@@ -195,6 +189,5 @@ def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
 
 
 def list_redactions() -> list[tuple[str, int]]:
-    """Return the kinds of removed secrets with their number, most first."""
     rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
     return list(rows.order_by(RedactionRow.count.desc(), RedactionRow.kind).tuples())

@@ -20,7 +20,6 @@ _EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
 
 
 def list_requested(now_ms: int, limit: int) -> list[str]:
-    """Return requested nodes that can be written now, the first request first."""
     rows = NodeRow.select(NodeRow.node_id).where(
         _IS_REQUESTED, is_due(NodeRow.model_retry_ms, now_ms)
     )
@@ -29,7 +28,6 @@ def list_requested(now_ms: int, limit: int) -> list[str]:
 
 
 def last_requested_ms() -> int:
-    """Return the time of the last pending request, in milliseconds; 0 if none."""
     rows = NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_REQUESTED)
     return int(rows.scalar() or 0)
 
@@ -74,12 +72,10 @@ def has_untried(level: TocLevel) -> bool:
 
 
 def count(level: TocLevel) -> int:
-    """Count the nodes of a level in the queue."""
     return int(_select(level).count())
 
 
 def remove(node_id: str) -> None:
-    """Remove a node from the queue."""
     NodeRow.update(
         needs_model=False, model_attempts=0, model_retry_ms=0, requested_ms=0
     ).where(NodeRow.node_id == node_id).execute()

@@ -43,7 +43,6 @@ def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
 
 
 def add_all() -> None:
-    """Have all nodes above the segments rolled up."""
     is_above = NodeRow.level != TocLevel.SEGMENT.value
     NodeRow.update(is_dirty=True, attempts=0, retry_ms=0).where(is_above).execute()
 
@@ -83,20 +82,17 @@ def count() -> int:
 
 
 def count_failing(now_ms: int) -> int:
-    """Count the nodes whose roll-up has failed and will be retried later."""
     is_later = (NodeRow.attempts > 0) & (NodeRow.retry_ms > now_ms)
     return int(NodeRow.select().where(NodeRow.is_dirty, is_later).count())
 
 
 def set_done(node_id: str, *, is_live: bool) -> None:
-    """Remove a node from the queue."""
     NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
         NodeRow.node_id == node_id
     ).execute()
 
 
 def set_failed(node_id: str, now_ms: int) -> None:
-    """Count a failed roll-up and have it tried again later."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     if row is not None:
         row.retry_ms = next_retry_ms(row.attempts, now_ms)

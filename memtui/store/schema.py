@@ -110,8 +110,6 @@ class SourceCopyRow(Table):
 
 
 class ThoughtRow(Table):
-    """A block of a model's thinking."""
-
     id = peewee.FixedCharField(max_length=26, primary_key=True)
     session = peewee.ForeignKeyField(SessionRow, index=False)
     at_ms = peewee.BigIntegerField()
@@ -124,8 +122,6 @@ class ThoughtRow(Table):
 
 
 class SubagentRow(Table):
-    """A subagent of a session."""
-
     agent = peewee.TextField()
     session_name = peewee.TextField()
     subagent = peewee.TextField()
@@ -396,8 +392,6 @@ class OutboxRow(Table):
 
 
 class CheckpointRow(Table):
-    """The progress of a job."""
-
     job_name = peewee.TextField(primary_key=True)
     level = peewee.TextField()
     last_processed_ms = peewee.BigIntegerField()

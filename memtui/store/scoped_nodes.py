@@ -29,7 +29,6 @@ _IS_DAY = NodeRow.level == TocLevel.DAY.value
 
 
 def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
-    """Return the days that start in a time range, oldest first."""
     rows = (
         NodeRow.select(
             NodeRow.node_id,
@@ -70,7 +69,6 @@ def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
 
 
 def list_message_counts() -> list[int]:
-    """Return the number of messages of every day."""
     rows = NodeRow.select(NodeRow.node_id, VersionRow.messages)
     days = dict(rows.join(VersionRow, JOIN.LEFT_OUTER).where(_IS_DAY).tuples())
     counts = _count_under(name for name, messages in days.items() if messages is None)
@@ -81,7 +79,6 @@ def list_message_counts() -> list[int]:
 
 
 def find_first_and_last_day() -> tuple[str, str] | None:
-    """Return the ids of the first and the last day; None if there is none."""
     ids = fn.MIN(NodeRow.node_id), fn.MAX(NodeRow.node_id)
     first, last = NodeRow.select(*ids).where(_IS_DAY).tuples().get()
     return (first, last) if first else None
@@ -160,7 +157,6 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
 
 
 def _parse_names(lists: str) -> frozenset[str]:
-    """Return the names in several JSON lists joined by commas."""
     return frozenset(name for names in json.loads(f"[{lists}]") for name in names)
 
 
@@ -263,7 +259,6 @@ def _add_counts(entries: Sequence[TocEntry]) -> list[TocEntry]:
 
 
 def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
-    """Return entries with the number of messages in each part of their time."""
     months = [entry.node_id for entry in entries if entry.level is TocLevel.MONTH]
     others = [entry.node_id for entry in entries if entry.level is not TocLevel.MONTH]
     parts = _read_children(others)
@@ -280,7 +275,6 @@ def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
 
 
 def _read_children(names: Sequence[str], *where: Any) -> activity.ChildCounts:
-    """Return the nodes with some parents that fulfil conditions."""
     children: activity.ChildCounts = {}
     found = _read_parts(NodeRow.parent_id.in_(names), *where) if names else ()
     for child, parent_id in found:
@@ -436,7 +430,6 @@ def _narrow_entries(
 
 
 def _filter_segments(segment_ids: Iterable[str], scope: Scope) -> set[str]:
-    """Return those of some segments that are in a scope."""
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
     condition = NodeRow.node_id.in_(list(segment_ids))
     found = rows.where(*_segment_conditions(scope), condition)

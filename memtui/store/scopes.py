@@ -83,13 +83,11 @@ def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
 
 
 def _contains(column: Any, name: str) -> Any:
-    """Return the condition that a stored list of names contains a name."""
     parts = (SQL("SELECT 1 FROM json_each("), column, SQL(") WHERE value = ?", [name]))
     return fn.EXISTS(NodeList(parts))
 
 
 def _read_times(node_id: str) -> tuple[int, int] | None:
-    """Return the start and end of a node; None if it has no version."""
     rows = NodeRow.select(NodeRow.start_ms, VersionRow.end_ms).join(VersionRow)
     times: tuple[int, int] | None = (
         rows.where(NodeRow.node_id == node_id).tuples().first()
@@ -98,14 +96,12 @@ def _read_times(node_id: str) -> tuple[int, int] | None:
 
 
 def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
-    """Return those of these nodes that are in a scope."""
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
     found = rows.where(NodeRow.node_id.in_(node_ids), *conditions(scope))
     return {name for (name,) in found.tuples()}
 
 
 def list_session_segments(session_prefix: str, limit: int) -> list[str]:
-    """Return the segments of sessions with an id prefix, newest first."""
     rows = (
         SegmentRow.select(SegmentRow.id)
         .join(SessionRow)
@@ -117,7 +113,6 @@ def list_session_segments(session_prefix: str, limit: int) -> list[str]:
 
 
 def get_sessions(filters: Filters) -> frozenset[int] | None:
-    """Return the numbers of the sessions that match filters; None for all sessions."""
     scope = filters.scope
     where = []
     if scope.agent:
@@ -161,7 +156,6 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def list_names(column: str) -> list[tuple[str, int]]:
-    """Return each ``agent`` or ``project`` with its number of sessions, most first."""
     field, count = getattr(SessionRow, column), fn.COUNT(SessionRow.id)
     rows = SessionRow.select(field, count).where(field != "").group_by(field)
     return [(name, n) for name, n in rows.order_by(count.desc(), field).tuples()]

@@ -119,13 +119,11 @@ def _select(*where: Any) -> Any:
 
 
 def get(segment_id: str) -> SegmentRange | None:
-    """Return a segment; None if it does not exist any more."""
     found: SegmentRange | None = _select(SegmentRow.id == segment_id).first()
     return found
 
 
 def list_since(number: int, start_ms: int) -> list[SegmentRange]:
-    """Return a session's segments that start at a time or later."""
     return list(_select(SegmentRow.session == number, SegmentRow.start_ms >= start_ms))
 
 
@@ -151,7 +149,6 @@ def find_safe_start(number: int, at_ms: int) -> int:
 
 
 def find_nearest(number: int, at_ms: int) -> str | None:
-    """Return the id of a session's segment nearest to a time; None if it has none."""
     distance = fn.MAX(SegmentRow.start_ms - at_ms, at_ms - SegmentRow.end_ms, 0)
     rows = SegmentRow.select(SegmentRow.id).where(SegmentRow.session == number)
     row = rows.order_by(distance, SegmentRow.start_ms.desc()).limit(1).first()
@@ -159,7 +156,6 @@ def find_nearest(number: int, at_ms: int) -> str | None:
 
 
 def list_overlapping(start_ms: int, end_ms: int) -> list[str]:
-    """Return the segments with events from one time until before another."""
     sql = "SELECT id FROM segments WHERE start_ms < ? AND end_ms >= ?"
     return [name for (name,) in fetch(sql, end_ms, start_ms)]
 
@@ -212,32 +208,27 @@ def save(segments: Sequence[SegmentRange]) -> None:
 
 
 def delete(segment_ids: Sequence[str]) -> None:
-    """Delete segments."""
     remove_terms(segment_ids)
     SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
 
 
 def request_all_summaries() -> None:
-    """Have every segment summarized again."""
     SegmentRow.update(
         needs_summary=True, summarized_events=0, attempts=0, retry_ms=0
     ).execute()
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
-    """Have these segments summarized again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.id.in_(list(segment_ids))
     ).execute()
 
 
 def request_session_summaries(number: int) -> None:
-    """Have all segments of a session summarized again."""
     SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
 
 
 def is_first(segment: SegmentRange) -> bool:
-    """Return whether a segment is the first of its session."""
     earlier = SegmentRow.select().where(
         SegmentRow.session == segment.number, SegmentRow.start_ms < segment.start_ms
     )
@@ -245,7 +236,6 @@ def is_first(segment: SegmentRange) -> bool:
 
 
 def request_first_summary(number: int) -> None:
-    """Have the first segment of a session summarized again."""
     first = (
         SegmentRow.select(fn.MIN(SegmentRow.start_ms))
         .where(SegmentRow.session == number)
@@ -256,7 +246,6 @@ def request_first_summary(number: int) -> None:
 
 
 def request_summary_at(number: int, at_ms: int) -> None:
-    """Have a session's segment at a time summarized again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.session == number,
         SegmentRow.start_ms <= at_ms,
@@ -265,19 +254,16 @@ def request_summary_at(number: int, at_ms: int) -> None:
 
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of the sessions of segments, by the segments' ids."""
     return {name: number for name, (number, _) in get_starts(segment_ids).items()}
 
 
 def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
-    """Return the sessions' numbers and the start times of segments, by their ids."""
     sql = f"SELECT id, session_id, start_ms FROM segments WHERE id {IN_JSON}"
     rows = fetch(sql, json.dumps(list(segment_ids)))
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
 
 
 def has_silent(before_ms: int) -> bool:
-    """Return whether an open segment's last event is older than a time."""
     silent = SegmentRow.select(SegmentRow.id).where(
         SegmentRow.is_open, SegmentRow.end_ms < before_ms
     )
@@ -309,7 +295,6 @@ def count_pending() -> int:
 
 
 def count_failing(now_ms: int) -> int:
-    """Count the segments whose summary has failed and will be retried later."""
     is_later = SegmentRow.retry_ms > now_ms
     return int(SegmentRow.select().where(_needs_summary(), is_later).count())
 
@@ -333,7 +318,6 @@ def set_summarized(segments: Sequence[SegmentRange]) -> None:
 
 
 def set_failed(segment_id: str, now_ms: int) -> None:
-    """Count a failed summary and have it tried again later."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
     if row is not None:
         row.retry_ms = next_retry_ms(row.attempts, now_ms)
@@ -342,7 +326,6 @@ def set_failed(segment_id: str, now_ms: int) -> None:
 
 
 def count() -> int:
-    """Count the segments."""
     return int(SegmentRow.select().count())
 
 
@@ -455,7 +438,6 @@ def remove_terms(segment_ids: Iterable[str]) -> None:
 
 
 def hash_term(term: str) -> int:
-    """Return the hash of a term."""
     raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
     return int(struct.unpack(HASH_FORMAT, raw)[0])
 
@@ -480,7 +462,6 @@ def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
 
 
 def _read_starts(numbers: Iterable[int]) -> dict[int, int]:
-    """Return when sessions began, in seconds."""
     sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
     return dict(fetch(sql, json.dumps(list(numbers))))
 

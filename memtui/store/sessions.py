@@ -60,7 +60,6 @@ SessionKey = tuple[str, str]
 
 
 def open_all(batch: Iterable[Event]) -> dict[SessionKey, SessionRow]:
-    """Return the rows of the sessions of events, making missing ones."""
     times: dict[SessionKey, list[int]] = {}
     for event in batch:
         times.setdefault((event.agent, event.session_id), []).append(event.timestamp_ms)
@@ -83,7 +82,6 @@ def open_number(agent: str, session_id: str, at_ms: int) -> int:
 def add_events(
     new: Sequence[Event], opened: dict[SessionKey, SessionRow], route: str
 ) -> None:
-    """Update counts, times and first prompts for new events."""
     by_session: dict[SessionKey, list[Event]] = {key: [] for key in opened}
     for event in new:
         by_session[event.agent, event.session_id].append(event)
@@ -146,7 +144,6 @@ def _find_first_prompt(number: int) -> tuple[int | None, str]:
 
 
 def recount(number: int) -> None:
-    """Count a session's events and find its first prompt again, after a deletion."""
     times = fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms)
     counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE & _IS_MAIN)
     rows = EventRow.select(*times, *counts).where(EventRow.session == number)
@@ -221,7 +218,6 @@ def request_owner_update(numbers: Iterable[int]) -> None:
 
 
 def take_owner_updates() -> set[int]:
-    """Return the noted sessions and note them no more."""
     pending = set(json.loads(meta.read(meta.OWNER_UPDATES) or "[]"))
     if pending:
         meta.delete(meta.OWNER_UPDATES)
@@ -229,7 +225,6 @@ def take_owner_updates() -> set[int]:
 
 
 def get(agent: str, session_id: str) -> Session | None:
-    """Return a session; None if it is not stored."""
     row = _get_row(agent, session_id)
     return from_row(row) if row else None
 
@@ -251,7 +246,6 @@ def _make_row(columns: Sequence[Any]) -> SessionRow:
 
 
 def get_many(numbers: Iterable[int]) -> dict[int, Session]:
-    """Return sessions by their numbers."""
     rows = fetch(f"{_select_sql()} WHERE id {IN_JSON}", json.dumps(list(numbers)))
     return {row.id: from_row(row) for row in map(_make_row, rows)}
 
@@ -270,7 +264,6 @@ class SegmentOutcome(NamedTuple):
 
 
 def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
-    """Return the summarized segments of sessions, oldest first."""
     state, outcome = "'state'", "'outcome', 'commit'"
     bullet = (
         "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
@@ -300,14 +293,12 @@ def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
 
 
 def get_number(agent: str, session_id: str) -> int | None:
-    """Return a session's number; None if it is not stored."""
     sql = "SELECT id FROM sessions WHERE agent = ? AND name = ?"
     number: int | None = fetch_value(sql, agent, session_id)
     return number
 
 
 def from_row(row: SessionRow) -> Session:
-    """Convert a row into a session."""
     return Session(
         agent=row.agent,
         session_id=row.name,
@@ -343,7 +334,6 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
 
 
 def list_latest(scope: Scope, offset: int, limit: int) -> list[Session]:
-    """Return the sessions of a scope, the one updated last first."""
     return _list_page("updated_ms", "DESC", (), offset, limit, scope)
 
 
@@ -469,7 +459,6 @@ def update_subagents(subagents: Iterable[SubagentMetadata]) -> None:
 
 
 def list_subagents(agent: str, session_id: str) -> list[SubagentMetadata]:
-    """Return the subagents of a session, by their names."""
     rows = (
         SubagentRow.select()
         .where(SubagentRow.agent == agent, SubagentRow.session_name == session_id)
@@ -487,13 +476,11 @@ def count_events() -> tuple[int, int]:
 
 
 def count_messages_by(column: str) -> list[tuple[str, int]]:
-    """Count the messages by ``agent`` or ``project``, most first."""
     field, total = getattr(SessionRow, column), fn.SUM(SessionRow.message_count)
     rows = SessionRow.select(field, total).group_by(field).order_by(total.desc(), field)
     return [(name, int(count or 0)) for name, count in rows.tuples()]
 
 
 def time_span() -> tuple[datetime, datetime] | None:
-    """Return the times of the first and the last event; None for an empty store."""
     ((first, last),) = fetch("SELECT min(created_ms), max(updated_ms) FROM sessions")
     return (from_ms(first), from_ms(last)) if first is not None else None

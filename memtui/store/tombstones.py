@@ -79,7 +79,6 @@ class Tombstone:
 
 
 def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
-    """Add tombstones; existing ones stay as they are."""
     for tombstone in tombstones:
         TombstoneRow.insert(
             kind=tombstone.kind.value,
@@ -100,12 +99,10 @@ def remove(tombstone: Tombstone) -> bool:
 
 
 def exists(tombstone: Tombstone) -> bool:
-    """Return whether there is such a tombstone."""
     return get_created_ms(tombstone) is not None
 
 
 def get_created_ms(tombstone: Tombstone) -> int | None:
-    """Return when a tombstone was made, in milliseconds; None if it does not exist."""
     created_ms: int | None = fetch_value(
         "SELECT created_ms FROM tombstones"
         " WHERE kind = ? AND agent = ? AND subject = ? AND at_ms = ?",
@@ -136,12 +133,10 @@ def list_all() -> list[tuple[Tombstone, datetime]]:
 
 
 def latest_ms() -> int:
-    """Return when the latest tombstone was made, in milliseconds; 0 if none."""
     return int(fetch_value("SELECT max(created_ms) FROM tombstones") or 0)
 
 
 def any_exist() -> bool:
-    """Return whether there are any tombstones."""
     return bool(fetch("SELECT 1 FROM tombstones LIMIT 1"))
 
 
@@ -205,10 +200,6 @@ def _find_forgotten(keys: Sequence[tuple[str, str, str, int]]) -> set[str]:
 
 
 def covers_project(project: str, folder: str) -> bool:
-    """Return whether a project was forgotten.
-
-    Projects of the same name differ by folder.
-    """
     subject = folder or project
     return bool(subject) and exists(Tombstone(TombstoneKind.PROJECT, subject))
 
@@ -220,12 +211,10 @@ def find_projects(name: str) -> list[str]:
 
 
 def covers_session(agent: str, session_id: str) -> bool:
-    """Return whether a session was forgotten."""
     return exists(Tombstone(TombstoneKind.SESSION, session_id, agent))
 
 
 def find_agents(session_id: str) -> list[str]:
-    """Return the agents that had a session of this name that was forgotten."""
     sql = (
         "SELECT agent FROM tombstones WHERE kind = 'session' AND subject = ? ORDER BY 1"
     )
@@ -233,14 +222,12 @@ def find_agents(session_id: str) -> list[str]:
 
 
 def covers_subagent(agent: str, session_id: str, subagent: str) -> bool:
-    """Return whether the metadata of a subagent was forgotten."""
     if covers_session(agent, session_id):
         return True
     return exists(for_subagent(agent, session_id, subagent))
 
 
 def for_subagent(agent: str, session_id: str, subagent: str) -> Tombstone:
-    """Return the tombstone of a subagent."""
     subject = f"{session_id}\x1f{subagent}"
     return Tombstone(TombstoneKind.SUBAGENT, subject, agent)
 
@@ -251,12 +238,10 @@ def for_thought(agent: str, at_ms: int, text: str) -> Tombstone:
 
 
 def covers_title(title: str) -> bool:
-    """Return whether a title was forgotten."""
     return bool(title) and exists(for_title(title))
 
 
 def for_title(title: str) -> Tombstone:
-    """Return the tombstone of a title."""
     return Tombstone(TombstoneKind.TITLE, _hash_text(title))
 
 
@@ -291,7 +276,6 @@ def _find_subjects(
 
 
 def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]]:
-    """Return the times of forgotten events of other routes, by their fingerprints."""
     found: dict[str, list[int]] = {}
     for subject, at_ms in fetch(
         "SELECT subject, at_ms FROM tombstones WHERE kind = 'fingerprint'"

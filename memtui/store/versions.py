@@ -62,7 +62,6 @@ def verdict_to_json(verdict: Verdict) -> str:
 
 
 def verdict_from_json(support: str, stored: str) -> Verdict:
-    """Return a stored verdict."""
     fields = json.loads(stored)
     opposites = fields.get("opposites", ())
     return Verdict(
@@ -193,7 +192,6 @@ def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
 
 
 def latest_id() -> int:
-    """Return the key of the latest version; 0 if there is none."""
     return next_id(VersionRow) - 1
 
 
@@ -211,7 +209,6 @@ def list_since(version_id: int) -> tuple[int, list[str]]:
 
 
 def has_rejected(node_id: str) -> bool:
-    """Return whether a model's version of a node was rejected."""
     rows = VersionRow.select().where(
         VersionRow.node_id == node_id,
         VersionRow.is_by_model,
@@ -350,7 +347,6 @@ def _set_pinned(
     is_pinned: bool,
     is_outdated: bool,
 ) -> bool:
-    """Show a version, and update all that depends on the node."""
     changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_outdated=is_outdated)
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
@@ -384,7 +380,6 @@ def get_requested_at(node_id: str) -> datetime | None:
 
 
 def add_grips(grips: Sequence[Grip]) -> None:
-    """Add grips; existing ones are unchanged."""
     rows = [
         (
             grip.grip_id,
@@ -401,7 +396,6 @@ def add_grips(grips: Sequence[Grip]) -> None:
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:
-    """Return grips by their ids; skip unknown ones."""
     rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
     return {row.id: _to_grip(row) for row in rows}
 
@@ -415,7 +409,6 @@ def list_grips(node_id: str) -> list[Grip]:
 
 
 def count_grips() -> int:
-    """Count the grips that shown versions use."""
     return int(fetch_value(f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"))
 
 

@@ -205,7 +205,6 @@ class _HistoryReader:
         self._is_fenced = writer == ASSISTANT and self._is_fenced != is_fence
 
     def _parse_line(self, line: str) -> tuple[str, str]:
-        """Return a line's writer and text; a blank line has no writer."""
         for mark, writer in (("####", USER), (">", AIDER)):
             if line != mark and not line.startswith(f"{mark} "):
                 continue
@@ -239,7 +238,6 @@ class _HistoryReader:
         yield InvalidRecord(self._error, line)
 
     def _close(self) -> Iterator[ParsedItem]:
-        """Read the block that has ended, if there is one."""
         block, self._block, self._after_blank = self._block, _Block(), False
         if not block.text.strip():
             return
@@ -253,7 +251,6 @@ class _HistoryReader:
             yield from self._aider(block)
 
     def _user(self, block: _Block) -> Iterator[ParsedItem]:
-        """Read a prompt, or a command to Aider itself."""
         self._command = block.text if _is_command(block.text) else ""
         if block.text == _EMPTY_PROMPT:
             yield SkippedRecord("an empty prompt", block.line)
@@ -336,7 +333,6 @@ def _local_time(text: str) -> datetime | None:
 
 
 def _is_command(prompt: str) -> bool:
-    """Return whether a prompt is for Aider itself, not for the assistant."""
     if prompt.startswith("!"):
         return True
     word, *rest = prompt.split(None, 1) or [""]

@@ -220,12 +220,10 @@ def parse_json(value: object) -> object:
 
 
 def as_object(value: object) -> dict[str, object]:
-    """Return a JSON object unchanged, {} for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_objects(value: object) -> list[dict[str, object]]:
-    """Return the objects in a list; none for anything else."""
     items = value if isinstance(value, list) else []
     return [one for one in items if isinstance(one, dict)]
 
@@ -267,12 +265,10 @@ def describe_call(tool_name: str, tool_input: object) -> str:
 
 
 def describe_task(prompt: str) -> str:
-    """Return what a subagent was asked to do, in one line."""
     return _in_a_line(prompt)[:200]
 
 
 def _in_a_line(text: str) -> str:
-    """Return a text in one line, without secrets."""
     return " ".join(secrets.redact(clean(text)).text.split())
 
 
@@ -297,7 +293,6 @@ def _summarize_input(tool_input: object) -> str:
 
 
 def compact_json(value: object) -> str:
-    """Return a tool's input as compact JSON with sorted keys; "" for none."""
     if value in (None, "", {}):
         return ""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
@@ -342,7 +337,6 @@ class ToolCall:
         tool_input: object,
         position: Position | None = None,
     ) -> "ToolCall":
-        """Make a call from the tool's input and the position where it was made."""
         described = describe_call(tool_name, tool_input)
         call = cls(key, tool_name, described, compact_json(tool_input))
         if position is None:
@@ -363,7 +357,6 @@ class ToolCall:
     def metadata(
         self, *, is_error: bool = False, is_broken_off: bool = False
     ) -> dict[str, str]:
-        """Return the metadata of the event, without empty values."""
         values = {
             "tool_name": self.tool_name,
             "tool_input": self.tool_input,
@@ -378,7 +371,6 @@ class PendingCalls:
     """The tool calls of one file that have no result yet, by key."""
 
     def __init__(self, state: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Restore the calls from an earlier reading's state."""
         self._calls = {fields["key"]: ToolCall(**fields) for fields in state}
         self.count = 0
         """The number of calls read."""
@@ -387,7 +379,6 @@ class PendingCalls:
         return key in self._calls
 
     def keys(self) -> list[str]:
-        """Return the keys of the calls, in their order."""
         return list(self._calls)
 
     def get(self, key: str) -> ToolCall:
@@ -411,7 +402,6 @@ class PendingCalls:
     def pop_conversation(
         self, session_id: str, subagent: str, *, with_subagents: bool = False
     ) -> list[ToolCall]:
-        """Return and forget the calls of a conversation that was interrupted."""
         calls = [
             call
             for call in self._calls.values()
@@ -423,12 +413,10 @@ class PendingCalls:
         return calls
 
     def pending_records(self) -> Iterator[PendingRecord]:
-        """Report each call."""
         for call in self._calls.values():
             yield PendingRecord("tool call without a result yet", call.line)
 
     def state(self) -> list[dict[str, object]]:
-        """Return the calls as JSON values."""
         return [asdict(call) for call in self._calls.values()]
 
 
@@ -530,7 +518,6 @@ class EventBuilder:
     def thought(
         self, position: Position, text: str, *, key: str | None = None
     ) -> Thought | InvalidRecord:
-        """Make a thought, or say why that is not possible."""
         try:
             return events.make_thought(
                 agent=self.agent,
@@ -552,7 +539,6 @@ class EventBuilder:
         is_error: bool = False,
         is_broken_off: bool = False,
     ) -> Event | InvalidRecord:
-        """Make one event of a call and its result, at the result's time."""
         if call.subagent and call.subagent != position.subagent:
             position = replace(position, subagent=call.subagent)
         return self.event(
@@ -581,7 +567,6 @@ class RecentTexts:
     """The latest texts of one file, to find those that are recorded twice."""
 
     def __init__(self, state: Iterable[Sequence[Any]] = ()) -> None:
-        """Restore the texts from an earlier reading's state."""
         self._texts: list[tuple[str, str, int, list[str]]] = [
             (letters, whole, at_ms, list(writers))
             for letters, whole, at_ms, writers in state
@@ -614,23 +599,19 @@ class RecentTexts:
         return True
 
     def state(self) -> list[list[object]]:
-        """Return the texts' hashes as JSON values."""
         return [[*digests, at_ms, list(who)] for *digests, at_ms, who in self._texts]
 
 
 def text_digest(*parts: str) -> str:
-    """Return a hash of texts."""
     raw = "\x1f".join(parts).encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def event_to_state(event: Event) -> dict[str, object]:
-    """Return an event as JSON values, for a cursor's state."""
     return asdict(event) | {"timestamp": event.timestamp.isoformat()}
 
 
 def event_from_state(fields: Mapping[str, Any]) -> Event:
-    """Restore an event from a cursor's state."""
     values = {
         "timestamp": datetime.fromisoformat(fields["timestamp"]),
         "event_type": EventType(fields["event_type"]),
@@ -640,7 +621,6 @@ def event_from_state(fields: Mapping[str, Any]) -> Event:
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """Join texts by blank lines, without empty ones."""
     return "\n\n".join(text for text in texts if text.strip())
 
 

@@ -156,7 +156,6 @@ FORMAT = ClaudeCodeFormat()
 
 
 def _is_qwen_record(fields: dict[str, object]) -> bool:
-    """Return whether a record is Qwen Code's, which writes nearly the same format."""
     message = fields.get("message")
     return "systemPayload" in fields or (
         isinstance(message, dict) and "parts" in message
@@ -186,13 +185,11 @@ def _declared_kind(fields: dict[str, object], text: str) -> str | None:
 
 
 def _slash_command(fields: dict[str, object], text: str) -> str:
-    """Return the command that the user typed as a prompt, or ""."""
     match = None if fields.get("isMeta") else _SLASH_COMMAND.fullmatch(text)
     return f"/{match[1]} {(match[2] or '').strip()}".strip() if match else ""
 
 
 def _forked_from(fields: dict[str, object]) -> str:
-    """Return the session that a record was copied from, or ""."""
     return as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
 
 
@@ -483,7 +480,6 @@ class _HeldMessages:
         self._held[conversation] = event
 
     def pop(self, position: Position, *, unless_id: str = "") -> Iterator[Event]:
-        """Yield a conversation's message, unless it has this message id."""
         conversation = position.session_id, position.subagent
         held = self._held.get(conversation)
         # An empty id matches no held message.
@@ -492,7 +488,6 @@ class _HeldMessages:
             yield held
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
-        """Yield the messages that have been held long enough."""
         for conversation, held in list(self._held.items()):
             if now - held.timestamp > HOLD_TIME:
                 del self._held[conversation]
@@ -569,7 +564,6 @@ class _PromptQueue:
         return is_known or bool(taken or _find_repeated(queued, words))
 
     def match(self, event: Event) -> Iterator[Event]:
-        """Yield a message, or the queued prompts that it repeats."""
         if event.subagent:
             yield event
             return
@@ -601,7 +595,6 @@ class _PromptQueue:
                 yield prompt.event
 
     def _remove(self, prompts: Iterable[_QueuedPrompt]) -> None:
-        """Remove prompts that are stored, or are now."""
         removed = list(prompts)
         self._prompts = [one for one in self._prompts if one not in removed]
         for prompt in removed:
@@ -711,7 +704,6 @@ class _Sessions:
             yield self._metadata(session)
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
-        """Yield the metadata of all sessions."""
         for leaf, title in self._summaries.items():
             session = self._session_by_record.get(leaf)
             if session and not self._facts[session].get("title"):

@@ -211,7 +211,6 @@ class _RolloutReader(SessionReader):
         }
 
     def session_facts(self) -> Iterator[ParsedItem]:
-        """Yield the facts of the session, and of the subagent if it is one."""
         thread, facts = self._thread, dict(self.facts)
         if not thread.session_id:
             return
@@ -246,7 +245,6 @@ class _RolloutReader(SessionReader):
             yield from self._read(rollout, line, self.builder.parse_time(time))
 
     def _learn(self, record: _CodexRecord, at: datetime | None) -> None:
-        """Learn what a record says of the session."""
         payload = record.payload
         if record.label == "session_meta":
             self._thread.open(payload, at)
@@ -315,7 +313,6 @@ class _RolloutReader(SessionReader):
             yield self.builder.system_message(position, text, kind)
 
     def _prompt(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        """Read what the user wrote, and what the program wrote in the user's name."""
         payload = record.payload
         images = [payload.get(name) for name in ("images", "local_images")]
         prompt = _Prompt.parse(payload.get("message", payload.get("content")), images)
@@ -499,7 +496,6 @@ def _duplicate_key(kind: str, text: str) -> tuple[str, str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of a text, a block, or a list of texts or blocks."""
     for one in value if isinstance(value, list) else [value]:
         yield as_text(one.get("text")) if isinstance(one, dict) else as_text(one)
 
@@ -519,7 +515,6 @@ class _Prompt:
 
     @classmethod
     def parse(cls, content: object, images: Sequence[object]) -> "_Prompt":
-        """Sort a message's content and the images sent beside it."""
         words: list[str] = []
         shown: list[str] = []
         system: list[tuple[str, str]] = []
@@ -660,13 +655,6 @@ class _Thread:
         self.kind = next((clean(k) for k in kinds if isinstance(k, str) and k), "agent")
 
     def is_own_record(self, kind: str, payload: _Fields, at: datetime | None) -> bool:
-        """Return whether a record is the rollout's own, not a copy.
-
-        Args:
-            kind: The record's kind.
-            payload: Its payload.
-            at: When it was written.
-        """
         turn = unique_id(as_text(payload.get("turn_id"))) if kind in _TURN_KINDS else ""
         if turn:
             self._begin_turn(turn)

@@ -80,12 +80,10 @@ class CompleteCall(NamedTuple):
 
 
 def call_key(fields: _Fields) -> str:
-    """Return the id that connects a call and its result."""
     return as_text(fields.get("call_id") or fields.get("id"))
 
 
 def parse_call(fields: _Fields) -> tuple[str, object]:
-    """Return a call's tool and input."""
     kind, function = as_text(fields.get("type")), as_object(fields.get("function"))
     name = first_text(fields, "name") or first_text(function, "name")
     if kind == "local_shell_call":
@@ -98,7 +96,6 @@ def parse_call(fields: _Fields) -> tuple[str, object]:
 
 
 def parse_result(fields: _Fields) -> tuple[str, bool]:
-    """Return a tool's result, and whether the tool failed."""
     if isinstance(tools := fields.get("tools"), list):
         return "\n".join(as_text(t.get("name")) for t in as_objects(tools)), False
     output = fields.get("output", fields.get("result"))
@@ -116,7 +113,6 @@ def parse_result(fields: _Fields) -> tuple[str, bool]:
 
 
 def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
-    """Parse a result with text and success, or with output and exit code."""
     code = as_object(fields.get("metadata")).get("exit_code")
     code = fields.get("exit_code", fields.get("exitCode", code))
     failed = code not in (None, 0) or fields.get("success") is False
@@ -210,7 +206,6 @@ def _text(value: object) -> str:
 
 
 def content_text(content: object) -> str:
-    """Return a content as one text, with placeholders for images."""
     return join_parts([text for text, _ in content_parts(content)])
 
 

@@ -105,7 +105,6 @@ class _CopilotReader(SessionReader):
             yield SkippedRecord(kind, record.line, is_stored_elsewhere=True)
 
     def _learn(self, kind: str, data: _Fields, at: datetime) -> None:
-        """Learn what a record says of the session."""
         if kind == "session.start":
             name = clean(as_text(data.get("sessionId"))).strip()
             self.session_id = name or self.session_id

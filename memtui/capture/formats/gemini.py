@@ -119,7 +119,6 @@ def _parse_document(raw: bytes) -> dict[str, object] | None:
 def _read_document(
     path: Path, start: Cursor | None, make_reader: jsonl.MakeReader
 ) -> Iterator[ParsedItem]:
-    """Read a document, all of it whenever it has changed."""
     size = path.stat().st_size
     if size > jsonl.MAX_RECORD_BYTES:
         limit = f"{jsonl.MAX_RECORD_BYTES // 1024**2} MB"
@@ -199,7 +198,6 @@ class _SessionReader(SessionReader):
             yield SessionMetadata(AGENT, session_id, at=at, **facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
-        """Read a header, a message, an update or a rewind."""
         fields, line = record.fields, record.line
         if "$rewindTo" in fields:
             yield SkippedRecord("$rewindTo", line)
@@ -217,7 +215,6 @@ class _SessionReader(SessionReader):
             yield from self._message(fields, line)
 
     def _header(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
-        """Read a header or an update; it may begin another session."""
         session = as_text(fields.get("sessionId")).strip()
         if self.session_id and session not in ("", self.session_id):
             yield from self.session_facts()
@@ -389,7 +386,6 @@ class _SessionReader(SessionReader):
             self._held, self._held_id = event, position.key
 
     def _extend_held(self, message_id: str, text: str) -> bool:
-        """Give the held reply a longer text; return whether it was this message."""
         text = events.clean(text)
         if self._held is None or message_id != self._held_id:
             return False
@@ -499,7 +495,6 @@ def _part_key(position: Position, index: int, part: object) -> str:
 
 
 def _message_text(fields: _Fields) -> str:
-    """Return a message's readable text, with placeholders for files."""
     content = fields.get("content") or fields.get("parts")
     return join_texts(map(_part_text, _as_list(content)))
 
@@ -529,7 +524,6 @@ def _parts(fields: _Fields) -> list[dict[str, object]]:
 
 
 def _thoughts(fields: _Fields) -> list[object]:
-    """Return the model's thoughts, beside a message and among its parts."""
     beside = fields.get("thoughts")
     among = [part.get("text") for part in _parts(fields) if part.get("thought")]
     return [*(beside if isinstance(beside, list) else ()), *among]

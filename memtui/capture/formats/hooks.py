@@ -125,14 +125,6 @@ class Payload:
     def parse(
         cls, record: Record, received_at: datetime, agent: str, event: str
     ) -> "Payload":
-        """Parse a record.
-
-        Args:
-            record: The record.
-            received_at: The time, if it has none.
-            agent: The agent, if it names none.
-            event: The event, if it names none.
-        """
         fields = normalize_fields(record.fields)
         name = fields.get("hook_event_name") or fields.get("event_type") or event
         path = as_text(fields.get("transcript_path")).replace("\\", "/")
@@ -149,11 +141,9 @@ class Payload:
 
     @property
     def kind(self) -> str:
-        """The event's name without case and underscores."""
         return self.event_name.replace("_", "").lower()
 
     def text(self, *names: str) -> str:
-        """Return the first of these fields that is not empty."""
         return first_text(self.fields, *names)
 
     def metadata(self) -> dict[str, str]:
@@ -304,7 +294,6 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
 
 
 def _response_text(response: object) -> str:
-    """Return a tool's response as text; of an object its readable parts."""
     if isinstance(response, dict):
         for name in ("stdout", "content", "result"):
             if response.get(name):

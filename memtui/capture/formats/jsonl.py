@@ -373,7 +373,6 @@ def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines of a file; None for one that is too long."""
     while raw := file.readline(MAX_RECORD_BYTES):
         if len(raw) == MAX_RECORD_BYTES and not raw.endswith(b"\n"):
             while (rest := file.readline(MAX_RECORD_BYTES)) and rest[-1:] != b"\n":
@@ -426,7 +425,6 @@ def read_head(path: Path, limit: int) -> list[Record]:
 
 
 def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
-    """Parse the JSON objects of one line."""
     try:
         for value, _ in _parse_values(_decoded(raw)):
             yield _as_record(value, number)
@@ -455,7 +453,6 @@ def _as_record(value: object, number: int) -> Record | InvalidRecord:
 
 
 def _complete_bytes(raw: bytes) -> int:
-    """Return how many bytes at the beginning of a line are complete objects."""
     # With surrogateescape, positions in the text can be turned back into bytes.
     text = raw.decode("utf-8", "surrogateescape")
     complete = 0

@@ -161,7 +161,6 @@ class _Part:
 
     @property
     def text(self) -> str:
-        """Its text, or the placeholder of its file; "" for other parts."""
         fields = self.fields or {}
         if self.kind == "file":
             return _placeholder(fields)
@@ -295,7 +294,6 @@ def _tool_part(fields: _Fields) -> dict[str, object]:
 
 
 def _exported_session(fields: _Fields) -> dict[str, object]:
-    """Return the session in an export, or {}."""
     session = _inner(fields, "info") or _inner(fields, "session")
     return session if "id" in session and "messages" in fields else {}
 
@@ -413,7 +411,6 @@ def _file_name(text: str) -> str:
 
 
 def _latest_ms(fields: dict[str, object] | None) -> int:
-    """Return the latest time in a message or a part."""
     times: list[object] = []
     for holder in (fields, _inner(fields, "state")):
         times += _inner(holder, "time").values()
@@ -483,11 +480,6 @@ class _Database:
     @classmethod
     @contextmanager
     def open(cls, path: Path) -> Iterator["_Database"]:
-        """Open the database for a moment.
-
-        Raises:
-            OSError: It cannot be read.
-        """
         names = (f"{path.name}-wal", f"{path.name}-journal")
         is_in_use = any(path.with_name(name).exists() for name in names)
         mode = "mode=ro" if is_in_use else "mode=ro&immutable=1"
@@ -507,7 +499,6 @@ class _Database:
             raise OSError(errno.EIO, "the database is damaged", str(path)) from error
 
     def columns(self, table: str) -> set[str]:
-        """Return the columns of a table; none if there is no such table."""
         if table not in self._columns:
             sql = f'SELECT name FROM pragma_table_info("{table}")'
             names = {as_text(name) for (name,) in self._connection.execute(sql)}
@@ -542,7 +533,6 @@ class _Database:
         ).fetchall()
 
     def count_lost_parts(self) -> int:
-        """Count the parts whose message does not exist."""
         parts = self._select("part", "id", "message_id")
         messages = self._select("message", "id")
         (lost,) = self._connection.execute(
@@ -920,7 +910,6 @@ class _MessageReader:
 
 
 def _error_metadata(fields: dict[str, object]) -> dict[str, str]:
-    """Return what went wrong with a message, as metadata."""
     error = _inner(fields, "error")
     if not error:
         return {}

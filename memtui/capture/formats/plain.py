@@ -196,7 +196,6 @@ def _event_metadata(fields: _Fields) -> dict[str, str]:
 
 
 def _tool_text(metadata: Mapping[str, str], text: str) -> str:
-    """Return a tool's result with its call in the first line, as elsewhere."""
     tool_input = metadata.get("tool_input", "")
     if not (tool_input or metadata.get("tool_name")):
         return text
@@ -300,7 +299,6 @@ def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
 def _add_event_fields(
     before: SessionMetadata | None, event: Event, fields: _Fields
 ) -> SessionMetadata:
-    """Return what is known of a session after one of its events."""
     facts = before or SessionMetadata(event.agent, event.session_id, at=event.timestamp)
     facts = replace(facts, title=as_text(fields.get("title")) or facts.title)
     cwd, project = as_text(fields.get("cwd")), as_text(fields.get("project"))
@@ -333,14 +331,12 @@ def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetad
 
 
 def to_line(item: SessionMetadata | Event | SubagentMetadata | Thought) -> str:
-    """Return an item as a line of this format."""
     return f"{json.dumps(to_fields(item), ensure_ascii=False)}\n"
 
 
 def to_fields(
     item: SessionMetadata | Event | SubagentMetadata | Thought,
 ) -> dict[str, Any]:
-    """Return the fields of an item's line, without empty ones."""
     if isinstance(item, Event):
         fields = _event_fields(item)
     else:

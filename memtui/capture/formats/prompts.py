@@ -174,7 +174,6 @@ def _find_elements(text: str, names: Sequence[str]) -> list[_Element]:
 
 
 def split_elements(text: str, names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return a text without the outermost elements of these names, and the elements."""
     return _cut_out(text, _find_elements(text, names))
 
 
