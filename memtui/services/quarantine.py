@@ -29,7 +29,7 @@ from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean
 from memtui.model.quantities import byte_size, plural
 from memtui.store import cursors, database, problems
-from memtui.store.problems import HOOKS, Problem, ProblemKind
+from memtui.store.problems import HOOKS, Problem
 from memtui.text import secrets
 
 MAX_SENDER_BYTES = 64 * 1024
@@ -146,7 +146,7 @@ class QuarantineService:
         with database.connection():
             items: list[Item] = [*files, *_list_damaged(offset + limit)]
             items.sort(key=_received_at, reverse=True)
-            total = len(files) + problems.count_rows(ProblemKind.DAMAGED, besides=HOOKS)
+            total = len(files) + problems.count_damaged_rows(besides=HOOKS)
             entries = tuple(self._to_entries(items[offset : offset + limit]))
             return QuarantinePage(entries, offset, total, problems.count_damaged())
 
@@ -376,7 +376,7 @@ def _redact(text: str) -> str:
 
 
 def _list_damaged(limit: int | None) -> list[Problem]:
-    return problems.list_latest(limit, kind=ProblemKind.DAMAGED, besides=HOOKS)
+    return problems.list_damaged(limit, besides=HOOKS)
 
 
 def _received_at(item: Item) -> datetime:

@@ -76,7 +76,7 @@ def is_empty() -> bool:
 def latest_problems(*, limit: int = 200) -> list[Problem]:
     """Return damaged records by source and reason, the latest first."""
     with database.connection():
-        return problems.list_latest(limit, kind=ProblemKind.DAMAGED)
+        return problems.list_damaged(limit)
 
 
 def list_skipped() -> list[tuple[str, ProblemKind, int]]:

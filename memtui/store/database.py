@@ -231,6 +231,11 @@ def insert(
     db.connection().executemany(_insert_sql(table, conflict), values)
 
 
+def execute(sql: str, *values: object) -> int:
+    """Run a statement that writes; return how many rows it changed."""
+    return int(db.execute_sql(sql, values).rowcount)
+
+
 def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:
     """Return the rows of a statement.
 
@@ -239,6 +244,18 @@ def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:
     """
     rows: list[tuple[Any, ...]] = db.execute_sql(sql, values).fetchall()
     return rows
+
+
+def fetch_dicts(sql: str, *values: object) -> list[dict[str, Any]]:
+    """Return the rows of a statement by the names of their columns."""
+    cursor = db.execute_sql(sql, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def fetch_column(sql: str, *values: object) -> list[Any]:
+    """Return the first value of each row of a statement."""
+    return [row[0] for row in db.execute_sql(sql, values)]
 
 
 def fetch_value(sql: str, *values: object) -> Any:

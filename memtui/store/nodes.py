@@ -7,11 +7,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
-from operator import or_
 from typing import Any
-
-from peewee import JOIN, fn
 
 from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
@@ -35,8 +31,17 @@ from memtui.model.summaries import (
     ProjectTotals,
 )
 from memtui.store import scopes, versions
-from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
-from memtui.store.schema import GenerationRow, NodeRow, VersionRow
+from memtui.store.database import (
+    IN_JSON,
+    db,
+    execute,
+    fetch,
+    fetch_column,
+    fetch_dicts,
+    fetch_value,
+    prefix_range,
+)
+from memtui.store.scopes import Condition
 
 MAX_CANDIDATES = 5
 """The number of candidates named for an ambiguous citation."""
@@ -44,18 +49,26 @@ MAX_CANDIDATES = 5
 NodeWords = tuple[list[str], list[str]]
 """The keywords and the bullets of a node."""
 
-_FIELDS = [
-    NodeRow.is_dirty,
-    NodeRow.is_live,
-    NodeRow.is_pinned,
-    NodeRow.is_outdated,
-    NodeRow.needs_model,
-    *(
-        field
-        for field in VersionRow._meta.sorted_fields
-        if field.name not in {"id", "node_id", "level", "start_ms"}
-    ),
-]
+_COLUMNS = (
+    "n.node_id, n.level, n.start_ms, is_dirty, is_live, is_pinned, is_outdated,"
+    " needs_model, version, title, headline, end_ms, keywords, child_ids, status,"
+    " summarizer, input_hash, created_ms, segments, events, messages, subagent_events,"
+    " bullets, supported, agents, projects, is_by_model, weak, withheld, rejection"
+)
+
+_SELECT_SHOWN = (
+    f"SELECT {_COLUMNS}, n.latest_id AS latest FROM nodes n"
+    " LEFT JOIN node_versions v ON v.id = n.latest_id"
+)
+"""Selects nodes with the version that is shown; a pending one has none."""
+
+_SELECT_VERSIONS = (
+    f"SELECT {_COLUMNS}, v.id AS latest, n.latest_id AS shown FROM node_versions v"
+    " JOIN nodes n ON n.node_id = v.node_id WHERE v.node_id = ?"
+)
+"""Selects the versions of a node, each as though it were shown."""
+
+_NEWEST_FIRST = "ORDER BY n.start_ms DESC, n.node_id DESC"
 
 _UNESCAPED = re.compile(r"[!#-\[\]-~]+")
 """Text that LIKE finds in a JSON list, in either case: ASCII that JSON does not escape.
@@ -69,25 +82,29 @@ def get(node_id: str) -> TocNode | None:
 
 def get_many(node_ids: Sequence[str]) -> list[TocNode]:
     """Return nodes as they are shown, in the order of the ids; skip unknown ones."""
-    found = _select_shown().where(NodeRow.node_id.in_(list(node_ids)))
-    rows = {row["node_id"]: row for row in found.dicts()}
-    return _to_nodes([rows[name] for name in node_ids if name in rows])
+    return _to_nodes(_read_shown(node_ids))
 
 
 def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
-    rows = _select_shown().where(NodeRow.node_id.in_(list(node_ids))).dicts()
-    found = {row["node_id"]: _to_entry(row) for row in rows}
-    return [found[name] for name in node_ids if name in found]
+    """Return the entries of nodes, in the order of the ids; skip unknown ones."""
+    return list(map(_to_entry, _read_shown(node_ids)))
+
+
+def _read_shown(node_ids: Sequence[str]) -> list[dict[str, Any]]:
+    sql = f"{_SELECT_SHOWN} WHERE n.node_id {IN_JSON}"
+    rows = {row["node_id"]: row for row in fetch_dicts(sql, json.dumps(list(node_ids)))}
+    return [rows[name] for name in node_ids if name in rows]
 
 
 def get_version(node_id: str, version: int) -> TocNode | None:
-    found = _select_versions(node_id).where(VersionRow.version == version)
-    rows = [{**row, "is_pinned": _is_pinned(row)} for row in found.dicts()]
+    rows = fetch_dicts(f"{_SELECT_VERSIONS} AND v.version = ?", node_id, version)
+    rows = [{**row, "is_pinned": _is_pinned(row)} for row in rows]
     return next(iter(_to_nodes(rows)), None)
 
 
 def list_versions(node_id: str) -> list[TocVersion]:
-    rows = list(_select_versions(node_id).order_by(VersionRow.version.desc()).dicts())
+    """Return all versions of a node, the latest first."""
+    rows = fetch_dicts(f"{_SELECT_VERSIONS} ORDER BY v.version DESC", node_id)
     stats = _read_stats(rows)
     return [
         TocVersion(
@@ -107,20 +124,6 @@ def list_versions(node_id: str) -> list[TocVersion]:
         )
         for row in rows
     ]
-
-
-def _select_shown() -> Any:
-    columns = NodeRow.node_id, NodeRow.level, NodeRow.start_ms, NodeRow.latest
-    return NodeRow.select(*columns, *_FIELDS).join(VersionRow, JOIN.LEFT_OUTER)
-
-
-def _select_versions(node_id: str) -> Any:
-    """Select all versions of a node, each as though it were shown."""
-    columns = NodeRow.node_id, NodeRow.level, NodeRow.start_ms
-    latest, shown = VersionRow.id.alias("latest"), NodeRow.latest.alias("shown")
-    rows = VersionRow.select(*columns, latest, shown, *_FIELDS)
-    is_same = NodeRow.node_id == VersionRow.node_id
-    return rows.join(NodeRow, on=is_same).where(VersionRow.node_id == node_id)
 
 
 def _is_pinned(row: dict[str, Any]) -> bool:
@@ -206,11 +209,11 @@ def parse_keywords(stored: str) -> tuple[Keyword, ...]:
 
 def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
     by_models = [row["latest"] for row in rows if row["is_by_model"]]
-    found = GenerationRow.select().where(GenerationRow.version.in_(by_models))
-    return {
-        version: GenerationStats(*columns)
-        for version, *columns in (found.tuples() if by_models else ())
-    }
+    if not by_models:
+        return {}
+    sql = f"SELECT * FROM generations WHERE version_id {IN_JSON}"
+    found = fetch(sql, json.dumps(by_models))
+    return {version: GenerationStats(*columns) for version, *columns in found}
 
 
 def _read_bullets(
@@ -286,12 +289,13 @@ def list_part_ids(node_id: str) -> list[str]:
 
     Those of a month are its days, since its weeks may have days of other months.
     """
-    is_part = NodeRow.parent_id == node_id
+    condition, values = "parent_id = ?", (node_id,)
     if calendar.period(node_id).level is TocLevel.MONTH:
-        is_part = _is_day_within(calendar.day_range(node_id))
-    rows = NodeRow.select(NodeRow.node_id).where(is_part)
-    in_order = rows.order_by(NodeRow.start_ms, NodeRow.node_id)
-    return [name for (name,) in in_order.tuples()]
+        condition, values = _IS_BETWEEN, calendar.day_range(node_id)
+    return fetch_column(
+        f"SELECT node_id FROM nodes n WHERE {condition} ORDER BY start_ms, node_id",
+        *values,
+    )
 
 
 def _level_of(node_id: str) -> TocLevel | None:
@@ -301,25 +305,25 @@ def _level_of(node_id: str) -> TocLevel | None:
         return None
 
 
-def _is_day_within(days: DayRange) -> Any:
-    # No id of another level sorts between those of days.
-    return (NodeRow.node_id >= days[0]) & (NodeRow.node_id < days[1])
+_IS_BETWEEN = "n.node_id >= ? AND n.node_id < ?"
+"""The condition of a day in a range: no id of another level sorts between those."""
 
 
-def _is_child_of(node_ids: Sequence[str]) -> Any:
-    """Return the condition that a node is listed under one of some others."""
-    months = [one for one in node_ids if _level_of(one) is TocLevel.MONTH]
-    others = {*node_ids}.difference(months)
-    conditions = [NodeRow.parent_id.in_([*others])] if others or not months else []
-    if months:
-        ranges = (_is_day_within(calendar.day_range(one)) for one in months)
-        weeks = NodeRow.select(NodeRow.parent_id).where(reduce(or_, ranges))
-        conditions.append(NodeRow.node_id.in_(weeks))
-    return reduce(or_, conditions)
+def _child_condition(parent_ids: Sequence[str] | None) -> Condition:
+    """Return the condition of what is listed under some nodes; the years for None.
 
-
-def _newest_first(rows: Any) -> Any:
-    return rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+    Weeks are listed under the months of their days.
+    """
+    if parent_ids is None:
+        return "n.parent_id IS NULL", []
+    months = [one for one in parent_ids if _level_of(one) is TocLevel.MONTH]
+    values: list[object] = [one for one in parent_ids if one not in months]
+    parts = [f"n.parent_id IN ({', '.join('?' * len(values))})"] if values else []
+    for month in months:
+        weeks = f"SELECT n.parent_id FROM nodes n WHERE {_IS_BETWEEN}"
+        parts.append(f"n.node_id IN ({weeks})")
+        values += calendar.day_range(month)
+    return f"({' OR '.join(parts) or '0'})", values
 
 
 def list_children(
@@ -332,28 +336,28 @@ def list_children(
 ) -> list[TocEntry]:
     """Return the entries of a node's children, newest first; the years for None.
 
-    Args:
-        parent_id: The node.
-        offset: The number of children to skip.
-        limit: The maximum number of children.
-        scope: The agent, project or keyword to include.
-        days: The days to include of a week; all by default.
+    Only segments are narrowed to the scope, and only days to the range of days.
     """
-    where = [*scopes.conditions(scope, under=parent_id)]
-    where.append(
-        _is_child_of([parent_id]) if parent_id else NodeRow.parent_id.is_null()
-    )
+    condition, values = _child_condition(parent_id and [parent_id])
+    is_in_scope, of_scope = scopes.segment_condition(scope)
     if days:
-        where.append(_is_day_within(days))
-    rows = _select_shown().where(*where)
-    page = _newest_first(rows).limit(limit).offset(offset)
-    return [_to_entry(row) for row in page.dicts()]
+        condition += f" AND {_IS_BETWEEN}"
+        values += days
+    rows = fetch_dicts(
+        f"{_SELECT_SHOWN} WHERE {condition} AND {is_in_scope}"
+        f" {_NEWEST_FIRST} LIMIT ? OFFSET ?",
+        *(*values, *of_scope, limit, offset),
+    )
+    return list(map(_to_entry, rows))
 
 
-def _list_shown(*where: Any, limit: int | None = None) -> list[str]:
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
-    found = _newest_first(rows.where(*where) if where else rows)
-    return [name for (name,) in found.limit(limit).tuples()]
+def _list_shown(condition: str, *values: object, limit: int = -1) -> list[str]:
+    """Return the ids of nodes that have a version and fulfil a condition."""
+    return fetch_column(
+        "SELECT n.node_id FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE {condition} {_NEWEST_FIRST} LIMIT ?",
+        *(*values, limit),
+    )
 
 
 def list_ids_under(
@@ -368,16 +372,17 @@ def list_ids_under(
         scope: The agent, project or keyword to include.
         within: A node whose days alone are included; "" for all days.
     """
-    is_year = NodeRow.parent_id.is_null()
-    where = [is_year if parent_ids is None else _is_child_of(parent_ids)]
+    condition, values = _child_condition(parent_ids)
     if _level_of(within):
-        is_day = NodeRow.level == TocLevel.DAY.value
-        where.append(~is_day | _is_day_within(calendar.day_range(within)))
-    return _list_shown(*where, *scopes.conditions(scope))
+        condition += f" AND (n.level <> 'day' OR {_IS_BETWEEN})"
+        values += calendar.day_range(within)
+    is_in_scope, of_scope = scopes.node_condition(scope)
+    return _list_shown(f"{condition} AND {is_in_scope}", *values, *of_scope)
 
 
 def list_newest(limit: int) -> list[str]:
-    return _list_shown(limit=limit)
+    """Return the ids of the latest nodes of all levels, newest first."""
+    return _list_shown("1", limit=limit)
 
 
 def list_recent(filters: Filters, limit: int) -> list[str]:
@@ -385,43 +390,50 @@ def list_recent(filters: Filters, limit: int) -> list[str]:
 
     Filters by verdict are ignored.
     """
-    levels = filters.levels or {TocLevel.SEGMENT}
-    where = [*scopes.conditions(filters.scope)]
-    where.append(NodeRow.level.in_([level.value for level in levels]))
+    condition, values = scopes.node_condition(filters.scope)
+    condition += f" AND n.level {IN_JSON}"
+    values.append(json.dumps(sorted(filters.levels or {TocLevel.SEGMENT})))
     if filters.since is not None:
-        where.append(VersionRow.end_ms > to_ms(filters.since))
+        condition += " AND v.end_ms > ?"
+        values.append(to_ms(filters.since))
     if filters.until is not None:
-        where.append(NodeRow.start_ms < to_ms(filters.until))
+        condition += " AND n.start_ms < ?"
+        values.append(to_ms(filters.until))
     if filters.summarizer_kind is not None:
-        is_by_model = filters.summarizer_kind is SummarizerKind.MODEL
-        where.append(VersionRow.is_by_model == is_by_model)
+        condition += " AND v.is_by_model = ?"
+        values.append(filters.summarizer_kind is SummarizerKind.MODEL)
     if filters.session:
+        condition += f" AND n.node_id {IN_JSON}"
         segments = scopes.list_session_segments(filters.session, limit)
-        where.append(NodeRow.node_id.in_(segments))
-    return _list_shown(*where, limit=limit)
+        values.append(json.dumps(segments))
+    return _list_shown(condition, *values, limit=limit)
 
 
 def list_ids() -> list[str]:
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
-    return [name for (name,) in rows.order_by(NodeRow.node_id).tuples()]
+    """Return the ids of all nodes that have a version."""
+    sql = "SELECT node_id FROM nodes WHERE latest_id IS NOT NULL ORDER BY node_id"
+    return fetch_column(sql)
 
 
 def filter_live(node_ids: Sequence[str]) -> set[str]:
-    is_named = NodeRow.node_id.in_(list(node_ids))
-    rows = NodeRow.select(NodeRow.node_id).where(is_named, NodeRow.is_live)
-    return {name for (name,) in rows.tuples()}
+    """Return those of these nodes that contain an open segment."""
+    sql = f"SELECT node_id FROM nodes WHERE node_id {IN_JSON} AND is_live"
+    return set(fetch_column(sql, json.dumps(list(node_ids))))
 
 
 def count() -> tuple[int, int, int]:
-    bullets, supported = fn.SUM(VersionRow.bullets), fn.SUM(VersionRow.supported)
-    rows = NodeRow.select(fn.COUNT(NodeRow.node_id), bullets, supported)
-    nodes, *sums = rows.join(VersionRow).tuples().get()
-    return int(nodes), int(sums[0] or 0), int(sums[1] or 0)
+    """Count the nodes, their bullets, and the supported bullets among them."""
+    ((nodes, bullets, supported),) = fetch(
+        "SELECT count(*), coalesce(sum(bullets), 0), coalesce(sum(supported), 0)"
+        " FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
+    )
+    return nodes, bullets, supported
 
 
 def delete(node_ids: Iterable[str]) -> None:
     """Delete nodes from the table of contents; their versions stay."""
-    NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
+    sql = f"DELETE FROM nodes WHERE node_id {IN_JSON}"
+    execute(sql, json.dumps(list(node_ids)))
 
 
 def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
@@ -458,25 +470,26 @@ def read_keywords(
     group of prefixes, the keywords contain a word with one of them; this is a fast
     filter: words that are not ASCII pass it.
     """
-    keywords = VersionRow.keywords
-    where = [NodeRow.level == "segment", *scopes.conditions(scope, under=under)]
-    if under is not None:
-        where.append(_is_segment_below(under))
-    has_non_ascii = fn.LENGTH(keywords) != fn.LENGTH(keywords.cast("BLOB"))
+    condition, values = scopes.segment_condition(scope)
+    if under and _level_of(under) in (None, TocLevel.SEGMENT):
+        condition += " AND n.node_id = ?"
+        values.append(under)
+    elif under:
+        condition += " AND n.parent_id >= ? AND n.parent_id < ?"
+        values += calendar.day_range(under)
     for group in prefixes:
         if group and all(map(_UNESCAPED.fullmatch, group)):
-            matches = [keywords ** f"%{prefix}%" for prefix in group]
-            where.append(reduce(or_, matches, has_non_ascii))
-    rows = NodeRow.select(NodeRow.node_id, keywords).join(VersionRow).where(*where)
-    for name, stored in _newest_first(rows).tuples().iterator():
+            matches = " OR ".join(["keywords LIKE ?"] * len(group))
+            has_non_ascii = "length(keywords) <> length(CAST(keywords AS BLOB))"
+            condition += f" AND ({has_non_ascii} OR {matches})"
+            values += [f"%{prefix}%" for prefix in group]
+    for name, stored in db.execute_sql(
+        "SELECT n.node_id, v.keywords FROM nodes n"
+        " JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.level = 'segment' AND {condition} {_NEWEST_FIRST}",
+        values,
+    ):
         yield name, [word for word, *_ in json.loads(stored or "[]")]
-
-
-def _is_segment_below(node_id: str) -> Any:
-    if _level_of(node_id) in (None, TocLevel.SEGMENT):
-        return NodeRow.node_id == node_id
-    first, end = calendar.day_range(node_id)
-    return (NodeRow.parent_id >= first) & (NodeRow.parent_id < end)
 
 
 def find_grip(prefix: str) -> str:
@@ -523,7 +536,7 @@ def _find(
     condition = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
     bounds = prefix_range(prefix)
     sql = f"SELECT {key} {condition} ORDER BY {key} LIMIT {MAX_CANDIDATES}"
-    found = [str(name) for (name,) in fetch(sql, *bounds)]
+    found = fetch_column(sql, *bounds)
     if len(found) > 1 and len(label + prefix) < len(cite(found[0])):
         count = fetch_value(f"SELECT COUNT(*) {condition}", *bounds)
         raise AmbiguousError(label + prefix, what, [*map(cite, found)], count)

@@ -1,15 +1,13 @@
 """Records that were not stored, by source and reason; and removed secrets, by kind."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from peewee import fn
-
 from memtui.model.events import clean, from_ms
-from memtui.store.database import db
-from memtui.store.schema import ProblemRow, RedactionRow
+from memtui.store.database import IN_JSON, db, execute, fetch, fetch_value
 
 HOOKS = "hooks"
 """The source of what hooks send; other sources have the name of a file or format."""
@@ -58,7 +56,6 @@ class Problem:
     source: str
     """The file, or ``HOOKS``."""
     reason: str
-    kind: ProblemKind
     line: int
     count: int
     last_at: datetime
@@ -91,75 +88,59 @@ def add(
 
 def clear(source: str, *kinds: ProblemKind) -> ProblemHistory:
     """Remove the problems of a source, of some kinds or all; return what they were."""
-    values = [kind.value for kind in kinds or ProblemKind]
-    condition = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(values)
-    rows = list(ProblemRow.select().where(condition))
-    ProblemRow.delete().where(condition).execute()
-    return {row.reason: (row.count, row.last_ms) for row in rows}
+    rows = fetch(
+        f"DELETE FROM problems WHERE source = ? AND kind {IN_JSON}"
+        " RETURNING reason, count, last_ms",
+        clean(source),
+        json.dumps(kinds or list(ProblemKind)),
+    )
+    return {reason: (count, last_ms) for reason, count, last_ms in rows}
 
 
 def subtract(source: str, reason: str, count: int = 1) -> None:
-    condition = (ProblemRow.source == clean(source)) & (
-        ProblemRow.reason == clean(reason)
-    )
-    ProblemRow.update(count=ProblemRow.count - count).where(condition).execute()
-    ProblemRow.delete().where(condition, ProblemRow.count <= 0).execute()
+    key = clean(source), clean(reason)
+    condition = "WHERE source = ? AND reason = ?"
+    execute(f"UPDATE problems SET count = count - ? {condition}", count, *key)
+    execute(f"DELETE FROM problems {condition} AND count <= 0", *key)
 
 
 def count_damaged() -> int:
-    total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(
-        ProblemRow.kind == ProblemKind.DAMAGED.value
-    )
-    return int(total.scalar() or 0)
+    sql = "SELECT sum(count) FROM problems WHERE kind = 'damaged'"
+    return int(fetch_value(sql) or 0)
 
 
 def get_damaged(source: str) -> dict[str, int]:
-    rows = ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(
-        ProblemRow.source == clean(source),
-        ProblemRow.kind == ProblemKind.DAMAGED.value,
+    sql = "SELECT reason, count FROM problems WHERE source = ? AND kind = 'damaged'"
+    return dict(fetch(sql, clean(source)))
+
+
+def count_damaged_rows(*, besides: str) -> int:
+    sql = "SELECT count(*) FROM problems WHERE kind = 'damaged' AND source <> ?"
+    return int(fetch_value(sql, besides))
+
+
+def list_damaged(limit: int | None = None, *, besides: str = "") -> list[Problem]:
+    """Return damaged records, the latest first, without those of one source."""
+    rows = fetch(
+        "SELECT source, reason, line, count, last_ms FROM problems"
+        " WHERE kind = 'damaged' AND source <> ?"
+        " ORDER BY last_ms DESC, source, reason LIMIT ?",
+        besides,
+        -1 if limit is None else limit,
     )
-    return dict(rows.tuples())
-
-
-def count_rows(kind: ProblemKind, *, besides: str) -> int:
-    rows = ProblemRow.select().where(
-        ProblemRow.kind == kind.value, ProblemRow.source != besides
-    )
-    return int(rows.count())
-
-
-def list_latest(
-    limit: int | None = None, *, kind: ProblemKind | None = None, besides: str = ""
-) -> list[Problem]:
-    rows = ProblemRow.select().order_by(
-        ProblemRow.last_ms.desc(), ProblemRow.source, ProblemRow.reason
-    )
-    if kind:
-        rows = rows.where(ProblemRow.kind == kind.value)
-    if besides:
-        rows = rows.where(ProblemRow.source != besides)
     return [
-        Problem(
-            row.source,
-            row.reason,
-            ProblemKind(row.kind),
-            row.line,
-            row.count,
-            from_ms(row.last_ms),
-        )
-        for row in rows.limit(limit)
+        Problem(source, reason, line, count, from_ms(last_ms))
+        for source, reason, line, count, last_ms in rows
     ]
 
 
 def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
     """Return the reasons with their kind and number of records, most first."""
-    rows = (
-        ProblemRow.select(ProblemRow.reason, ProblemRow.kind, fn.SUM(ProblemRow.count))
-        .group_by(ProblemRow.reason, ProblemRow.kind)
-        .order_by(fn.SUM(ProblemRow.count).desc(), ProblemRow.reason)
-        .tuples()
+    rows = fetch(
+        "SELECT reason, kind, sum(count) FROM problems GROUP BY reason, kind"
+        " ORDER BY 3 DESC, reason"
     )
-    return [(reason, ProblemKind(kind), int(count)) for reason, kind, count in rows]
+    return [(reason, ProblemKind(kind), count) for reason, kind, count in rows]
 
 
 def list_unread_types() -> list[tuple[str, int, int]]:
@@ -167,27 +148,23 @@ def list_unread_types() -> list[tuple[str, int, int]]:
 
     Each with the number of records and of their words, most words first.
     """
-    words = fn.SUM(ProblemRow.words)
-    rows = (
-        ProblemRow.select(ProblemRow.reason, fn.SUM(ProblemRow.count), words)
-        .where(ProblemRow.kind == ProblemKind.SKIPPED.value, ProblemRow.words > 0)
-        .group_by(ProblemRow.reason)
-        .order_by(words.desc(), ProblemRow.reason)
-        .tuples()
+    rows = fetch(
+        "SELECT reason, sum(count), sum(words) FROM problems"
+        " WHERE kind = 'skipped' AND words > 0 GROUP BY reason ORDER BY 3 DESC, reason"
     )
-    return list(rows)
+    return [(reason, count, words) for reason, count, words in rows]
 
 
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
     for kind, number in kinds.items():
-        db.execute_sql(
+        execute(
             "INSERT INTO redactions (kind, count, last_ms) VALUES (?, ?, ?)"
             " ON CONFLICT (kind) DO UPDATE SET count = count + excluded.count,"
             " last_ms = excluded.last_ms",
-            (kind, number, now_ms),
+            *(kind, number, now_ms),
         )
 
 
 def list_redactions() -> list[tuple[str, int]]:
-    rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
-    return list(rows.order_by(RedactionRow.count.desc(), RedactionRow.kind).tuples())
+    rows = fetch("SELECT kind, count FROM redactions ORDER BY count DESC, kind")
+    return [(kind, count) for kind, count in rows]

@@ -1,138 +1,120 @@
 """Scopes in SQL: which nodes and sessions belong to an agent, project or keyword."""
 
-from collections.abc import Iterator
+import json
 from dataclasses import replace
-from typing import Any
-
-from peewee import SQL, NodeList, fn
 
 from memtui.model.filters import Filters, Scope
-from memtui.store.database import fetch, keyword_prefix
-from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
+from memtui.store.database import (
+    IN_JSON,
+    fetch,
+    fetch_column,
+    keyword_prefix,
+    prefix_range,
+)
 
-_WITH_ABOVE = """
+Condition = tuple[str, list[object]]
+"""A condition in SQL, and its values."""
+
+_NODES_ABOVE_SEGMENTS = """
+    WITH found(node_id, day) AS (
+        SELECT n.node_id, n.parent_id FROM nodes n
+        JOIN node_versions v ON v.id = n.latest_id
+        WHERE n.level = 'segment' AND {}
+    )
     SELECT node_id FROM found
     UNION SELECT day FROM found
     UNION SELECT parent_id FROM nodes WHERE node_id IN (SELECT day FROM found)
     UNION SELECT 'toc:month:' || SUBSTR(day, 9, 7) FROM found
     UNION SELECT 'toc:year:' || SUBSTR(day, 9, 4) FROM found
 """
-"""Segments, their days, and the weeks, months and years of these."""
+"""Some segments, their days, and the weeks, months and years of these."""
 
-_NODES_OF_AGENT_AND_PROJECT = f"""(
-    WITH found(node_id, day) AS (
-        SELECT n.node_id, n.parent_id FROM segments
-        JOIN sessions ON sessions.id = segments.session_id
-        JOIN nodes AS n ON n.node_id = segments.id
-        WHERE sessions.agent = ? AND sessions.project = ?
-    )
-    {_WITH_ABOVE}
-)"""
-"""The segments of one agent's work on one project, and all nodes above them."""
-
-_NODES_WITH_KEYWORD = f"""(
-    WITH found(node_id, day) AS (
-        SELECT n.node_id, n.parent_id FROM nodes AS n
-        JOIN node_versions AS v ON v.id = n.latest_id
-        WHERE n.level = 'segment' AND n.start_ms >= ? AND n.start_ms < ?
-          AND INSTR(LOWER(v.keywords), ?)
-          AND (? = '' OR ? IN (SELECT value FROM json_each(v.agents)))
-          AND (? = '' OR ? IN (SELECT value FROM json_each(v.projects)))
-    )
-    {_WITH_ABOVE}
-)"""
-"""The segments of a time range with a keyword, and all nodes above them.
-
-The keyword is searched for as ``keyword_prefix`` in the stored list: ten times as fast
-as reading each list.
-"""
-
-SESSIONS_WITH_KEYWORD = """(
-    SELECT segments.session_id FROM segments
-    JOIN nodes ON nodes.node_id = segments.id
-    JOIN node_versions ON node_versions.id = nodes.latest_id
-    WHERE INSTR(LOWER(node_versions.keywords), ?)
-)"""
-"""The numbers of the sessions with a segment that has a ``keyword_prefix``."""
-
-_ALL_TIMES = (-(1 << 62), 1 << 62)
-"""The widest time range, in milliseconds."""
+_SESSIONS_WITH_KEYWORD = (
+    "SELECT g.session_id FROM segments g JOIN nodes n ON n.node_id = g.id"
+    " JOIN node_versions v ON v.id = n.latest_id WHERE instr(lower(v.keywords), ?)"
+)
 
 
-def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
-    """Yield the conditions that a node, joined with its latest version, is in a scope.
+def segment_condition(scope: Scope) -> Condition:
+    """Return the condition that a segment ``n`` with its version ``v`` is in a scope.
+
+    A segment has one agent and one project, so that its lists are known exactly. The
+    keyword is searched for as ``keyword_prefix`` in the stored list: ten times as fast
+    as reading each list.
+    """
+    parts: list[str] = ["1"]
+    values: list[object] = []
+    for column, name in (("agents", scope.agent), ("projects", scope.project)):
+        if name:
+            parts.append(f"v.{column} = ?")
+            values.append(json.dumps([name], ensure_ascii=False))
+    if scope.keyword:
+        parts.append("instr(lower(v.keywords), ?)")
+        values.append(keyword_prefix(scope.keyword))
+    return " AND ".join(parts), values
+
+
+def node_condition(scope: Scope) -> Condition:
+    """Return the condition that a node ``n`` with its version ``v`` is in a scope.
 
     A node above the segments lists its agents and its projects, but not which of them
     belong together, and not all its keywords: the segments below it decide.
-
-    ``under`` is a node that contains all candidates, so that fewer segments are read.
     """
-    yield SQL("1")
-    if scope.agent:
-        yield _contains(VersionRow.agents, scope.agent)
-    if scope.project:
-        yield _contains(VersionRow.projects, scope.project)
+    parts: list[str] = ["1"]
+    values: list[object] = []
+    for column, name in (("agents", scope.agent), ("projects", scope.project)):
+        if name:
+            parts.append(f"? IN (SELECT value FROM json_each(v.{column}))")
+            values.append(name)
+    if scope.keyword or (scope.agent and scope.project):
+        segments, own = segment_condition(scope)
+        parts.append(f"n.node_id IN ({_NODES_ABOVE_SEGMENTS.format(segments)})")
+        values += own
+    return " AND ".join(parts), values
+
+
+def session_condition(scope: Scope) -> Condition:
+    """Return the condition that a row of ``sessions`` is in a scope."""
+    parts: list[str] = ["1"]
+    values: list[object] = []
+    for column, name in (("agent", scope.agent), ("project", scope.project)):
+        if name:
+            parts.append(f"{column} = ?")
+            values.append(name)
     if scope.keyword:
-        times = (_ALL_TIMES if under is None else _read_times(under)) or _ALL_TIMES
-        names = (scope.agent, scope.agent, scope.project, scope.project)
-        values = (*times, keyword_prefix(scope.keyword), *names)
-        yield NodeRow.node_id.in_(SQL(_NODES_WITH_KEYWORD, values))
-    elif scope.agent and scope.project:
-        pair = (scope.agent, scope.project)
-        yield NodeRow.node_id.in_(SQL(_NODES_OF_AGENT_AND_PROJECT, pair))
-
-
-def _contains(column: Any, name: str) -> Any:
-    parts = (SQL("SELECT 1 FROM json_each("), column, SQL(") WHERE value = ?", [name]))
-    return fn.EXISTS(NodeList(parts))
-
-
-def _read_times(node_id: str) -> tuple[int, int] | None:
-    rows = NodeRow.select(NodeRow.start_ms, VersionRow.end_ms).join(VersionRow)
-    times: tuple[int, int] | None = (
-        rows.where(NodeRow.node_id == node_id).tuples().first()
-    )
-    return times
+        parts.append(f"id IN ({_SESSIONS_WITH_KEYWORD})")
+        values.append(keyword_prefix(scope.keyword))
+    return " AND ".join(parts), values
 
 
 def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
-    found = rows.where(NodeRow.node_id.in_(node_ids), *conditions(scope))
-    return {name for (name,) in found.tuples()}
+    condition, values = node_condition(scope)
+    found = fetch_column(
+        "SELECT n.node_id FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.node_id {IN_JSON} AND {condition}",
+        *(json.dumps(node_ids), *values),
+    )
+    return set(found)
 
 
 def list_session_segments(session_prefix: str, limit: int) -> list[str]:
-    rows = (
-        SegmentRow.select(SegmentRow.id)
-        .join(SessionRow)
-        .where(*_has_prefix(session_prefix))
-        .order_by(SegmentRow.start_ms.desc(), SegmentRow.id)
-        .limit(limit)
+    return fetch_column(
+        "SELECT g.id FROM segments g JOIN sessions s ON s.id = g.session_id"
+        " WHERE s.name >= ? AND s.name < ? ORDER BY g.start_ms DESC, g.id LIMIT ?",
+        *(*prefix_range(session_prefix), limit),
     )
-    return [segment for (segment,) in rows.tuples()]
 
 
 def get_sessions(filters: Filters) -> frozenset[int] | None:
-    scope = filters.scope
-    where = []
-    if scope.agent:
-        where.append(SessionRow.agent == scope.agent)
-    if scope.project:
-        where.append(SessionRow.project == scope.project)
-    if filters.session:
-        where += _has_prefix(filters.session)
-    if scope.keyword:
-        values = (keyword_prefix(scope.keyword),)
-        where.append(SessionRow.id.in_(SQL(SESSIONS_WITH_KEYWORD, values)))
-    if not where:
+    """Return the numbers of the sessions that match filters; None for all sessions."""
+    if not (filters.scope.is_narrow or filters.session):
         return None
-    rows = SessionRow.select(SessionRow.id).where(*where)
-    return frozenset(number for (number,) in rows.tuples())
-
-
-def _has_prefix(prefix: str) -> list[Any]:
-    name = SessionRow.name
-    return [name >= prefix, fn.SUBSTR(name, 1, len(prefix)) == prefix]
+    condition, values = session_condition(filters.scope)
+    if filters.session:
+        condition += " AND name >= ? AND name < ?"
+        values += prefix_range(filters.session)
+    sql = f"SELECT id FROM sessions WHERE {condition}"
+    return frozenset(fetch_column(sql, *values))
 
 
 def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
@@ -145,9 +127,8 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
     for kind, name in names.items():
         if not name:
             continue
-        column = getattr(SessionRow, kind)
-        rows = SessionRow.select(column).where(fn.LOWER(column) == name.lower())
-        found = [stored for (stored,) in rows.distinct().tuples()]
+        sql = f"SELECT DISTINCT {kind} FROM sessions WHERE lower({kind}) = ?"
+        found = fetch_column(sql, name.lower())
         if not found:
             messages.append(f"Nothing is stored for the {kind} “{name}”.")
         elif name not in found:
@@ -156,9 +137,12 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def list_names(column: str) -> list[tuple[str, int]]:
-    field, count = getattr(SessionRow, column), fn.COUNT(SessionRow.id)
-    rows = SessionRow.select(field, count).where(field != "").group_by(field)
-    return [(name, n) for name, n in rows.order_by(count.desc(), field).tuples()]
+    """Return each ``agent`` or ``project`` with its number of sessions, most first."""
+    rows = fetch(
+        f"SELECT {column}, count(*) FROM sessions WHERE {column} <> ''"
+        f" GROUP BY {column} ORDER BY 2 DESC, {column}"
+    )
+    return [(name, count) for name, count in rows]
 
 
 def list_keywords(limit: int) -> list[tuple[str, int]]:

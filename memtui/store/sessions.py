@@ -27,7 +27,6 @@ from memtui.store.database import (
     case_variants,
     fetch,
     fetch_value,
-    keyword_prefix,
     like_pattern,
     prefix_range,
 )
@@ -395,23 +394,16 @@ def find_index(
     return index
 
 
-def _matching(words: Sequence[str], scope: Scope) -> tuple[str, list[str]]:
-    conditions, values = ["1"], []
-    for column, name in (("agent", scope.agent), ("project", scope.project)):
-        if name:
-            conditions.append(f"{column} = ?")
-            values.append(name)
-    if scope.keyword:
-        conditions.append(f"id IN {scopes.SESSIONS_WITH_KEYWORD}")
-        values.append(keyword_prefix(scope.keyword))
+def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
+    condition, values = scopes.session_condition(scope)
     for word in words:
         variants = case_variants(word)
         columns = (_TITLE, "project", "agent")
         like = f"LIKE ? ESCAPE '{LIKE_ESCAPE}'"
         matches = [f"{column} {like}" for column in columns for _ in variants]
-        conditions.append(f"({' OR '.join(matches)})")
+        condition += f" AND ({' OR '.join(matches)})"
         values += [like_pattern(variant) for _ in columns for variant in variants]
-    return " AND ".join(conditions), values
+    return condition, values
 
 
 def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:

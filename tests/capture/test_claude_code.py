@@ -707,7 +707,7 @@ def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
         file.write_text(whole[:end])
         list(importer.run([file]))
         with database.connection():
-            found += [(one.source, one.reason) for one in problems.list_latest()]
+            found += [(one.source, one.reason) for one in problems.list_damaged()]
     assert found == [(str(file), "the array is cut off")] * 2
     assert (importer.progress.created, importer.progress.unreadable) == (4, 0)
 

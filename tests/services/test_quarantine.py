@@ -418,7 +418,7 @@ def test_names_of_faults_differ_by_file_and_reason(
 ) -> None:
     bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
     with database.connection():
-        faults = problems.list_latest(kind=problems.ProblemKind.DAMAGED)
+        faults = problems.list_damaged()
     assert len({problem_name(fault) for fault in faults}) == 2
 
 
