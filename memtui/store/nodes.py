@@ -289,9 +289,9 @@ def list_part_ids(node_id: str) -> list[str]:
 
     Those of a month are its days, since its weeks may have days of other months.
     """
-    condition, values = "parent_id = ?", (node_id,)
+    condition, values = "parent_id = ?", [node_id]
     if calendar.period(node_id).level is TocLevel.MONTH:
-        condition, values = _IS_BETWEEN, calendar.day_range(node_id)
+        condition, values = _IS_BETWEEN, [*calendar.day_range(node_id)]
     return fetch_column(
         f"SELECT node_id FROM nodes n WHERE {condition} ORDER BY start_ms, node_id",
         *values,

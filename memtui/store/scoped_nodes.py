@@ -6,11 +6,8 @@ those of the segments below it are used.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-from peewee import JOIN, SQL, fn
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode, ScopeShare
@@ -18,32 +15,27 @@ from memtui.model.calendar import CalendarDay, DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocNode
-from memtui.store import nodes
-from memtui.store.database import keyword_prefix
-from memtui.store.schema import NodeRow, VersionRow
+from memtui.store import nodes, scopes
+from memtui.store.database import IN_JSON, fetch, fetch_column, fetch_dicts
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """No id of another level sorts between these."""
 
-_IS_DAY = NodeRow.level == TocLevel.DAY.value
+_SEGMENTS = (
+    "FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
+    " WHERE n.parent_id >= ? AND n.parent_id < ?"
+)
+"""The segments of a range of days: the parent of a segment is its day."""
 
 
 def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
-    rows = (
-        NodeRow.select(
-            NodeRow.node_id,
-            NodeRow.is_live,
-            NodeRow.latest,
-            VersionRow.segments,
-            VersionRow.messages,
-            VersionRow.headline,
-            VersionRow.agents,
-            VersionRow.projects,
-        )
-        .join(VersionRow, JOIN.LEFT_OUTER)
-        .where(_IS_DAY, NodeRow.start_ms >= start_ms, NodeRow.start_ms < end_ms)
-        .order_by(NodeRow.start_ms)
-        .dicts()
+    """Return the days that start in a time range, oldest first."""
+    rows = fetch_dicts(
+        "SELECT n.node_id, is_live, latest_id, segments, messages, headline, agents,"
+        " projects FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
+        " WHERE n.level = 'day' AND n.start_ms >= ? AND n.start_ms < ?"
+        " ORDER BY n.start_ms",
+        *(start_ms, end_ms),
     )
     days = [
         CalendarDay(
@@ -55,7 +47,7 @@ def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
             agents=tuple(json.loads(row["agents"] or "[]")),
             projects=tuple(json.loads(row["projects"] or "[]")),
             is_live=bool(row["is_live"]),
-            is_pending=row["latest"] is None,
+            is_pending=row["latest_id"] is None,
         )
         for row in rows
     ]
@@ -69,8 +61,12 @@ def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
 
 
 def list_message_counts() -> list[int]:
-    rows = NodeRow.select(NodeRow.node_id, VersionRow.messages)
-    days = dict(rows.join(VersionRow, JOIN.LEFT_OUTER).where(_IS_DAY).tuples())
+    days = dict(
+        fetch(
+            "SELECT n.node_id, messages FROM nodes n"
+            " LEFT JOIN node_versions v ON v.id = n.latest_id WHERE n.level = 'day'"
+        )
+    )
     counts = _count_under(name for name, messages in days.items() if messages is None)
     return [
         *(messages for messages in days.values() if messages is not None),
@@ -79,8 +75,8 @@ def list_message_counts() -> list[int]:
 
 
 def find_first_and_last_day() -> tuple[str, str] | None:
-    ids = fn.MIN(NodeRow.node_id), fn.MAX(NodeRow.node_id)
-    first, last = NodeRow.select(*ids).where(_IS_DAY).tuples().get()
+    sql = "SELECT min(node_id), max(node_id) FROM nodes WHERE level = 'day'"
+    ((first, last),) = fetch(sql)
     return (first, last) if first else None
 
 
@@ -89,10 +85,10 @@ def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
 
     A node that starts at the moment is before it.
     """
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == level.value)
-    before = rows.where(NodeRow.start_ms <= at_ms).order_by(NodeRow.start_ms.desc())
-    after = rows.where(NodeRow.start_ms > at_ms).order_by(NodeRow.start_ms)
-    return [name for side in (before, after) if (name := side.limit(1).scalar())]
+    sql = "SELECT node_id FROM nodes WHERE level = ? AND start_ms"
+    before = fetch_column(f"{sql} <= ? ORDER BY start_ms DESC LIMIT 1", level, at_ms)
+    after = fetch_column(f"{sql} > ? ORDER BY start_ms LIMIT 1", level, at_ms)
+    return before + after
 
 
 def _count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
@@ -102,29 +98,9 @@ def _count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
         return {}
     first = min(period.first for period in periods.values())
     end = max(period.end for period in periods.values())
-    rows = _select_days((calendar.day_id(first), calendar.day_id(end)))
-    days = {day: ScopeShare(NodeCounts(*columns)) for day, *columns in rows}
+    days = shares_by_day(ALL, (calendar.day_id(first), calendar.day_id(end)))
     shares = _shares_of_levels({period.level for period in periods.values()}, days)
     return {name: shares[name].counts for name in periods if name in shares}
-
-
-def _select_days(days: DayRange, *columns: Any, where: Iterable[Any] = ()) -> Any:
-    """Return rows of days: the id, four counts of segments, and other columns.
-
-    The columns are aggregated over the segments that fulfil the conditions.
-    """
-    # The parent of a segment is its day, which an index has in order.
-    day = NodeRow.parent_id
-    rows = NodeRow.select(
-        day,
-        fn.COUNT(NodeRow.node_id),
-        fn.SUM(VersionRow.events),
-        fn.SUM(VersionRow.messages),
-        fn.SUM(VersionRow.subagent_events),
-        *columns,
-    )
-    found = rows.join(VersionRow).where(day >= days[0], day < days[1], *where)
-    return found.group_by(day).tuples()
 
 
 def _shares_of_levels(
@@ -138,12 +114,13 @@ def _shares_of_levels(
 
 def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
     """Return the share of a scope in each day, by the day's id; skip empty shares."""
-    rows = _select_days(
-        days,
-        fn.SUM(NodeRow.is_live),
-        fn.GROUP_CONCAT(VersionRow.agents.distinct()),
-        fn.GROUP_CONCAT(VersionRow.projects.distinct()),
-        where=_segment_conditions(scope),
+    condition, values = scopes.segment_condition(scope)
+    rows = fetch(
+        "SELECT n.parent_id, count(*), sum(events), sum(messages),"
+        " sum(subagent_events), sum(is_live), group_concat(DISTINCT agents),"
+        f" group_concat(DISTINCT projects) {_SEGMENTS} AND {condition}"
+        " GROUP BY n.parent_id",
+        *(*days, *values),
     )
     return {
         day: ScopeShare(
@@ -158,21 +135,6 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
 
 def _parse_names(lists: str) -> frozenset[str]:
     return frozenset(name for names in json.loads(f"[{lists}]") for name in names)
-
-
-def _segment_conditions(scope: Scope) -> Iterator[Any]:
-    """Yield the conditions that a segment, joined with its version, is in a scope.
-
-    A segment has one agent and one project, so that its lists are known exactly.
-    """
-    yield SQL("1")
-    if scope.agent:
-        yield VersionRow.agents == json.dumps([scope.agent], ensure_ascii=False)
-    if scope.project:
-        yield VersionRow.projects == json.dumps([scope.project], ensure_ascii=False)
-    if scope.keyword:
-        prefix = keyword_prefix(scope.keyword)
-        yield fn.INSTR(fn.LOWER(VersionRow.keywords), prefix) > 0
 
 
 def list_children(
@@ -261,11 +223,13 @@ def _add_counts(entries: Sequence[TocEntry]) -> list[TocEntry]:
 def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
     months = [entry.node_id for entry in entries if entry.level is TocLevel.MONTH]
     others = [entry.node_id for entry in entries if entry.level is not TocLevel.MONTH]
-    parts = _read_children(others)
+    parts = _read_children(others, ALL)
     for name in months:
-        first, end = calendar.day_range(name)
-        in_month = (NodeRow.node_id >= first) & (NodeRow.node_id < end)
-        parts[name] = [part for part, _ in _read_parts(in_month)]
+        rows = fetch(
+            f"{_SELECT_PARTS} WHERE n.node_id >= ? AND n.node_id < ?",
+            *calendar.day_range(name),
+        )
+        parts[name] = [(child, start_ms, count) for _, child, start_ms, count in rows]
     for entry in entries:
         if entry.month_id and entry.node_id in parts:
             first, end = calendar.day_range(entry.month_id)
@@ -274,20 +238,22 @@ def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
     return [_with_activity(entry, parts) for entry in entries]
 
 
-def _read_children(names: Sequence[str], *where: Any) -> activity.ChildCounts:
+_SELECT_PARTS = (
+    "SELECT n.parent_id, n.node_id, n.start_ms, messages FROM nodes n"
+    " JOIN node_versions v ON v.id = n.latest_id"
+)
+
+
+def _read_children(names: Sequence[str], scope: Scope) -> activity.ChildCounts:
+    """Return the children of some nodes; of days, the segments of a scope."""
     children: activity.ChildCounts = {}
-    found = _read_parts(NodeRow.parent_id.in_(names), *where) if names else ()
-    for child, parent_id in found:
-        children.setdefault(parent_id, []).append(child)
+    condition, values = scopes.segment_condition(scope)
+    for parent_id, child, start_ms, messages in fetch(
+        f"{_SELECT_PARTS} WHERE n.parent_id {IN_JSON} AND {condition}",
+        *(json.dumps(list(names)), *values),
+    ):
+        children.setdefault(parent_id, []).append((child, start_ms, messages))
     return children
-
-
-def _read_parts(*where: Any) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Yield nodes that fulfil conditions with their start, messages and parent."""
-    columns = NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
-    rows = NodeRow.select(*columns).join(VersionRow).where(*where)
-    for parent_id, *part in rows.tuples():
-        yield tuple(part), parent_id
 
 
 def _with_activity(entry: TocEntry, children: activity.ChildCounts) -> TocEntry:
@@ -322,28 +288,13 @@ def read_segments(scope: Scope, days: DayRange) -> dict[str, list[TocNode]]:
 
     They are read as far as a roll-up needs them: without grips and verdicts.
     """
-    day = NodeRow.parent_id
-    rows = (
-        NodeRow.select(
-            day,
-            NodeRow.node_id,
-            NodeRow.start_ms,
-            NodeRow.latest,
-            VersionRow.end_ms,
-            VersionRow.headline,
-            VersionRow.keywords,
-            VersionRow.agents,
-            VersionRow.projects,
-            VersionRow.segments,
-            VersionRow.events,
-            VersionRow.messages,
-            VersionRow.subagent_events,
-        )
-        .join(VersionRow)
-        .where(day >= days[0], day < days[1], *_segment_conditions(scope))
-        .order_by(day, NodeRow.start_ms, NodeRow.node_id)
+    condition, values = scopes.segment_condition(scope)
+    found = fetch(
+        "SELECT n.parent_id, n.node_id, n.start_ms, latest_id, end_ms, headline,"
+        " keywords, agents, projects, segments, events, messages, subagent_events"
+        f" {_SEGMENTS} AND {condition} ORDER BY n.parent_id, n.start_ms, n.node_id",
+        *(*days, *values),
     )
-    found = list(rows.tuples())
     bullets = nodes.read_plain_bullets([version for _, _, _, version, *_ in found])
     segments: dict[str, list[TocNode]] = {}
     for day_id, name, start_ms, version, end_ms, headline, *rest in found:
@@ -403,11 +354,11 @@ def _narrow_entries(
     levels = {entry.level for entry in entries} - {TocLevel.SEGMENT}
     shares = _shares_of_levels(levels, days)
     day_ids = [entry.node_id for entry in entries if entry.level is TocLevel.DAY]
-    children = _read_children(day_ids, *_segment_conditions(scope))
+    children = _read_children(day_ids, scope)
     for level in levels - {TocLevel.DAY}:
         children |= activity.days_of_level(level, days)
-    segment_ids = (e.node_id for e in entries if e.level is TocLevel.SEGMENT)
-    segments = _filter_segments(segment_ids, scope)
+    segment_ids = [e.node_id for e in entries if e.level is TocLevel.SEGMENT]
+    segments = scopes.filter_nodes(segment_ids, scope)
     narrowed = []
     for entry in entries:
         share = shares.get(entry.node_id)
@@ -427,10 +378,3 @@ def _narrow_entries(
                 )
             narrowed.append(active)
     return narrowed
-
-
-def _filter_segments(segment_ids: Iterable[str], scope: Scope) -> set[str]:
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
-    condition = NodeRow.node_id.in_(list(segment_ids))
-    found = rows.where(*_segment_conditions(scope), condition)
-    return {name for (name,) in found.tuples()}
