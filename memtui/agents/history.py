@@ -117,7 +117,7 @@ def _request(number: int, call: Event) -> Event | None:
 
 def _answer(number: int, event: Event) -> Event | None:
     """Return the agent's last message before the user's next one."""
-    _, later = conversations.messages_around(number, event, 0, ANSWER_MESSAGES)
+    later = conversations.list_messages_after(number, event, ANSWER_MESSAGES)
     answer = None
     for message in later:
         if message.role is EventRole.USER:

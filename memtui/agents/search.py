@@ -161,7 +161,7 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
     if number is None or statement is None:
         return None
     terms = {*analyzer.query_terms(hit.snippet.text)}
-    _, later = conversations.messages_around(number, statement, 0, LATER_MESSAGES)
+    later = conversations.list_messages_after(number, statement, LATER_MESSAGES)
     for distance, event in enumerate(later):
         text = event.text[: snippets.READ_CHARS]
         for start, end in prose.sentence_spans(text):

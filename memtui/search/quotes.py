@@ -162,7 +162,7 @@ def _answers(
     question: RankedMessage, hit: CombinedHit, rank: float
 ) -> Iterator[RankedQuote]:
     """Yield the next message if somebody else wrote it."""
-    _, later = conversations.messages_around(question.session, question.event, 0, 1)
+    later = conversations.list_messages_after(question.session, question.event, 1)
     for event in later:
         if event.role is not question.event.role:
             text = " ".join(event.text[: snippets.QUOTE_CHARS + 1].split())

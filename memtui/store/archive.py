@@ -67,11 +67,8 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
             " FROM subagents ORDER BY agent, session_name, subagent"
         ):
             yield SubagentMetadata(*columns)
-        for name, agent, session_id, at_ms, text, subagent in db.execute_sql(
-            "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
-            " JOIN sessions s ON s.id = t.session_id ORDER BY t.id"
-        ):
-            yield Thought(name, agent, session_id, from_ms(at_ms), text, subagent)
+        thoughts = db.execute_sql(f"{events.SELECT_THOUGHTS} ORDER BY t.id")
+        yield from map(events.to_thought, thoughts)
 
 
 def read_events_after(event_id: str, limit: int) -> list[Event]:

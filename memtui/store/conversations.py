@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
+from memtui.model.events import SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
 from memtui.store import copies, events, scopes, sessions, versions
@@ -18,10 +18,10 @@ from memtui.store.database import (
     LIKE_ESCAPE,
     case_variants,
     fetch,
+    fetch_column,
     fetch_value,
     like_pattern,
 )
-from memtui.store.schema import EventRow, SessionRow
 from memtui.store.segments import SegmentRange
 
 MAX_SESSIONS = 200
@@ -34,14 +34,17 @@ _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
-_FIRST, _LAST = (0, 0, ""), (2**62, 0, "")
-"""Positions before and after all events."""
-
 _NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
 
-_IS_MESSAGE = (
-    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+_IS_MESSAGE = events.IS_MESSAGE
+_IS_PROMPT = "type = 'user_message' AND role = 'user'"
+
+_TOOL = (
+    "CASE WHEN type = 'tool_result' AND json_valid(metadata)"
+    " THEN json_extract(metadata, '$.tool_name') END"
 )
+"""The tool of a result. The metadata of a message lies behind a long text, which need
+not be read."""
 
 
 class EventLocation(NamedTuple):
@@ -121,20 +124,20 @@ def list_page(
     sql = f"SELECT {_POSITION} {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
     rows = fetch(sql, number, subagent, limit + 1, offset)
     names = [name for *_, name in rows[:limit]]
-    damaged: list[tuple[str]] = []
+    damaged: list[str] = []
     if not is_all and (rows or not offset):
         # They are noted when they are read.
-        first = rows[0] if offset else _FIRST
-        end = rows[limit] if len(rows) > limit else _LAST
+        first = rows[0] if offset else (0, 0, "")
+        end = rows[limit] if len(rows) > limit else (2**62, 0, "")
         within = f"({_POSITION}) >= (?, ?, ?) AND ({_POSITION}) < (?, ?, ?)"
         sql = f"SELECT id {_EVENTS} AND {within} AND {events.IS_DAMAGED}"
-        damaged = fetch(sql, number, subagent, *first, *end)
-    found = events.get([*names, *(name for (name,) in damaged)])
+        damaged = fetch_column(sql, number, subagent, *first, *end)
+    found = events.get([*names, *damaged])
     return [found.get(name) for name in names]
 
 
 def _read(sql: str, *values: object) -> list[Event]:
-    names = [name for (name,) in fetch(sql, *values)]
+    names = fetch_column(sql, *values)
     found = events.get(names)
     return [found[name] for name in names if name in found]
 
@@ -172,10 +175,7 @@ def find_prompt(
     number: int, subagent: str, position: EventPosition, step: int
 ) -> EventPosition | None:
     side, order = (_AFTER, _ASCENDING) if step > 0 else (_BEFORE, _DESCENDING)
-    sql = (
-        f"SELECT {_POSITION} {_EVENTS} {side}"
-        f" AND type = 'user_message' AND role = 'user' {order} LIMIT 1"
-    )
+    sql = f"SELECT {_POSITION} {_EVENTS} {side} AND {_IS_PROMPT} {order} LIMIT 1"
     return next(map(_position, fetch(sql, number, subagent, *position)), None)
 
 
@@ -194,14 +194,10 @@ def count_events(
     return int(fetch_value(sql, number, subagent, *(position or ())))
 
 
-def messages_around(
-    number: int, event: Event, before: int, after: int
-) -> tuple[list[Event], list[Event]]:
-    here = (number, event.subagent, *event.position)
-    messages = f"SELECT id {_EVENTS} AND {_IS_MESSAGE}"
-    earlier = _read(f"{messages} {_BEFORE} {_DESCENDING} LIMIT ?", *here, before)
-    later = _read(f"{messages} {_AFTER} {_ASCENDING} LIMIT ?", *here, after)
-    return earlier[::-1], later
+def list_messages_after(number: int, event: Event, limit: int) -> list[Event]:
+    """Return the messages after an event of its conversation."""
+    sql = f"SELECT id {_EVENTS} AND {_IS_MESSAGE} {_AFTER} {_ASCENDING} LIMIT ?"
+    return _read(sql, number, event.subagent, *event.position, limit)
 
 
 def read_windows(
@@ -218,8 +214,7 @@ def read_windows(
         The messages in their order, each with the tool called right after it, if any.
     """
     sql = (
-        "SELECT id, (SELECT CASE WHEN type = 'tool_result' AND json_valid(metadata)"
-        " THEN json_extract(metadata, '$.tool_name') END FROM events n"
+        f"SELECT id, (SELECT {_TOOL} FROM events n"
         " WHERE n.session_id = ?1 AND n.subagent = ?2 AND (n.at_ms, n.ordinal, n.id)"
         f" > (w.at_ms, w.ordinal, w.id) {_ASCENDING} LIMIT 1) FROM ("
         f"SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = ?1"
@@ -252,11 +247,7 @@ def first_message(number: int) -> Event | None:
 
 
 def list_prompts_before(number: int, event: Event, limit: int) -> list[Event]:
-    sql = (
-        f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?)"
-        " AND type = 'user_message' AND role = 'user'"
-        f" {_DESCENDING} LIMIT ?"
-    )
+    sql = f"SELECT id {_EVENTS} {_BEFORE} AND {_IS_PROMPT} {_DESCENDING} LIMIT ?"
     return _read(sql, number, event.subagent, *event.position, limit)
 
 
@@ -287,12 +278,7 @@ def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
 
 def next_tool(number: int, event: Event) -> str:
     """Return the name of the tool called right after a message; "" if none was."""
-    # The metadata of a message lies behind a long text, which need not be read.
-    tool = (
-        "CASE WHEN type = 'tool_result' AND json_valid(metadata)"
-        " THEN json_extract(metadata, '$.tool_name') END"
-    )
-    sql = f"SELECT {tool} {_EVENTS} {_AFTER} {_ASCENDING} LIMIT 1"
+    sql = f"SELECT {_TOOL} {_EVENTS} {_AFTER} {_ASCENDING} LIMIT 1"
     return str(fetch_value(sql, number, event.subagent, *event.position) or "")
 
 
@@ -301,48 +287,46 @@ def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]
 
     Filters on nodes are ignored.
     """
-    where = []
     numbers = scopes.get_sessions(filters)
-    if numbers is not None:
-        where.append(SessionRow.id.in_(list(numbers)))
-    if filters.since is not None:
-        where.append(SessionRow.updated_ms >= to_ms(filters.since))
-    if filters.until is not None:
-        where.append(SessionRow.created_ms < to_ms(filters.until))
-    rows = SessionRow.select(SessionRow.id, SessionRow.updated_ms)
-    rows = rows.where(*where) if where else rows
-    newest = rows.order_by(SessionRow.updated_ms.desc()).limit(MAX_SESSIONS)
+    newest = fetch(
+        "SELECT id, updated_ms FROM sessions WHERE updated_ms >= ? AND created_ms < ?"
+        f" AND (? OR id {IN_JSON}) ORDER BY updated_ms DESC LIMIT ?",
+        *_time_range(filters),
+        numbers is None,
+        json.dumps(list(numbers or ())),
+        MAX_SESSIONS,
+    )
     found: list[tuple[int, str, int]] = []
-    for number, updated_ms in newest.tuples():
+    for number, updated_ms in newest:
         if len(found) == limit and found[-1][0] >= updated_ms:
             break  # All later sessions were last updated before.
-        messages = _list_session_messages(number, filters, limit)
-        found += [(at_ms, name, number) for name, at_ms in messages]
+        found += _list_session_messages(number, filters, limit)
         found = sorted(found, reverse=True)[:limit]
     by_id = events.get(name for _, name, _ in found)
     return [(n, by_id[name]) for _, name, n in found if name in by_id]
 
 
+def _time_range(filters: Filters) -> tuple[int, int]:
+    since, until = filters.since, filters.until
+    return to_ms(since) if since else 0, to_ms(until) if until else 1 << 62
+
+
 def _list_session_messages(
     number: int, filters: Filters, limit: int
-) -> list[tuple[str, int]]:
-    """Return the ids and times of the latest messages of a session."""
-    roles = {filters.role} if filters.role else SPEAKERS
-    where: list[Any] = [
-        EventRow.session == number,
-        EventRow.type.in_([kind.value for kind in MESSAGES]),
-        EventRow.role.in_([role.value for role in roles]),
-        EventRow.text != "",
-    ]
-    if not filters.with_subagents:
-        where.append(EventRow.subagent == "")
-    if filters.since is not None:
-        where.append(EventRow.at_ms >= to_ms(filters.since))
-    if filters.until is not None:
-        where.append(EventRow.at_ms < to_ms(filters.until))
-    rows = EventRow.select(EventRow.id, EventRow.at_ms).where(*where)
-    newest = rows.order_by(EventRow.at_ms.desc(), EventRow.ordinal.desc())
-    return list(newest.limit(limit).tuples())
+) -> list[tuple[int, str, int]]:
+    """Return the times and ids of the latest messages of a session, and its number."""
+    roles = [filters.role] if filters.role else sorted(SPEAKERS)
+    return fetch(
+        "SELECT at_ms, id, session_id FROM events WHERE session_id = ?"
+        f" AND at_ms >= ? AND at_ms < ? AND {_IS_MESSAGE} AND role {IN_JSON}"
+        " AND text <> '' AND (? OR subagent = '')"
+        " ORDER BY at_ms DESC, ordinal DESC LIMIT ?",
+        number,
+        *_time_range(filters),
+        json.dumps(roles),
+        filters.with_subagents,
+        limit,
+    )
 
 
 def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:

@@ -24,13 +24,9 @@ from memtui.store.database import (
     fetch_value,
     path,
 )
+from memtui.store.events import IS_MESSAGE
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
-
-_MESSAGE = (
-    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
-    " AND subagent = ''"
-)
 
 _SELECTED = "IN (SELECT id FROM selected)"
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
@@ -172,7 +168,9 @@ def count() -> DeletionCounts:
     return DeletionCounts(
         sessions=_count(f"FROM sessions WHERE id {_SELECTED_SESSIONS}"),
         events=_count("FROM selected"),
-        messages=_count(f"FROM events WHERE id {_SELECTED} AND {_MESSAGE}"),
+        messages=_count(
+            f"FROM events WHERE id {_SELECTED} AND {IS_MESSAGE} AND subagent = ''"
+        ),
         thoughts=_count("FROM selected_thoughts"),
         subagents=len(_list_subagents()),
     )

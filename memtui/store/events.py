@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.model.events import (
-    MESSAGES,
-    SPEAKERS,
     Event,
     EventRole,
     EventType,
@@ -30,7 +28,7 @@ from memtui.store.database import (
     insert,
     last_rowids,
 )
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
+from memtui.store.schema import EventRow, SourceCopyRow, ThoughtRow
 from memtui.store.sessions import SessionKey
 
 log = logging.getLogger(__name__)
@@ -43,6 +41,11 @@ COLUMNS = (
     " e.ordinal, e.tokens, e.token_counter"
 )
 """A whole event, in the order of the fields of ``Event``."""
+
+IS_MESSAGE = (
+    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+)
+"""The condition of messages of the user and the assistant."""
 
 IS_DAMAGED = (
     f"(type NOT IN {tuple(map(str, EventType))}"
@@ -365,13 +368,11 @@ def list_in_time(
 
 
 def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
-    rows = EventRow.select(EventRow.at_ms).where(
-        EventRow.session == number,
-        EventRow.at_ms.between(start_ms, end_ms),
-        EventRow.type.in_([kind.value for kind in MESSAGES]),
-        EventRow.role.in_([role.value for role in SPEAKERS]),
+    at_ms: int | None = fetch_value(
+        f"SELECT at_ms FROM events WHERE session_id = ? AND at_ms BETWEEN ? AND ?"
+        f" AND {IS_MESSAGE} ORDER BY at_ms DESC LIMIT 1",
+        *(number, start_ms, end_ms),
     )
-    at_ms: int | None = rows.order_by(EventRow.at_ms.desc()).limit(1).scalar()
     return at_ms
 
 
@@ -399,26 +400,24 @@ def thoughts_between(
 
     Thoughts of all conversations are returned when the subagent is None.
     """
-    rows = (
-        ThoughtRow.select(ThoughtRow, SessionRow)
-        .join(SessionRow)
-        .where(ThoughtRow.session == number, ThoughtRow.at_ms.between(start_ms, end_ms))
-        .order_by(ThoughtRow.at_ms, ThoughtRow.id)
-        .limit(limit)
+    rows = fetch(
+        f"{SELECT_THOUGHTS} WHERE t.session_id = ? AND t.at_ms BETWEEN ? AND ?"
+        " AND t.subagent = coalesce(?, t.subagent) ORDER BY t.at_ms, t.id LIMIT ?",
+        *(number, start_ms, end_ms, subagent, -1 if limit is None else limit),
     )
-    if subagent is not None:
-        rows = rows.where(ThoughtRow.subagent == subagent)
-    return [
-        Thought(
-            thought_id=row.id,
-            agent=row.session.agent,
-            session_id=row.session.name,
-            at=from_ms(row.at_ms),
-            text=row.text,
-            subagent=row.subagent,
-        )
-        for row in rows
-    ]
+    return [to_thought(row) for row in rows]
+
+
+SELECT_THOUGHTS = (
+    "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
+    " JOIN sessions s ON s.id = t.session_id"
+)
+"""Selects whole thoughts, in the order of the fields of ``Thought``."""
+
+
+def to_thought(row: tuple[Any, ...]) -> Thought:
+    name, agent, session_id, at_ms, text, subagent = row
+    return Thought(name, agent, session_id, from_ms(at_ms), text, subagent)
 
 
 def count_thoughts(number: int, subagent: str) -> int:
