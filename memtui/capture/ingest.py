@@ -287,7 +287,6 @@ def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemC
 EVENTS_AT_ONCE = 1000
 
 LOCK_TIMEOUT_S = 120.0
-"""The longest time that an import waits for a store that is locked."""
 
 MAX_UNREADABLE = 10
 
@@ -303,7 +302,6 @@ class ImportProgress:
     already_stored: int = 0
     invalid: int = 0
     skipped: int = 0
-    """Records that contain nothing to store, or are not complete yet."""
     unreadable: int = 0
     unreadable_files: list[str] = field(default_factory=list)
     """The first of these, each with the reason."""

@@ -90,7 +90,6 @@ def _compile(pattern: str) -> re.Pattern[str]:
 class CapturePolicy:
     exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
     only_root: str = ""
-    """The one repository or folder whose sessions are stored; "" for all."""
 
 
 class IngestFilter:
@@ -100,12 +99,6 @@ class IngestFilter:
     """
 
     def __init__(self, policy: CapturePolicy, path: str = "") -> None:
-        """Start with no session known.
-
-        Args:
-            policy: Decides which conversations are stored.
-            path: The file that the items come from.
-        """
         self._policy, self._path = policy, path
         self._reasons: dict[tuple[str, str], str] = {}
         """The reason for leaving out each session; "" if it is stored."""
@@ -227,7 +220,6 @@ class ProjectLocation:
     """The repository and project of a folder."""
 
     root: str
-    """The folder of the repository, or ""."""
     project: str
 
 
@@ -235,9 +227,8 @@ class ProjectLocation:
 def locate_project(cwd: str, root: str = "") -> ProjectLocation:
     """Return the repository and project of a working directory.
 
-    Args:
-        cwd: The directory that the agent reported; it may not exist here.
-        root: The repository's folder, if the agent reported it.
+    The directory may not exist here. ``root`` is what the agent takes for its
+    repository, if it says so.
     """
     path = _slashed(root or cwd)
     found = _main_worktree(root) or _repository(cwd) or _slashed(root)

@@ -350,13 +350,11 @@ _UTF8 = "utf-8"
 class InvalidPart:
     raw: bytes
     is_changed: bool
-    """The bytes differ from the file's own."""
     invalid: tuple[InvalidRecord, ...]
     """The invalid records, with their lines in ``raw``."""
     skipped: tuple[SkippedRecord, ...] = ()
     """Invalid records that are not even quarantined, and the reason."""
     redacted_kinds: tuple[str, ...] = ()
-    """The kinds of the secrets that were taken out."""
 
 
 def extract_invalid(
@@ -474,15 +472,8 @@ def write_event(
     """Write one event to a spool, as a hook does; it is on the disk afterwards.
 
     The same event written twice with the same time is stored once; so is one with a
-    ``source_key``, whenever it is written again.
-
-    Args:
-        spool: The spool's folder.
-        event: The event type, or the name of a hook's event.
-        agent: The agent.
-        session_id: The session.
-        at: When it happened, aware.
-        fields: Further fields; empty ones are left out.
+    ``source_key``, whenever it is written again. ``event`` is the event type, or the
+    name of a hook's event. Empty fields are left out.
 
     Raises:
         SpoolError: It cannot be written.

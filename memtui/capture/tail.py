@@ -28,7 +28,6 @@ CHECK_INTERVAL_S = 2.0
 """The interval between checks of all files when changes are not reported."""
 
 WATCHED_CHECK_INTERVAL_S = 30.0
-"""The interval when changes are reported."""
 
 STEP_S = 0.25
 """The longest time that one step reads, unless one transaction takes longer."""
@@ -143,14 +142,9 @@ class Tail:
         folders: Callable[[], Mapping[str, Collection[Path]]],
         clock: Callable[[], datetime],
     ) -> None:
-        """Remember what is watched.
+        """Create a reader of what ``folders`` returns, which the user may change.
 
-        Args:
-            reader: Reads the files.
-            folders: Returns the files and folders to watch, by the name of their format
-                or under "" for any; called again and again, since the user may change
-                them.
-            clock: Returns the time, aware.
+        These are files and folders, by the name of their format or under "" for any.
         """
         self._reader, self._folders, self._clock = reader, folders, clock
         self._watcher: FileWatcher | None = None
@@ -162,12 +156,7 @@ class Tail:
         self._is_watching = False
 
     def use_watcher(self, watcher: FileWatcher, *other_folders: Path) -> None:
-        """Get changes from a watcher.
-
-        Args:
-            watcher: The watcher.
-            other_folders: Folders that it watches for others.
-        """
+        """Get changes from a watcher, which watches other folders as well."""
         self._watcher, self._other_folders = watcher, other_folders
 
     @property

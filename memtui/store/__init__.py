@@ -16,12 +16,8 @@ from memtui.store import backup, database, events, meta, schema
 def open_at(path: Path, *, time_zone: str = "UTC") -> None:
     """Open the store at a path; create it if it does not exist.
 
-    One that may not be written, on a read-only disk for example, can only be read.
-
-    Args:
-        path: The database file.
-        time_zone: The calendar's zone (an IANA name) of a new store; an existing one
-            keeps its own.
+    One that may not be written, on a read-only disk for example, can only be read. A
+    new store has its calendar in this zone (an IANA name); others keep their own.
 
     Raises:
         StoreVersionError: Another version of memtui made it.

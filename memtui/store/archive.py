@@ -28,10 +28,8 @@ from memtui.store.schema import (
 )
 
 Redact = Callable[[str], str]
-"""Returns a text without secrets."""
 
 PAGE_ROWS = 500
-"""The number of rows fetched together."""
 
 _EVENTS = (
     f"SELECT {events.COLUMNS}, e.route, e.source_hash"

@@ -33,15 +33,12 @@ COPY_PAGES = 4096
 """The number of pages copied at a time (16 MB), so that Ctrl+C is noticed."""
 
 DRAFT_SUFFIX = ".restoring"
-"""The suffix of the prepared file that is about to replace the store."""
 
 READ_TIMEOUT_S = 1.0
-"""The time for which ``open_read_only`` waits for a locked store, in seconds."""
 
 READ_PRAGMAS = {"query_only": 1, "cache_size": -16_000, "temp_store": "memory"}
 
 MAX_DAMAGES = 10
-"""The maximum number of damages reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,6 @@ class StoreInfo:
     sessions: int
     events: int
     last_at: datetime | None
-    """The time of the last event."""
     forgotten: frozenset[Tombstone]
     redaction_version: int
     """The version of the rules by which it is redacted; 0 for none."""

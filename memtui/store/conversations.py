@@ -203,15 +203,11 @@ def list_messages_after(number: int, event: Event, limit: int) -> list[Event]:
 def read_windows(
     pairs: Sequence[tuple[int, Event]], before: int, after: int
 ) -> dict[str, list[tuple[Event, str]]]:
-    """Return some events with the messages around them, by the events' ids.
-
-    Args:
-        pairs: (session's number, event).
-        before: How many messages before the event are read.
-        after: How many after it.
+    """Return some events, (session's number, event), with the messages around them.
 
     Returns:
-        The messages in their order, each with the tool called right after it, if any.
+        By the events' ids the messages in their order, each with the tool called right
+        after it, if any.
     """
     sql = (
         f"SELECT id, (SELECT {_TOOL} FROM events n"

@@ -36,7 +36,6 @@ _RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
 event."""
 
 _BLOCK_SEPARATOR = "\n\n"
-"""The separator between the blocks of a message."""
 
 _OWNER_NAMES = (
     "SELECT DISTINCT s.name FROM source_copies c JOIN events e ON e.id = c.event_id"
@@ -75,7 +74,6 @@ class StoredEvent:
     event_id: str
     route: str
     session: int
-    """The number of its session."""
     at_ms: int
 
 
@@ -285,11 +283,7 @@ def resolve(copy_ids: Iterable[str]) -> dict[str, str]:
 
 
 def request_update_if_first(events: Iterable[tuple[int, int]]) -> None:
-    """Have owners rechecked if events that came or went began their sessions.
-
-    Args:
-        events: Their sessions' numbers and their times, in milliseconds.
-    """
+    """Have owners rechecked if events, (session, time), began their sessions."""
     earliest: dict[int, int] = {}
     for number, at_ms in events:
         earliest[number] = min(at_ms, earliest.get(number, at_ms))

@@ -31,7 +31,6 @@ class FileCursor:
     """The position up to which a file has been read."""
 
     source: str
-    """The name of its format."""
     stamp: FileStamp
     offset: int
     line: int
@@ -164,9 +163,7 @@ class SourceActivity:
     """``problems.HOOKS``, or the name of a format."""
     agent: str
     last_event_at: datetime
-    """The time of its latest event."""
     received_at: datetime
-    """The time at which its last new event was received."""
     events: int
     """The number of events that it reported first."""
 

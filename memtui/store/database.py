@@ -49,10 +49,8 @@ MIN_FREE_BYTES = 65_536
 """With less free space a disk counts as full: a database page may not fit."""
 
 MIN_RETRY_MS = 60_000
-"""The shortest wait, after the first failure."""
 
 MAX_RETRY_MS = 6 * 3_600_000
-"""The longest wait before a failed step is retried, in milliseconds."""
 
 PRAGMAS = {
     "journal_mode": "wal",
@@ -151,10 +149,8 @@ def close() -> None:
 def checkpoint(mode: str = "TRUNCATE") -> None:
     """Write the log into the database file, wherever that is by now.
 
-    A log that is left behind would be taken for that of the file's successor.
-
-    Args:
-        mode: ``TRUNCATE`` waits for readers and empties the log, ``PASSIVE`` does not.
+    A log that is left behind would be taken for that of the file's successor. Mode
+    ``TRUNCATE`` waits for readers and empties the log, ``PASSIVE`` does not.
     """
     if not db.is_closed() and not db.in_transaction():
         with suppress(peewee.DatabaseError):
@@ -186,9 +182,8 @@ def _decode_text(raw: bytes) -> str:
 def transaction(*, durable: bool = False) -> Iterator[None]:
     """Write all or nothing.
 
-    Args:
-        durable: Survive a power cut, not only a killed process: for data whose other
-            copy is deleted afterwards.
+    If durable, it survives a power cut, not only a killed process: for data whose other
+    copy is deleted afterwards.
     """
     with connection():
         if not db.in_transaction():
@@ -210,16 +205,11 @@ def insert(
     rows: Sequence[tuple[object, ...]] | Sequence[Mapping[str, object]],
     conflict: str = "",
 ) -> None:
-    """Insert many rows.
+    """Insert rows: values of all columns in order, or of some fields by their names.
 
     Uses the driver directly: five times as fast as a statement built for each batch.
-
-    Args:
-        table: The table.
-        rows: Either the values of all columns in order, or values by the names of
-            fields; missing ones get the field's default.
-        conflict: What to do with a row whose key exists: ``nothing``, or ``update`` to
-            take the new values; an error by default.
+    In case of conflict, do ``nothing`` about a row whose key exists, or ``update`` it
+    with the new values; an error by default.
     """
     if not rows:
         return
@@ -299,7 +289,6 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 """The condition to be in a JSON list: the same statement for any number of values."""
 
 LIKE_ESCAPE = "\\"
-"""The escape character of patterns for LIKE."""
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """The translation that ``LOWER`` applies in SQLite."""

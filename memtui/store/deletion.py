@@ -78,7 +78,6 @@ class DeletionCounts:
     """The numbers of selected items."""
 
     sessions: int
-    """Those that are deleted as a whole."""
     events: int
     messages: int
     thoughts: int

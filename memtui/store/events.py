@@ -65,13 +65,11 @@ class AddResult:
     """The result of adding a batch of events."""
 
     created: tuple[str, ...]
-    """Ids of the events that were new."""
     known: int
     """The number that were stored already, themselves or as a copy."""
     forgotten: int = 0
     """The number that the user had forgotten: they are not stored again."""
     sessions: frozenset[int] = frozenset()
-    """The numbers of the sessions that got new events."""
 
 
 def add(
@@ -81,12 +79,8 @@ def add(
 
     An event with a known id changes nothing. One that came by another route or in
     another session already is stored as a copy; if it is the better copy, it replaces
-    the other. Events with provenance bring their source copies.
-
-    Args:
-        batch: The events.
-        route: The route of events without provenance.
-        count_tokens: Called with those that are new.
+    the other. Events with provenance have their own route and bring their source
+    copies. The tokens of the new ones are counted.
     """
     by_route: dict[str, list[Event]] = {}
     for event in batch:

@@ -26,16 +26,13 @@ class IndexableEvent:
 
     event_id: str
     session: int
-    """The number of its session."""
     subagent: str
     at_ms: int
     ordinal: int
-    """The order of events of the same time."""
     type: EventType
     role: EventRole
     text: str
     tool: str = ""
-    """The tool whose result it is."""
     copy_ids: tuple[str, ...] = ()
     """The ids that copies of it had in other sources."""
 

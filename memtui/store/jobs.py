@@ -11,10 +11,8 @@ from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 from memtui.text import secrets
 
 MAX_RUNS = 200
-"""The number of runs stored for each job."""
 
 ERROR_CHARS = 500
-"""The maximum length of a stored error message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,14 @@ from memtui.store.schema import MetaRow
 
 # The keys of texts that are read and written as they are; "" where there is none.
 NODE_INDEX = "index_name"
-"""The name of the node index that this store feeds."""
 MESSAGE_INDEX = "messages_name"
-"""The name of the message index that this store feeds."""
 POLLING_REASON = "polling_reason"
 """Why files are polled instead of watched."""
 SPOOL_FAILURE = "spool_failure"
 """Why the files of the spool could not be stored at the last attempt."""
 REDACTION_POSITION = "redaction_position"
-"""The progress of the redaction under way."""
 SUMMARY_RULES = "summary_rules"
-"""The version of the rules of the extractive summaries."""
 FORGETTING = "forgetting"
-"""The deletion under way, see ``deletion``."""
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 

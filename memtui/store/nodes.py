@@ -44,10 +44,8 @@ from memtui.store.database import (
 from memtui.store.scopes import Condition
 
 MAX_CANDIDATES = 5
-"""The number of candidates named for an ambiguous citation."""
 
 NodeWords = tuple[list[str], list[str]]
-"""The keywords and the bullets of a node."""
 
 _COLUMNS = (
     "n.node_id, n.level, n.start_ms, is_dirty, is_live, is_pinned, is_outdated,"
@@ -365,12 +363,8 @@ def list_ids_under(
 ) -> list[str]:
     """Return the ids of the children of some nodes, newest first; the years for None.
 
-    Pending nodes are left out: there is nothing to show of them.
-
-    Args:
-        parent_ids: The nodes above.
-        scope: The agent, project or keyword to include.
-        within: A node whose days alone are included; "" for all days.
+    Pending nodes are left out: there is nothing to show of them. Of days, only those
+    ``within`` a node are included, if it is given.
     """
     condition, values = _child_condition(parent_ids)
     if _level_of(within):

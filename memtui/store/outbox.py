@@ -46,7 +46,6 @@ class EventRange:
     """Events that one statement added, by their rowids."""
 
     row: int
-    """The outbox row."""
     first: int
     last: int
 
@@ -67,19 +66,12 @@ class OutboxCount:
 
 
 def add_segment_updates(events: Iterable[tuple[str, int, int]]) -> None:
-    """Have the sessions around these events segmented again.
-
-    Args:
-        events: (event id, its time in milliseconds, its session's number).
-    """
+    """Have the sessions around events, (id, time, session), segmented again."""
     insert(OutboxRow, [(None, UPDATE_TOC, *event) for event in events])
 
 
 def add_events(first: int, last: int, at_ms: int) -> None:
-    """Have added events indexed.
-
-    Their rowids are those from the first to the last.
-    """
+    """Have added events indexed, by their first and last rowid."""
     insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
 
 

@@ -20,7 +20,6 @@ class ProblemKind(StrEnum):
     SKIPPED = "skipped"
     """They are of a type that is not stored."""
     INCOMPLETE = "incomplete"
-    """They are not written completely yet."""
 
 
 _ADD = """
@@ -46,7 +45,6 @@ class ProblemCount:
     """The line of the latest of them, from 1; 0 where there are no lines."""
     count: int
     words: int = 0
-    """The number of words in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +65,10 @@ def add(
     now_ms: int,
     history: ProblemHistory | None = None,
 ) -> None:
-    """Count more records that were not stored.
+    """Count more records of a source that were not stored.
 
-    Args:
-        source: The file, or ``HOOKS``.
-        counts: The records.
-        now_ms: The current time, in milliseconds.
-        history: The counts before the source was read again: as many records are
-            the same as before, and keep their time.
+    With a history, of a source that is read again, as many records are the same as
+    before and keep their time.
     """
     rows = []
     for c in counts:

@@ -93,11 +93,8 @@ def set_failed(node_id: str, now_ms: int) -> None:
 def add_outdated(summarizer_prefix: str) -> int:
     """Add the nodes whose last version by a model was made by other prompts.
 
-    Args:
-        summarizer_prefix: How the names of summarizers with the current prompts begin.
-
-    Returns:
-        The number of nodes added.
+    The names of summarizers with the current prompts begin with the prefix. Returns the
+    number of nodes added.
     """
     changed = db.execute_sql(
         "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0"

@@ -12,7 +12,6 @@ from memtui.errors import StoreVersionError
 from memtui.store.database import db, path, transaction
 
 VERSION = 1
-"""The schema of this memtui."""
 
 VERSION_KEY = "schema_version"
 """The key of a store's schema version in ``meta``."""

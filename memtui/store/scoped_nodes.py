@@ -147,16 +147,10 @@ def list_children(
 ) -> list[TocEntry]:
     """Return the entries of a node's children narrowed to a scope, newest first.
 
-    Entries above a segment have their activity in the scope; without a headline if they
-    are not all in it. Weeks have the counts of their days in the month that is their
-    parent.
-
-    Args:
-        parent_id: The node; None for the years.
-        offset: The number of children to skip.
-        limit: The maximum number of children.
-        scope: The agent, project or keyword to include.
-        month_id: The month whose days of a week are listed; all days by default.
+    The children of None are the years. Entries above a segment have their activity in
+    the scope; without a headline if they are not all in it. Weeks have the counts of
+    their days in the month that is their parent; with ``month_id``, only days of that
+    month are listed.
     """
     try:
         level = calendar.period(parent_id).level.child() if parent_id else TocLevel.YEAR

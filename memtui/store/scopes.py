@@ -13,7 +13,6 @@ from memtui.store.database import (
 )
 
 Condition = tuple[str, list[object]]
-"""A condition in SQL, and its values."""
 
 _NODES_ABOVE_SEGMENTS = """
     WITH found(node_id, day) AS (

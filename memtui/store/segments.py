@@ -87,7 +87,6 @@ class SegmentRange:
 
     segment_id: str
     number: int
-    """The number of its session."""
     first_id: str
     last_id: str
     start_ms: int
@@ -161,13 +160,9 @@ def list_overlapping(start_ms: int, end_ms: int) -> list[str]:
 
 
 def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-    """Return the segments at some moments.
+    """Return the segments at some places, (session's number, time in milliseconds).
 
-    Args:
-        places: (session's number, time in milliseconds).
-
-    Returns:
-        The ids of the segments by place; a moment before all segments has none.
+    A moment before all segments has none.
     """
     sql = (
         "SELECT id FROM segments WHERE session_id = ? AND start_ms <= ?"
@@ -383,9 +378,7 @@ class SegmentTerms:
 
     segment_id: str
     number: int
-    """The number of its session."""
     terms: Mapping[str, float]
-    """The weights of the terms."""
 
 
 def add_terms(

@@ -55,7 +55,6 @@ _ORDERS = {
 """The key and direction of each order; equal keys are ordered by number."""
 
 SessionKey = tuple[str, str]
-"""The agent and the name of a session."""
 
 
 def open_all(batch: Iterable[Event]) -> dict[SessionKey, SessionRow]:

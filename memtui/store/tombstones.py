@@ -34,7 +34,6 @@ class TombstoneKind(StrEnum):
     SESSION = "session"
     PROJECT = "project"
     BEFORE = "before"
-    """Everything before a time."""
     FINGERPRINT = "fingerprint"
     """The fingerprint of an event, by which copies of other routes are recognized."""
     SOURCE = "source"
@@ -44,7 +43,6 @@ class TombstoneKind(StrEnum):
     THOUGHT = "thought"
     """The hash of a thought, by which copies in other sessions are recognized."""
     SUBAGENT = "subagent"
-    """A subagent whose task may contain forgotten text."""
 
 
 NAMED = (
@@ -185,8 +183,7 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
 def _find_forgotten(keys: Sequence[tuple[str, str, str, int]]) -> set[str]:
     """Return the ids that are forgotten themselves, with their session, or by date.
 
-    Args:
-        keys: Id, agent, session and time in milliseconds of events or thoughts.
+    The keys are id, agent, session and time in milliseconds of events or thoughts.
     """
     sql = "SELECT max(at_ms) FROM tombstones WHERE kind = 'before'"
     before_ms = fetch_value(sql) or 0

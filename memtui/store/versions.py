@@ -29,7 +29,6 @@ from memtui.store.schema import (
 )
 
 PAGE_ROWS = 1000
-"""The number of new versions that ``list_since`` returns at a time."""
 
 
 _SHOWN_GRIPS = (

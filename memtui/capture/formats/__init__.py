@@ -34,7 +34,6 @@ FORMATS: tuple[SourceFormat, ...] = (
 FORMATS_BY_NAME = {one.name: one for one in FORMATS}
 
 HEAD_LINES = 50
-"""The number of lines read to recognize a file's format."""
 
 
 def find_files(path: Path) -> list[Path]:
@@ -60,9 +59,7 @@ def find_files(path: Path) -> list[Path]:
 def format_for_path(path: Path, name: str) -> SourceFormat | None:
     """Return the format that a file could have, judged by its path alone.
 
-    Args:
-        path: The file.
-        name: The format whose folder it is in; "" for a folder of any format.
+    ``name`` is the format whose folder it is in; "" for a folder of any format.
     """
     formats = (FORMATS_BY_NAME[name],) if name else FORMATS
     return next((one for one in formats if one.matches_path(path)), None)
@@ -87,11 +84,7 @@ def detect_format(path: Path) -> SourceFormat | None:
 
 
 def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]:
-    """Return the past sessions that agents have left on this machine.
-
-    Args:
-        places: The folders and files of each agent, by its format's name.
-    """
+    """Return the past sessions in the folders and files of each agent."""
     found = []
     for name, paths in places.items():
         for path in paths:

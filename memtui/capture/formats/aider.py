@@ -44,12 +44,10 @@ AGENT = "aider"
 FILE_NAME = ".aider.chat.history.md"
 
 _EMPTY_PROMPT = "<blank>"
-"""Aider's mark for a prompt without text."""
 
 _HEADER = re.compile(r"# aider chat started at (.+)")
 
 _LINE_END = "  "
-"""The end of lines by the user and by Aider."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
@@ -81,7 +79,6 @@ _ERROR = re.compile(
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 
 _HEAD_BYTES = 4096
-"""The part of a file that is read to recognize it."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -120,7 +117,6 @@ def _parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
 
 
 USER, ASSISTANT, AIDER = "user", "assistant", "aider"
-"""The writers of lines."""
 
 
 @dataclass(slots=True)
@@ -129,7 +125,6 @@ class _Block:
 
     writer: str = ""
     line: int = 0
-    """The number of the first line."""
     lines: list[str] = field(default_factory=list)
 
     @property
@@ -145,11 +140,9 @@ class _HistoryReader:
         self._builder = EventBuilder(AGENT, now)
         self._started = parse_time(state.get("started"))
         self._events: int = state.get("events", 0)
-        """The number of events made of this session."""
         self._error: str = state.get("error", "no session it belongs to")
         """The reason that blocks are invalid while no session is open."""
         self._command: str = state.get("command", "")
-        """The user's latest command to Aider itself."""
         self._model: str = state.get("model", "")
         self._is_introduced = False
         self._block = _Block(**state.get("block", {}))

@@ -74,7 +74,6 @@ class _StepReader(SessionReader):
         folder = path.absolute().parents[2].name
         self.session_id = folder if path.parent.name == "logs" else path.stem
         self._early = [Record(**one) for one in state.get("early_results", ())]
-        """Results that were written before their calls."""
 
     def state(self) -> Mapping[str, object]:
         early = [asdict(record) for record in self._early]

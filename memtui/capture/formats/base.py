@@ -28,7 +28,6 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import secrets
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
-"""The routes by which an event can arrive."""
 
 HOLD_TIME = timedelta(seconds=20)
 """The time for which a reader holds back a message that may not be complete."""
@@ -44,7 +43,6 @@ DUPLICATE_WITHIN_MS = 60_000
 REMEMBERED_TEXTS = 60
 
 CALL_CHARS = 300
-"""The maximum length of a call's line."""
 
 _SUMMARY_FIELDS = (
     *("command", "cmd", "file_path", "path", "notebook_path", "pattern", "query"),
@@ -106,7 +104,6 @@ class Cursor:
     offset: int = 0
     """Bytes from the start of the file, at the end of a record."""
     line: int = 0
-    """The number of lines in these bytes."""
     fingerprint: str = ""
     """A hash that shows whether these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -126,10 +123,8 @@ ParsedItem = (
     | Cursor
     | FileReplaced
 )
-"""An item that a reader yields."""
 
 State = Mapping[str, Any]
-"""The state in a cursor."""
 
 
 class SourceFormat(ABC):
@@ -138,7 +133,6 @@ class SourceFormat(ABC):
     name: str
     """``claude-code``: the agent's name in settings and reports."""
     title: str
-    """``Claude Code``."""
     route: str = TRANSCRIPT
 
     @abstractmethod
@@ -147,24 +141,13 @@ class SourceFormat(ABC):
 
     @abstractmethod
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        """Return whether a file has this format.
-
-        Args:
-            path: The file.
-            head: The JSON records among its first lines, if there are any.
-        """
+        """Return whether a file has this format; the head is its first JSON records."""
 
     @abstractmethod
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
-        """Read a file from a cursor to its end.
-
-        Args:
-            path: The file.
-            start: Where an earlier reading ended; None reads from the start.
-            agent: The agent of events that name none.
-            now: The time; later timestamps are invalid.
+        """Read a file from where an earlier reading ended, to its end.
 
         Yields:
             The items in file order, and a ``Cursor`` wherever reading could be
@@ -309,7 +292,6 @@ class Position:
     key: str = ""
     """The record's id: the key of events that have no other."""
     events: int = field(default=0, compare=False)
-    """The number of events made at this position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +302,7 @@ class ToolCall:
     """The agent's id of the call: ``tool_use_id`` or ``call_id``."""
     tool_name: str = ""
     summary: str = ""
-    """The call in one line."""
     tool_input: str = ""
-    """The complete input as compact JSON."""
     session_id: str = ""
     subagent: str = ""
     message_id: str = ""
@@ -373,7 +353,6 @@ class PendingCalls:
     def __init__(self, state: Iterable[Mapping[str, Any]] = ()) -> None:
         self._calls = {fields["key"]: ToolCall(**fields) for fields in state}
         self.count = 0
-        """The number of calls read."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._calls
@@ -458,7 +437,7 @@ class EventBuilder:
             position: Where it is.
             event_type: What happened.
             text: The text.
-            role: Who wrote it; by default the type's typical role.
+            role: By default the type's typical role.
             key: The source's id of the event; by default the position's key.
             source_id: The id that copies of it in other sessions share; by default the
                 key, where it is unique.
@@ -491,13 +470,7 @@ class EventBuilder:
     def prompt(
         self, position: Position, text: str, kind: str | None = None
     ) -> Event | InvalidRecord:
-        """Make an event of a message in the user's name.
-
-        Args:
-            position: Where it is.
-            text: The text.
-            kind: The kind, if the program wrote it, else ""; by default by its text.
-        """
+        """Make an event of a message in the user's name; the text may show its kind."""
         text, metadata = parse_prompt(text, kind)
         return self.event(
             position,
@@ -577,11 +550,7 @@ class RecentTexts:
     def is_new(self, kind: str, text: str, writer: str, at: datetime) -> bool:
         """Remember a text; return whether no other writer recorded it before.
 
-        Args:
-            kind: What it is: a prompt, a reply, a thought.
-            text: The text; only its letters and digits are compared.
-            writer: The kind of record that holds it.
-            at: When it was written.
+        A writer is a kind of record. Only letters and digits are compared.
         """
         letters = "".join(filter(str.isalnum, text)) or text.strip()
         digest, whole = text_digest(kind, letters), text_digest(kind, text.strip())

@@ -78,7 +78,6 @@ TITLE_FIELDS = {
 """The types of records with the title of a session, and the field it is in."""
 
 _BLOCK_TYPES = frozenset({"text", "image", "document", "tool_use", "tool_result"})
-"""The known types of content blocks, besides those of thinking."""
 
 _SLASH_COMMAND = re.compile(
     r"\s*<command-message>[^<]*</command-message>\s*<command-name>/?([^<\s]+)"
@@ -89,7 +88,6 @@ _SLASH_COMMAND = re.compile(
 ``<command-name>`` instead."""
 
 _SYNTHETIC_MODEL = "<synthetic>"
-"""The model named in messages that no model wrote."""
 
 _REMEMBERED_RECORDS = 500
 """The number of records remembered; some titles name a session by its last record."""
@@ -644,7 +642,6 @@ class _Sessions:
 
     def __init__(self, state: State) -> None:
         self._facts: dict[str, dict[str, str]] = dict(state.get("facts", {}))
-        """Values for ``SessionMetadata``, by session."""
         self._session_by_record: dict[str, str] = dict(state.get("leaves", {}))
         self._summaries: dict[str, str] = dict(state.get("summaries", {}))
         self._announced: set[str] = set()

@@ -64,7 +64,6 @@ ENVELOPES = word_set(
     """session_meta response_item event_msg turn_context compacted world_state
     inter_agent_communication inter_agent_communication_metadata"""
 )
-"""The types of records with a payload."""
 
 _FLAT_TYPES = word_set(
     """message reasoning function_call function_call_output function_result
@@ -74,7 +73,6 @@ _FLAT_TYPES = word_set(
 """Items that were lines of their own before there were envelopes."""
 
 _PLAN = "proposed_plan"
-"""The element with a plan, in a reply."""
 
 _CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
 
@@ -197,7 +195,6 @@ class _RolloutReader(SessionReader):
         self._differs = False
         """The record being read is a copy of another one, with another text."""
         self._has_reply: bool = state.get("has_reply", False)
-        """The assistant has replied in this turn."""
         self._header_time: str = state.get("header_time", "")
 
     def state(self) -> Mapping[str, object]:
@@ -487,7 +484,6 @@ READ_KINDS: dict[str, _Read] = {
     **dict.fromkeys(codex_tools.RESULTS, _RolloutReader._result),
     **dict.fromkeys(codex_tools.COMPLETE_CALLS, _RolloutReader._complete_call),
 }
-"""The method that reads each kind of record."""
 
 
 def _duplicate_key(kind: str, text: str) -> tuple[str, str]:
@@ -577,11 +573,9 @@ class _Thread:
     """
 
     own_id: str = ""
-    """The rollout's own id."""
     parent: str = ""
     """The session whose subagent it is."""
     kind: str = ""
-    """The kind of subagent."""
     forked_from: str = ""
     is_copying: bool = False
     """The records read now are copies from another session."""
@@ -589,13 +583,10 @@ class _Thread:
     """The time at which the rollout's own id was made."""
     last_copied_ms: int = 0
     facts: dict[str, str] = field(default_factory=dict)
-    """Values for ``SessionMetadata``."""
     copied_from: str = ""
     """The session whose records are being copied."""
     turn: str = ""
-    """The id of the current turn."""
     prompts: int = 0
-    """The number of prompts read."""
     texts: dict[str, int] = field(default_factory=dict)
     """The number of times each text occurred in this turn."""
 

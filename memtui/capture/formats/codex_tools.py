@@ -25,7 +25,6 @@ RESULTS = word_set(
     """function_call_output custom_tool_call_output local_shell_call_output
     tool_search_output function_result tool_result mcp_tool_call_output"""
 )
-"""Items with a tool's result."""
 
 COMPLETE_CALLS = {
     # Events; mostly the items hold the same call.
@@ -52,7 +51,6 @@ COMPLETE_CALLS = {
 """Records that hold both call and result, and the event whose fields they have."""
 
 UNKNOWN_IMAGE = "[image]"
-"""The placeholder of an image without a description."""
 
 _MAX_ADDRESS_CHARS = 300
 """A longer address of an image is its bytes."""
@@ -128,12 +126,7 @@ def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
 
 
 def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
-    """Parse a record that holds both call and result.
-
-    Args:
-        kind: One of the values of ``COMPLETE_CALLS``.
-        fields: The record's fields.
-    """
+    """Parse a record that holds both call and result, by its COMPLETE_CALLS value."""
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
         text = first_text(fields, "aggregated_output", "formatted_output")
@@ -231,11 +224,7 @@ def content_parts(content: object) -> Iterator[tuple[str, bool]]:
 
 
 def image_placeholder(value: object) -> str:
-    """Return an image's placeholder: its type and size, or its address; not its bytes.
-
-    Args:
-        value: An address, a data URL or a path, or an object that holds one.
-    """
+    """Return an image's placeholder: type and size, or its address; not its bytes."""
     if isinstance(value, dict):
         value = value.get("url") or value.get("path")
     url = as_text(value)

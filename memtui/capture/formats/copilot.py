@@ -243,7 +243,6 @@ _READERS: dict[
     "subagent.started": _CopilotReader._subagent_started,
     "abort": _CopilotReader._abort,
 }
-"""The method that reads each other type."""
 
 READ_TYPES = frozenset({*_BOUNDARIES, *_NOTICES, *_FACTS, *_READERS})
 

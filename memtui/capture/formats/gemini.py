@@ -62,7 +62,6 @@ _MESSAGE_KINDS = frozenset({"user", "error", "gemini"})
 """The prefixes of the keys of yielded messages; calls have ``c``, thoughts ``t``."""
 
 _COMPLETE_STATES = frozenset({"success", "error", "cancelled"})
-"""The states of a call that has its result."""
 
 _STABLE_FIELDS = ("name", "args", "subject", "description", "text")
 """The fields of a call or a thought that stay the same when it is written again."""
@@ -153,7 +152,6 @@ class _SessionReader(SessionReader):
         self._yielded: dict[str, str] = dict(state.get("yielded", {}))
         """A hash of the text of each item that was yielded or held, by its key."""
         self._number: int = state.get("number", 0)
-        """The number of events made."""
         held = state.get("held")
         self._held = event_from_state(held) if held else None
         """A reply that may be written again with more text."""

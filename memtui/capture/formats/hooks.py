@@ -37,7 +37,6 @@ _AGENT_FOLDERS = {
     "/.gemini/": "gemini-cli",
     "/.copilot/": _COPILOT,
 }
-"""The agent, by the folder of the transcript."""
 
 _DEFAULT_AGENT = "claude-code"
 
@@ -172,12 +171,7 @@ def read(
 ) -> Iterator[ParsedItem]:
     """Read one spool file; every record in it yields at least one item.
 
-    Args:
-        raw: The hook's input.
-        received_at: When it arrived: the time of payloads that have none.
-        now: The time; later timestamps are invalid.
-        agent: The agent of payloads that name none.
-        event: The event of payloads that name none.
+    ``received_at``, ``agent`` and ``event`` are those of payloads that have none.
     """
     if not raw.strip():
         yield InvalidRecord("an empty file")
@@ -196,13 +190,7 @@ def read(
 
 
 def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
-    """Return the agent and event of a spool file, as far as they are known.
-
-    Args:
-        raw: The hook's input.
-        agent: The agent of payloads that name none.
-        event: The event of payloads that name none.
-    """
+    """Return the agent and event of a spool file, as far as they are known."""
     for record in parse_payload(raw):
         if isinstance(record, Record):
             try:
@@ -383,4 +371,3 @@ READ_EVENTS: dict[str, _Read] = {
     "sessionend": partial(_boundary, event_type=EventType.SESSION_END),
     "sessioninfo": _session_info,
 }
-"""The function that reads each event, by its name without case and underscores."""

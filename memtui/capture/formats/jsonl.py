@@ -46,17 +46,14 @@ MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
-"""The most bytes that are unpacked from one compressed file."""
 
 STATE_VERSION = 2
 """The version of the readers' saved state. Files read by an older one are read again,
 which stores nothing twice."""
 
 COMPRESSED = ".zst"
-"""The end of the name of a compressed file."""
 
 RECORDS_PER_CURSOR = 500
-"""The number of records read between two cursors."""
 
 MAX_DAMAGED = 100
 """The number of damaged parts of an array after which the rest is not read."""
@@ -126,7 +123,6 @@ class SessionReader:
         self.recent = RecentTexts(state.get("recent", ()))
         self.session_id: str = state.get("session", "")
         self.facts: dict[str, str] = dict(state.get("facts", {}))
-        """Values for ``SessionMetadata``."""
         self._is_introduced = False
 
     @property
@@ -197,13 +193,7 @@ def read_lines(
     make_reader: MakeReader,
     parser: LineParser | None = None,
 ) -> Iterator[ParsedItem]:
-    """Read a file from a cursor to its end.
-
-    Args:
-        path: The file.
-        start: Where an earlier reading ended; None reads from the start.
-        make_reader: Makes the reader of its records.
-        parser: How lines become records; JSON by default.
+    """Read a file from a cursor to its end; as JSON unless another parser is given.
 
     Yields:
         The items, and a cursor every few hundred records and at the end; first of all

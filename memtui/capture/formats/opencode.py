@@ -61,7 +61,6 @@ AGENT = "opencode"
 _SQLITE_HEADER = b"SQLite format 3\0"
 
 _MESSAGES_PER_CURSOR = 200
-"""The number of messages after which a cursor is yielded."""
 
 _LOCK_TIMEOUT_S = 1.0
 
@@ -79,13 +78,10 @@ _REMEMBERED_MESSAGES = 1000
 again, which changes nothing, since its events have the same ids."""
 
 _MAX_PARENTS = 20
-"""The most sessions between a subagent's session and the user's."""
 
 _COMPLETE_STATES = frozenset({"completed", "success", "error"})
-"""The states of a call that has its result."""
 
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
-"""The title of a session that has none yet."""
 
 _SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
 _Fields = Mapping[str, object]
@@ -576,10 +572,7 @@ class _Database:
     def messages(self, session_id: object, mark: object) -> list[_Message]:
         """Return the messages of a session, in the order of their changes.
 
-        Args:
-            session_id: The session.
-            mark: How many were read, and up to which change; older ones are left out
-                if that is still their number.
+        Older ones than the mark are left out if their number has not changed.
         """
         query = f"FROM ({self._messages()}) WHERE session_id IS ?"
         number, since_ms = mark if isinstance(mark, list) else (-1, 0)
@@ -666,11 +659,7 @@ class _MessageReader:
         self._sessions = {session.id: session for session in sessions}
 
     def finish(self, since_ms: int) -> Iterator[ParsedItem]:
-        """Report unfinished messages; yield the facts of sessions.
-
-        Args:
-            since_ms: Sessions that changed since then are included.
-        """
+        """Report unfinished messages; yield the facts of sessions changed since."""
         for _ in self.unfinished:
             yield PendingRecord("a message that is still being written")
         for session in self._sessions.values():

@@ -56,7 +56,6 @@ _TYPE_OF_ROLE = {
     EventRole.ASSISTANT: EventType.ASSISTANT_MESSAGE,
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
-"""The type of an event that only says who wrote it."""
 
 _ROUTES = frozenset({HOOK, JSONL, TRANSCRIPT})
 
@@ -70,7 +69,6 @@ _WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})
 _Fields = dict[str, object]
 
 _SessionKey = tuple[str, str]
-"""A session: its agent and its id."""
 
 
 class PlainFormat(JsonLinesFormat):
@@ -100,7 +98,6 @@ class _PlainReader:
         self._with_events: set[_SessionKey] = set()
         """The sessions with events yielded by this reading."""
         self._records: dict[_SessionKey, SessionMetadata] = {}
-        """The last session record of each session."""
         self._last: _SessionKey | None = None
         for fields in state.get("sessions", ()):
             self._session(fields)

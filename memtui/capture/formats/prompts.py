@@ -64,7 +64,6 @@ _MESSAGE_KINDS = ("teammate", "notification", "channel")
 _MESSAGE_TITLE = re.compile(
     r"Another Claude session sent a message(?: while you were working)?:"
 )
-"""The line before a message of another session."""
 
 _MESSAGE_NOTE = re.compile(
     r"\s*(?:Read the output file to retrieve the result:[^\n]*"
@@ -99,7 +98,6 @@ _IDE_CONTEXT = re.compile(
 _SUMMARY = re.compile(
     r"(?:<summary>|(?:\A|\n)Summary:)(?P<summary>.*?)(?:</summary>|\Z)", re.DOTALL
 )
-"""The summary that follows a model's analysis."""
 
 _INSTRUCTIONS = re.compile(
     r"\AThis session is being continued from a previous conversation[^\n]*\n"
@@ -138,7 +136,6 @@ def find_system_kind(text: str) -> str:
 
 class _Element(NamedTuple):
     name: str
-    """One of the names that were searched for."""
     start: int
     end: int
 
