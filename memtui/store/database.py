@@ -319,13 +319,21 @@ def prefix_range(prefix: str) -> tuple[str, str]:
     return prefix, prefix + "\U0010ffff"
 
 
-def is_due(column: Any, now_ms: int) -> Any:
+def is_due(column: str, now_ms: int) -> str:
     """Return the condition that the time of a retry has come.
 
     A time further ahead than the longest wait was set by a clock that has been set back
     since.
     """
-    return (column <= now_ms) | (column > now_ms + MAX_RETRY_MS)
+    return f"({column} <= {now_ms} OR {column} > {now_ms + MAX_RETRY_MS})"
+
+
+def retry_later(
+    attempts: str, retry_ms: str, now_ms: int, first_wait_ms: int = MIN_RETRY_MS
+) -> str:
+    """Return the assignments that count a failure; the wait doubles with each."""
+    wait_ms = f"min({first_wait_ms} << min({attempts}, 20), {MAX_RETRY_MS})"
+    return f"{attempts} = {attempts} + 1, {retry_ms} = {now_ms} + {wait_ms}"
 
 
 def next_id(table: type[peewee.Model]) -> int:
@@ -337,11 +345,6 @@ def next_id(table: type[peewee.Model]) -> int:
     last = table.select(peewee.fn.MAX(table._meta.primary_key)).scalar()
     sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
     return max(last or 0, fetch_value(sql, table._meta.table_name) or 0) + 1
-
-
-def next_retry_ms(failures: int, now_ms: int) -> int:
-    """Return when to try again; the wait doubles with each failure."""
-    return int(now_ms + min(MIN_RETRY_MS * 2 ** min(failures, 20), MAX_RETRY_MS))
 
 
 @contextmanager

@@ -5,51 +5,65 @@ rejected. Requests by the user come first; nodes at which a model has failed com
 so that no other node waits for them.
 """
 
-from typing import Any
-
-from peewee import SQL, fn
-
 from memtui.model.calendar import TocLevel
-from memtui.store.database import db, is_due, next_retry_ms
-from memtui.store.schema import NodeRow
+from memtui.store.database import (
+    MIN_RETRY_MS,
+    execute,
+    fetch,
+    fetch_column,
+    fetch_value,
+    is_due,
+    retry_later,
+)
 
-_IS_REQUESTED = SQL("requested_ms > 0")
-"""A constant in the statement: with a parameter SQLite does not use the index."""
+_WAITING = "FROM nodes n WHERE needs_model = 1 AND level = ?"
+_EASIEST_FIRST = "ORDER BY model_attempts, start_ms DESC LIMIT ?"
 
-_EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
+_HAS_UNTRIED_CHILD = (
+    "EXISTS (SELECT 1 FROM nodes child WHERE child.needs_model = 1"
+    " AND child.model_attempts = 0 AND CASE n.level"
+    # toc:day:2024-01-15 is one of the days of toc:month:2024-01.
+    " WHEN 'month' THEN child.node_id BETWEEN replace(n.node_id, 'month', 'day')"
+    " AND replace(n.node_id, 'month', 'day') || '-99'"
+    " ELSE child.parent_id = n.node_id END)"
+)
+"""The condition that a node waits for a part of it not written yet."""
 
 
 def list_requested(now_ms: int, limit: int) -> list[str]:
-    rows = NodeRow.select(NodeRow.node_id).where(
-        _IS_REQUESTED, is_due(NodeRow.model_retry_ms, now_ms)
+    """Return requested nodes that can be written now, the first request first."""
+    return fetch_column(
+        "SELECT node_id FROM nodes WHERE requested_ms > 0"
+        f" AND {is_due('model_retry_ms', now_ms)}"
+        " ORDER BY model_attempts, requested_ms LIMIT ?",
+        limit,
     )
-    first = rows.order_by(NodeRow.model_attempts, NodeRow.requested_ms)
-    return _names(first.limit(limit))
 
 
 def last_requested_ms() -> int:
-    rows = NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_REQUESTED)
-    return int(rows.scalar() or 0)
+    sql = "SELECT max(requested_ms) FROM nodes WHERE requested_ms > 0"
+    return int(fetch_value(sql) or 0)
 
 
 def list_segments(now_ms: int, limit: int) -> list[str]:
     """Return segments that can be written now, the newest first."""
-    rows = _select(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
-    return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
+    return fetch_column(
+        f"SELECT node_id {_WAITING} AND {is_due('model_retry_ms', now_ms)}"
+        f" {_EASIEST_FIRST}",
+        *(TocLevel.SEGMENT, limit),
+    )
 
 
 def list_parents(
     level: TocLevel, now_ms: int, limit: int, *, before_ms: int
 ) -> list[str]:
     """Return nodes above segments with no pending work below them, the newest first."""
-    rows = _select(level).where(
-        NodeRow.start_ms < before_ms,
-        ~NodeRow.is_dirty,
-        ~NodeRow.is_live,
-        is_due(NodeRow.model_retry_ms, now_ms),
-        ~_has_untried_child(),
+    return fetch_column(
+        f"SELECT node_id {_WAITING} AND start_ms < ? AND NOT is_dirty AND NOT is_live"
+        f" AND {is_due('model_retry_ms', now_ms)} AND NOT {_HAS_UNTRIED_CHILD}"
+        f" {_EASIEST_FIRST}",
+        *(level, before_ms, limit),
     )
-    return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
 def has_dirty(level: TocLevel, before_ms: int) -> bool:
@@ -57,37 +71,32 @@ def has_dirty(level: TocLevel, before_ms: int) -> bool:
 
     They may need a version by a model only after that.
     """
-    rows = NodeRow.select().where(
-        NodeRow.level == level.value,
-        NodeRow.start_ms < before_ms,
-        NodeRow.is_dirty,
-        NodeRow.attempts == 0,
-    )
-    return bool(rows.exists())
+    condition = "is_dirty = 1 AND level = ? AND start_ms < ? AND attempts = 0"
+    sql = f"SELECT 1 FROM nodes WHERE {condition} LIMIT 1"
+    return bool(fetch(sql, level, before_ms))
 
 
 def has_untried(level: TocLevel) -> bool:
     """Return whether nodes of a level wait at which no model has failed yet."""
-    return bool(_select(level).where(NodeRow.model_attempts == 0).exists())
+    return bool(fetch(f"SELECT 1 {_WAITING} AND model_attempts = 0 LIMIT 1", level))
 
 
 def count(level: TocLevel) -> int:
-    return int(_select(level).count())
+    return int(fetch_value(f"SELECT count(*) {_WAITING}", level))
 
 
 def remove(node_id: str) -> None:
-    NodeRow.update(
-        needs_model=False, model_attempts=0, model_retry_ms=0, requested_ms=0
-    ).where(NodeRow.node_id == node_id).execute()
+    execute(
+        "UPDATE nodes SET needs_model = 0, model_attempts = 0, model_retry_ms = 0,"
+        " requested_ms = 0 WHERE node_id = ?",
+        node_id,
+    )
 
 
 def set_failed(node_id: str, now_ms: int) -> None:
     """Count a model's failure and have it tried again later, other nodes first."""
-    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    if row is not None:
-        row.model_retry_ms = next_retry_ms(row.model_attempts + 1, now_ms)
-        row.model_attempts += 1
-        row.save(only=[NodeRow.model_attempts, NodeRow.model_retry_ms])
+    later = retry_later("model_attempts", "model_retry_ms", now_ms, 2 * MIN_RETRY_MS)
+    execute(f"UPDATE nodes SET {later} WHERE node_id = ?", node_id)
 
 
 def add_outdated(summarizer_prefix: str) -> int:
@@ -96,38 +105,11 @@ def add_outdated(summarizer_prefix: str) -> int:
     The names of summarizers with the current prompts begin with the prefix. Returns the
     number of nodes added.
     """
-    changed = db.execute_sql(
+    return execute(
         "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0"
         " WHERE NOT needs_model AND node_id IN"
         " (SELECT node_id FROM (SELECT node_id, summarizer, max(version)"
         " FROM node_versions WHERE is_by_model GROUP BY node_id)"
         " WHERE substr(summarizer, 1, ?) <> ?)",
-        (len(summarizer_prefix), summarizer_prefix),
+        *(len(summarizer_prefix), summarizer_prefix),
     )
-    return int(changed.rowcount)
-
-
-def _select(level: TocLevel) -> Any:
-    return NodeRow.select(NodeRow.node_id).where(
-        NodeRow.needs_model, NodeRow.level == level.value
-    )
-
-
-def _has_untried_child() -> Any:
-    """Return the condition that a node waits for a part of it not written yet."""
-    child = NodeRow.alias()
-    is_month = NodeRow.level == TocLevel.MONTH.value
-    # toc:day:2024-01-15 is one of the days of toc:month:2024-01.
-    first_day = fn.REPLACE(NodeRow.node_id, "month", "day")
-    is_day_of_month = child.node_id.between(first_day, first_day.concat("-99"))
-    untried = child.select().where(
-        (~is_month & (child.parent_id == NodeRow.node_id))
-        | (is_month & is_day_of_month),
-        child.needs_model,
-        child.model_attempts == 0,
-    )
-    return fn.EXISTS(untried)
-
-
-def _names(rows: Any) -> list[str]:
-    return [name for (name,) in rows.tuples()]

@@ -3,14 +3,23 @@
 It consists of the columns ``is_dirty``, ``attempts`` and ``retry_ms`` of the nodes.
 """
 
+import json
 from collections.abc import Iterable
 from datetime import tzinfo
-from typing import Any
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
-from memtui.store.database import existing_keys, insert, is_due, next_retry_ms
+from memtui.store.database import (
+    IN_JSON,
+    execute,
+    existing_keys,
+    fetch_column,
+    fetch_value,
+    insert,
+    is_due,
+    retry_later,
+)
 from memtui.store.schema import NodeRow
 
 
@@ -36,65 +45,57 @@ def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
             for name in sorted(paths - existing_keys(NodeRow, paths))
         ],
     )
-    is_sooner = (NodeRow.attempts == 0) & (NodeRow.retry_ms > start_ms)
-    NodeRow.update(is_dirty=True, retry_ms=start_ms).where(
-        NodeRow.node_id.in_(list(names)), ~NodeRow.is_dirty | is_sooner
-    ).execute()
+    execute(
+        "UPDATE nodes SET is_dirty = 1, retry_ms = ?1"
+        " WHERE (NOT is_dirty OR (attempts = 0 AND retry_ms > ?1))"
+        f" AND node_id {IN_JSON.replace('?', '?2')}",
+        *(start_ms, json.dumps(list(names))),
+    )
 
 
 def add_all() -> None:
-    is_above = NodeRow.level != TocLevel.SEGMENT.value
-    NodeRow.update(is_dirty=True, attempts=0, retry_ms=0).where(is_above).execute()
+    """Have all nodes above the segments rolled up."""
+    execute(
+        "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0"
+        " WHERE level <> 'segment'"
+    )
+
+
+_IS_DELAYED = "attempts = 0 AND retry_ms > 0"
 
 
 def start_delayed() -> None:
     """Have the nodes that were added with a later time rolled up now."""
-    NodeRow.update(retry_ms=0).where(NodeRow.is_dirty, _is_delayed()).execute()
-
-
-def _is_delayed() -> Any:
-    return (NodeRow.attempts == 0) & (NodeRow.retry_ms > 0)
+    execute(f"UPDATE nodes SET retry_ms = 0 WHERE is_dirty AND {_IS_DELAYED}")
 
 
 def list_due(
     level: TocLevel, now_ms: int, limit: int, *, after_ms: int | None = None
 ) -> list[str]:
     """Return nodes of a level to roll up now, oldest first."""
-    is_after = NodeRow.start_ms > (-(2**62) if after_ms is None else after_ms)
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .where(
-            NodeRow.is_dirty,
-            NodeRow.level == level.value,
-            is_due(NodeRow.retry_ms, now_ms),
-            is_after,
-        )
-        .order_by(NodeRow.start_ms)
-        .limit(limit)
-        .tuples()
+    return fetch_column(
+        "SELECT node_id FROM nodes WHERE is_dirty = 1 AND level = ? AND start_ms > ?"
+        f" AND {is_due('retry_ms', now_ms)} ORDER BY start_ms LIMIT ?",
+        *(level, -(2**62) if after_ms is None else after_ms, limit),
     )
-    return [row[0] for row in rows]
 
 
 def count() -> int:
     """Count the nodes to be rolled up, without those for a later time."""
-    return int(NodeRow.select().where(NodeRow.is_dirty, ~_is_delayed()).count())
+    sql = f"SELECT count(*) FROM nodes WHERE is_dirty = 1 AND NOT ({_IS_DELAYED})"
+    return int(fetch_value(sql))
 
 
 def count_failing(now_ms: int) -> int:
-    is_later = (NodeRow.attempts > 0) & (NodeRow.retry_ms > now_ms)
-    return int(NodeRow.select().where(NodeRow.is_dirty, is_later).count())
+    is_later = "is_dirty = 1 AND attempts > 0 AND retry_ms > ?"
+    return int(fetch_value(f"SELECT count(*) FROM nodes WHERE {is_later}", now_ms))
 
 
 def set_done(node_id: str, *, is_live: bool) -> None:
-    NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
-        NodeRow.node_id == node_id
-    ).execute()
+    done = "is_dirty = 0, is_live = ?, attempts = 0, retry_ms = 0"
+    execute(f"UPDATE nodes SET {done} WHERE node_id = ?", is_live, node_id)
 
 
 def set_failed(node_id: str, now_ms: int) -> None:
-    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    if row is not None:
-        row.retry_ms = next_retry_ms(row.attempts, now_ms)
-        row.attempts += 1
-        row.save(only=[NodeRow.attempts, NodeRow.retry_ms])
+    later = retry_later("attempts", "retry_ms", now_ms)
+    execute(f"UPDATE nodes SET {later} WHERE node_id = ?", node_id)

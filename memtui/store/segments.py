@@ -12,26 +12,24 @@ import json
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
-from typing import Any
-
-from peewee import fn
 
 from memtui.model.events import from_ms
 from memtui.model.filters import ALL, Scope
 from memtui.store.database import (
     IN_JSON,
     db,
+    execute,
     fetch,
+    fetch_column,
     fetch_value,
-    insert,
     is_due,
     keyword_prefix,
     next_id,
-    next_retry_ms,
+    retry_later,
 )
-from memtui.store.schema import SegmentRow, SessionRow
+from memtui.store.schema import SessionRow
 
 GROWTH = (3, 2)
 """An open segment is summarized again when it has grown to three halves of the events
@@ -98,32 +96,24 @@ class SegmentRange:
     is_open: bool
 
 
-_RANGE = (
-    SegmentRow.id.alias("segment_id"),
-    SegmentRow.session.alias("number"),
-    SegmentRow.first_event_id.alias("first_id"),
-    SegmentRow.last_event_id.alias("last_id"),
-    SegmentRow.start_ms,
-    SegmentRow.end_ms,
-    SegmentRow.tokens,
-    SegmentRow.events,
-    SegmentRow.messages,
-    SegmentRow.subagent_events,
-    SegmentRow.is_open,
+_SELECT = (
+    "SELECT id, session_id, first_event_id, last_event_id, start_ms, end_ms, tokens,"
+    " events, messages, subagent_events, is_open FROM segments"
 )
+"""Selects segments, in the order of the fields of ``SegmentRange``."""
 
 
-def _select(*where: Any) -> Any:
-    return SegmentRow.select(*_RANGE).where(*where).objects(SegmentRange)
+def _read(sql: str, *values: object) -> list[SegmentRange]:
+    rows = fetch(f"{_SELECT} {sql}", *values)
+    return [replace(SegmentRange(*row), is_open=bool(row[-1])) for row in rows]
 
 
 def get(segment_id: str) -> SegmentRange | None:
-    found: SegmentRange | None = _select(SegmentRow.id == segment_id).first()
-    return found
+    return next(iter(_read("WHERE id = ?", segment_id)), None)
 
 
 def list_since(number: int, start_ms: int) -> list[SegmentRange]:
-    return list(_select(SegmentRow.session == number, SegmentRow.start_ms >= start_ms))
+    return _read("WHERE session_id = ? AND start_ms >= ?", number, start_ms)
 
 
 def find_safe_start(number: int, at_ms: int) -> int:
@@ -133,30 +123,30 @@ def find_safe_start(number: int, at_ms: int) -> int:
         The start, in milliseconds, of the last segment that begins before the time
         and shares its first millisecond with no other segment; 0 if there is none.
     """
-    rows = (
-        SegmentRow.select(SegmentRow.start_ms, SegmentRow.end_ms)
-        .where(SegmentRow.session == number, SegmentRow.start_ms < at_ms)
-        .order_by(SegmentRow.start_ms.desc(), SegmentRow.end_ms.desc())
-        .tuples()
-    )
     start_ms = 0
-    for earlier_start, earlier_end in rows.iterator():
+    for earlier_start, earlier_end in db.execute_sql(
+        "SELECT start_ms, end_ms FROM segments WHERE session_id = ? AND start_ms < ?"
+        " ORDER BY start_ms DESC, end_ms DESC",
+        (number, at_ms),
+    ):
         if start_ms and earlier_end < start_ms:
             return start_ms
-        start_ms = earlier_start
+        start_ms = int(earlier_start)
     return 0
 
 
 def find_nearest(number: int, at_ms: int) -> str | None:
-    distance = fn.MAX(SegmentRow.start_ms - at_ms, at_ms - SegmentRow.end_ms, 0)
-    rows = SegmentRow.select(SegmentRow.id).where(SegmentRow.session == number)
-    row = rows.order_by(distance, SegmentRow.start_ms.desc()).limit(1).first()
-    return str(row.id) if row else None
+    found = fetch_column(
+        "SELECT id FROM segments WHERE session_id = ?"
+        " ORDER BY max(start_ms - ?, ? - end_ms, 0), start_ms DESC LIMIT 1",
+        *(number, at_ms, at_ms),
+    )
+    return found[0] if found else None
 
 
 def list_overlapping(start_ms: int, end_ms: int) -> list[str]:
     sql = "SELECT id FROM segments WHERE start_ms < ? AND end_ms >= ?"
-    return [name for (name,) in fetch(sql, end_ms, start_ms)]
+    return fetch_column(sql, end_ms, start_ms)
 
 
 def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
@@ -172,80 +162,58 @@ def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     return {place: name for place, name in found.items() if name is not None}
 
 
+_SAVE = (
+    "INSERT INTO segments (id, session_id, first_event_id, last_event_id, start_ms,"
+    " end_ms, tokens, events, messages, subagent_events, is_open, needs_summary,"
+    " summarized_events, attempts, retry_ms)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 0) ON CONFLICT (id) DO UPDATE"
+    " SET session_id = excluded.session_id, first_event_id = excluded.first_event_id,"
+    " last_event_id = excluded.last_event_id, start_ms = excluded.start_ms,"
+    " end_ms = excluded.end_ms, tokens = excluded.tokens, events = excluded.events,"
+    " messages = excluded.messages, subagent_events = excluded.subagent_events,"
+    " is_open = excluded.is_open, needs_summary = 1, attempts = 0, retry_ms = 0"
+)
+
+
 def save(segments: Sequence[SegmentRange]) -> None:
     """Add segments that are new or have changed; each needs a summary."""
-    ids = [segment.segment_id for segment in segments]
-    columns = SegmentRow.summarized_events, SegmentRow.surprise, SegmentRow.terms
-    rows = SegmentRow.select(SegmentRow.id, *columns).where(SegmentRow.id.in_(ids))
-    before = {row.pop("id"): row for row in rows.dicts()} if ids else {}
-    insert(
-        SegmentRow,
-        [
-            {
-                "id": segment.segment_id,
-                "session": segment.number,
-                "first_event_id": segment.first_id,
-                "last_event_id": segment.last_id,
-                "start_ms": segment.start_ms,
-                "end_ms": segment.end_ms,
-                "tokens": segment.tokens,
-                "events": segment.events,
-                "messages": segment.messages,
-                "subagent_events": segment.subagent_events,
-                "is_open": segment.is_open,
-                "needs_summary": True,
-                **before.get(segment.segment_id, {}),
-            }
-            for segment in segments
-        ],
-        conflict="update",
-    )
+    db.connection().executemany(_SAVE, map(astuple, segments))
 
 
 def delete(segment_ids: Sequence[str]) -> None:
     remove_terms(segment_ids)
-    SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
+    execute(f"DELETE FROM segments WHERE id {IN_JSON}", json.dumps(list(segment_ids)))
+
+
+_REQUEST = "UPDATE segments SET needs_summary = 1"
 
 
 def request_all_summaries() -> None:
-    SegmentRow.update(
-        needs_summary=True, summarized_events=0, attempts=0, retry_ms=0
-    ).execute()
+    execute(f"{_REQUEST}, summarized_events = 0, attempts = 0, retry_ms = 0")
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
-    SegmentRow.update(needs_summary=True).where(
-        SegmentRow.id.in_(list(segment_ids))
-    ).execute()
+    execute(f"{_REQUEST} WHERE id {IN_JSON}", json.dumps(list(segment_ids)))
 
 
 def request_session_summaries(number: int) -> None:
-    SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
-
-
-def is_first(segment: SegmentRange) -> bool:
-    earlier = SegmentRow.select().where(
-        SegmentRow.session == segment.number, SegmentRow.start_ms < segment.start_ms
-    )
-    return not earlier.exists()
+    execute(f"{_REQUEST} WHERE session_id = ?", number)
 
 
 def request_first_summary(number: int) -> None:
-    first = (
-        SegmentRow.select(fn.MIN(SegmentRow.start_ms))
-        .where(SegmentRow.session == number)
-        .scalar()
-    )
-    if first is not None:
-        request_summary_at(number, first)
+    first = "SELECT min(start_ms) FROM segments WHERE session_id = ?1"
+    execute(f"{_REQUEST} WHERE session_id = ?1 AND start_ms = ({first})", number)
 
 
 def request_summary_at(number: int, at_ms: int) -> None:
-    SegmentRow.update(needs_summary=True).where(
-        SegmentRow.session == number,
-        SegmentRow.start_ms <= at_ms,
-        SegmentRow.end_ms >= at_ms,
-    ).execute()
+    sql = f"{_REQUEST} WHERE session_id = ? AND start_ms <= ? AND end_ms >= ?"
+    execute(sql, number, at_ms, at_ms)
+
+
+def is_first(segment: SegmentRange) -> bool:
+    """Return whether a segment is the first of its session."""
+    sql = "SELECT 1 FROM segments WHERE session_id = ? AND start_ms < ? LIMIT 1"
+    return not fetch(sql, segment.number, segment.start_ms)
 
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
@@ -258,11 +226,11 @@ def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
 
 
+_IS_SILENT = "WHERE is_open AND end_ms < ?"
+
+
 def has_silent(before_ms: int) -> bool:
-    silent = SegmentRow.select(SegmentRow.id).where(
-        SegmentRow.is_open, SegmentRow.end_ms < before_ms
-    )
-    return silent.limit(1).first() is not None
+    return bool(fetch(f"SELECT 1 FROM segments {_IS_SILENT} LIMIT 1", before_ms))
 
 
 def close_silent(before_ms: int) -> int:
@@ -270,58 +238,50 @@ def close_silent(before_ms: int) -> int:
 
     Each needs a last summary.
     """
-    return int(
-        SegmentRow.update(is_open=False, needs_summary=True)
-        .where(SegmentRow.is_open, SegmentRow.end_ms < before_ms)
-        .execute()
-    )
+    return execute(f"{_REQUEST}, is_open = 0 {_IS_SILENT}", before_ms)
+
+
+_NEEDS_SUMMARY = (
+    "needs_summary AND (NOT is_open OR events * {1} >= summarized_events * {0})"
+).format(*GROWTH)
+"""The condition that a segment needs a summary, an open one if it grew."""
 
 
 def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
     """Return segments to summarize now, open ones first."""
-    rows = _select(_needs_summary(), is_due(SegmentRow.retry_ms, now_ms))
-    first = rows.order_by(SegmentRow.is_open.desc(), SegmentRow.start_ms)
-    return list(first.limit(limit))
+    return _read(
+        f"WHERE {_NEEDS_SUMMARY} AND {is_due('retry_ms', now_ms)}"
+        " ORDER BY is_open DESC, start_ms LIMIT ?",
+        limit,
+    )
 
 
 def count_pending() -> int:
     """Count the segments to summarize, now or at a retry."""
-    return int(SegmentRow.select().where(_needs_summary()).count())
+    return int(fetch_value(f"SELECT count(*) FROM segments WHERE {_NEEDS_SUMMARY}"))
 
 
 def count_failing(now_ms: int) -> int:
-    is_later = SegmentRow.retry_ms > now_ms
-    return int(SegmentRow.select().where(_needs_summary(), is_later).count())
-
-
-def _needs_summary() -> Any:
-    """Return the condition that a segment needs a summary, an open one if it grew."""
-    factor, divisor = GROWTH
-    has_grown = SegmentRow.events * divisor >= SegmentRow.summarized_events * factor
-    return SegmentRow.needs_summary & (~SegmentRow.is_open | has_grown)
+    sql = f"SELECT count(*) FROM segments WHERE {_NEEDS_SUMMARY} AND retry_ms > ?"
+    return int(fetch_value(sql, now_ms))
 
 
 def set_summarized(segments: Sequence[SegmentRange]) -> None:
     """Note that segments have a summary of all their events."""
-    ids = [segment.segment_id for segment in segments]
-    SegmentRow.update(
-        needs_summary=False,
-        summarized_events=SegmentRow.events,
-        attempts=0,
-        retry_ms=0,
-    ).where(SegmentRow.id.in_(ids)).execute()
+    execute(
+        "UPDATE segments SET needs_summary = 0, summarized_events = events,"
+        f" attempts = 0, retry_ms = 0 WHERE id {IN_JSON}",
+        json.dumps([segment.segment_id for segment in segments]),
+    )
 
 
 def set_failed(segment_id: str, now_ms: int) -> None:
-    row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
-    if row is not None:
-        row.retry_ms = next_retry_ms(row.attempts, now_ms)
-        row.attempts += 1
-        row.save(only=[SegmentRow.attempts, SegmentRow.retry_ms])
+    later = retry_later("attempts", "retry_ms", now_ms)
+    execute(f"UPDATE segments SET {later} WHERE id = ?", segment_id)
 
 
 def count() -> int:
-    return int(SegmentRow.select().count())
+    return int(fetch_value("SELECT count(*) FROM segments"))
 
 
 def read_states(segment_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
@@ -413,10 +373,12 @@ def add_terms(
 
 def get_surprise(segment_ids: Iterable[str]) -> dict[str, float]:
     """Return the surprise of segments, 0 to 1; those without a score are left out."""
-    rows = SegmentRow.select(SegmentRow.id, SegmentRow.surprise).where(
-        SegmentRow.id.in_(list(segment_ids)), SegmentRow.surprise.is_null(False)
+    rows = fetch(
+        f"SELECT id, surprise FROM segments WHERE id {IN_JSON}"
+        " AND surprise IS NOT NULL",
+        json.dumps(list(segment_ids)),
     )
-    return dict(rows.tuples())
+    return {name: surprise for name, surprise in rows}
 
 
 def remove_terms(segment_ids: Iterable[str]) -> None:
@@ -463,7 +425,7 @@ def _session_counter() -> Callable[[int], int]:
     """Return a function that counts the sessions that began before a second."""
     step = max(1, next_id(SessionRow) // MAX_START_TIMES)
     sql = "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
-    starts = [start_s for (start_s,) in fetch(sql, step)]
+    starts = fetch_column(sql, step)
     return lambda at_s: bisect_left(starts, at_s) * step
 
 
