@@ -20,6 +20,7 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -62,7 +63,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class MemtuiApp(App[str | MemtuiError]):
+class MemtuiApp(App[str | MemtuiError], workers.Loader):
     """Shows one workspace; returns "demo" to open the demo, or why opening failed."""
 
     TITLE = "memtui"
@@ -136,7 +137,7 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def on_mount(self) -> None:
         """Open the workspace as soon as the first frame is drawn."""
-        self.call_after_refresh(workers.load, self, self._open, self._enter, "open")
+        self.call_after_refresh(self.load, self._open, self._enter, "open")
 
     def _open(self) -> "Workspace":
         """Open the workspace and import the first screen, on a thread."""
@@ -146,7 +147,6 @@ class MemtuiApp(App[str | MemtuiError]):
         return workspace
 
     def _enter(self, workspace: "Workspace") -> None:
-        """Show the contents."""
         from memtui.tui.screens.contents import ContentsScreen
 
         self._workspace = workspace
@@ -176,7 +176,7 @@ class MemtuiApp(App[str | MemtuiError]):
             self.refresh_css(animate=False)  # It was opened before its style was read.
         freeze()
         self.workspace.start(self._report)
-        workers.load(self, status.is_empty, self._welcome_if_empty, "empty")
+        self.load(status.is_empty, self._welcome_if_empty, "empty")
 
     def on_unmount(self) -> None:
         if self._workspace is not None:
@@ -188,15 +188,29 @@ class MemtuiApp(App[str | MemtuiError]):
         assert self._workspace is not None
         return self._workspace
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a notice; what is in brackets in it is never markup."""
+        super().notify(
+            message, title=title, severity=severity, timeout=timeout, markup=False
+        )
+
     def show_error(self, error: BaseException, group: str) -> None:
         """Exit if the workspace could not be opened; show other errors."""
         from memtui.tui import format
 
         if group == "theme":
-            self.notify(f"Theme not saved: {format.error_text(error)}.", markup=False)
+            self.notify(f"Theme not saved: {format.error_text(error)}.")
         elif group != "open":
             text = f"The store could not be read: {format.error_text(error)}"
-            self.notify(text, severity="error", markup=False)
+            self.notify(text, severity="error")
         elif isinstance(error, MemtuiError):
             self.exit(error)
         else:
@@ -216,7 +230,7 @@ class MemtuiApp(App[str | MemtuiError]):
     # Progress of the pipeline
 
     def _report(self, progress: "PipelineProgress") -> None:
-        """Take a report from a thread of the pipeline."""
+        # Called on a thread of the pipeline.
         self.post_message(ProgressReported(progress))
 
     @on(ProgressReported)
@@ -230,22 +244,20 @@ class MemtuiApp(App[str | MemtuiError]):
             if not was_gone:
                 error = message.progress.error
                 text = f"{error[:1].upper()}{error[1:]}."
-                self.notify(text, severity="error", timeout=GONE_S, markup=False)
+                self.notify(text, severity="error", timeout=GONE_S)
         self._progress = message.progress
         if message.progress.stage == "import":
-            self._show_import_error(message.progress.error)
+            # In a notice too: the next report hides it from the status line.
+            error = message.progress.error
+            if error and error != self._import_error:
+                self.notify(f"importing: {error}", severity="error")
+            self._import_error = error
         health = message.progress.model.health
         if health and health.is_ready and health.message not in ("", self._warning):
             self._warning = health.message
-            self.notify(f"{self._warning}.", severity="warning", markup=False)
+            self.notify(f"{self._warning}.", severity="warning")
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
         self._report_to(*self.screen_stack)
-
-    def _show_import_error(self, error: str) -> None:
-        """Show an error once: the next report of the pipeline hides it elsewhere."""
-        if error and error != self._import_error:
-            self.notify(f"importing: {error}", severity="error", markup=False)
-        self._import_error = error
 
     def _report_to(self, *screens: Screen[Any]) -> None:
         """Pass the last report on, less the skipped lines that the user has seen."""
@@ -264,26 +276,35 @@ class MemtuiApp(App[str | MemtuiError]):
     def _can_show(self, kind: type[Screen[T]]) -> bool:
         """Return True if a screen of this kind can be shown; notify if not."""
         if isinstance(self.screen, kind):
-            self.notify("This screen is already open. Esc goes back.", markup=False)
+            self.notify("This screen is already open. Esc goes back.")
         elif self._workspace is None:
-            self.notify("Still opening.", markup=False)
+            self.notify("Still opening.")
         else:
             return True
         return False
 
     def _show(
-        self, screen: Screen[T], answer: Callable[[T | None], None] | None = None
+        self, screen: Screen[T], then: Callable[[T], object] = lambda _: None
     ) -> None:
-        """Push a screen in place of notices, and give it the last report."""
+        """Show a screen in place of notices, and give it the last report."""
         self.clear_notifications()
-        self.push_screen(screen, answer)
+        self.ask(screen, then)
         self._report_to(screen)
+
+    def ask(self, screen: Screen[T], then: Callable[[T], object]) -> None:
+        """Show a screen, and call `then` with its answer unless that is empty."""
+
+        def answer(result: T | None) -> None:
+            if result:
+                then(result)
+
+        self.push_screen(screen, answer)
 
     def action_show_hooks(self) -> None:
         from memtui.tui.screens.hooks import HooksScreen
 
         if self._hooks is None:
-            self.notify("Hooks are not available in the demo.", markup=False)
+            self.notify("Hooks are not available in the demo.")
         elif self._can_show(HooksScreen):
             self._show(HooksScreen(self._hooks()))
 
@@ -311,24 +332,20 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.screens.settings import SettingsScreen
 
         if self._settings is None:
-            self.notify("Settings are not available here.", markup=False)
+            self.notify("Settings are not available here.")
         elif self._can_show(SettingsScreen):
             self._show(SettingsScreen(self._settings))
 
     def action_show_calendar(self) -> None:
-        """Show the calendar, then the day that was chosen there."""
         from memtui.tui.screens.calendar import CalendarScreen
         from memtui.tui.screens.contents import ContentsScreen
 
-        if not self._can_show(CalendarScreen):
-            return
-
-        def arrive(node_id: str | None) -> None:
-            if node_id:
-                self._show_contents().go_to(node_id)
-
-        day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
-        self._show(CalendarScreen(self.scope, day), arrive)
+        if self._can_show(CalendarScreen):
+            day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
+            self._show(
+                CalendarScreen(self.scope, day),
+                lambda node_id: self._show_contents().go_to(node_id),
+            )
 
     @on(SessionRequested)
     def show_session(self, message: SessionRequested) -> None:
@@ -340,7 +357,6 @@ class MemtuiApp(App[str | MemtuiError]):
 
     @on(NodeRequested)
     def show_node(self, message: NodeRequested) -> None:
-        """Show a node in the contents."""
         from memtui.tui.screens.reader import ReaderScreen
 
         screen = self.screen
@@ -361,7 +377,7 @@ class MemtuiApp(App[str | MemtuiError]):
         contents = (one for one in self.screen_stack if isinstance(one, ContentsScreen))
         location = next((one.jumps.pop() for one in contents if one.jumps), None)
         if location is None:
-            self.notify("There is no jump to take back.", markup=False)
+            self.notify("There is no jump to take back.")
             return
         self._show_contents().return_to(location)
         if location.session is not None:
@@ -383,18 +399,14 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
         if self._progress is not None and not self._progress.is_active:
-            self.notify(IMPORT_ELSEWHERE, markup=False)
+            self.notify(IMPORT_ELSEWHERE)
         else:
             self._offer_import(is_first=False)
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.tui.screens.welcome import WelcomeScreen
 
-        def answer(is_demo: bool | None) -> None:
-            if is_demo:
-                self.exit("demo")
-
-        self._show(WelcomeScreen(is_first=is_first), answer)
+        self._show(WelcomeScreen(is_first=is_first), lambda _: self.exit("demo"))
 
     def start_import(
         self, histories: "Sequence[AgentHistory]", *, is_watched: bool
@@ -405,7 +417,6 @@ class MemtuiApp(App[str | MemtuiError]):
     # The scope
 
     def set_scope(self, scope: Scope) -> None:
-        """Show another part of the memory on all screens."""
         self.scope = scope
         for screen in self.screen_stack:
             screen.post_message(ScopeChanged(scope))
@@ -413,12 +424,8 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_filter(self) -> None:
         from memtui.tui.screens.filter import FilterScreen
 
-        def answer(scope: Scope | None) -> None:
-            if scope is not None:
-                self.set_scope(scope)
-
         if self._workspace is not None:
-            self.push_screen(FilterScreen(self.scope), answer)
+            self.ask(FilterScreen(self.scope), self.set_scope)
 
     # Settings
 
@@ -437,7 +444,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self.theme = name or themes.next_theme(self.theme).name
         if self._settings is not None:
             save = partial(self._settings.change, "screen.theme", self.theme)
-            workers.run(self, save, lambda _: None, "theme")
+            self.execute(save, lambda _: None, "theme")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         theme = self.current_theme
@@ -469,7 +476,7 @@ class MemtuiApp(App[str | MemtuiError]):
         text = commands.explain_idle_key(event.key)
         if text and (bound is None or not bound.enabled):
             self.clear_notifications()
-            self.notify(text, markup=False)
+            self.notify(text)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, palette.Palette):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.reactive import reactive
@@ -16,11 +16,12 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import PaneLeft, ProgressReported
+from memtui.tui.messages import PaneLeft, ProgressReported, ScopeChanged
 from memtui.tui.widgets.panes import DetailPane, PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from memtui.model.filters import Scope
     from memtui.tui.app import MemtuiApp
     from memtui.workspace import Workspace
 
@@ -34,10 +35,19 @@ HEIGHTS = [(0, "-low"), (30, "-tall")]
 AGAIN = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
+CHANGE = "change"
+"""The group of threads that change what is listed."""
+
 EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 
 
-class LoadingScreen(Screen[ScreenResultType]):
+def describe_failure(lead: str, error: BaseException) -> Content:
+    """Say that a load failed, and will be repeated."""
+    text = Content.styled(f"{lead} {format.error_text(error)}", "$error")
+    return text + f"\n\n{AGAIN}"
+
+
+class LoadingScreen(Screen[ScreenResultType], workers.Loader):
     """A screen that reads and writes on threads."""
 
     @property
@@ -50,20 +60,23 @@ class LoadingScreen(Screen[ScreenResultType]):
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone of the store."""
         return self.workspace.zone
 
     def now(self) -> datetime:
         return self.memtui.now()
 
     def show_error(self, error: BaseException, group: str) -> None:
-        """Show that a thread of a group failed; by default by a notice."""
-        text = f"✗ {format.error_text(error)}"
-        self.notify(text, severity="error", markup=False)
+        self.notify(f"✗ {format.error_text(error)}", severity="error")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
 
 
 class BaseScreen(LoadingScreen[ScreenResultType]):
     """A screen with a status line and a line of keys, which reloads what changes."""
+
+    FILTERS_BY_SCOPE = False
+    """True if the scope applies, and can be changed here."""
 
     FURTHER_KEYS: ClassVar[tuple[str, ...]] = ()
     """Commands of the app that the line of keys shows too."""
@@ -75,9 +88,10 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     _has_reloaded = False
 
     def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self.workspace.is_demo)
+        scope = self.memtui.scope if self.FILTERS_BY_SCOPE else None
+        yield StatusLine(scope, is_demo=self.workspace.is_demo)
         yield from self.compose_body()
-        yield KeyLine(*self.FURTHER_KEYS)
+        yield KeyLine(self.FURTHER_KEYS)
 
     def compose_body(self) -> ComposeResult:
         """Yield the widgets between the status line and the keys."""
@@ -87,8 +101,22 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     def _show_progress(self, message: ProgressReported) -> None:
         self.query_one(StatusLine).show(message.progress)
 
+    @on(ScopeChanged)
+    def _change_scope(self, message: ScopeChanged) -> None:
+        if self.FILTERS_BY_SCOPE:
+            self.query_one(StatusLine).scope = message.scope
+            self.show_scope(message.scope)
+
+    def show_scope(self, scope: "Scope") -> None:
+        """Show another part of the memory."""
+
+    def show_instead(self, text: VisualType) -> None:
+        """Show a text instead of a list that is empty or could not be read."""
+        self.query_one("#nothing", Static).update(text)
+        self.add_class("-empty")
+
     def reload(self) -> None:
-        """Load again what is shown; by default there is nothing to load."""
+        """Load again what is shown."""
 
     def request_reload(self) -> None:
         """Reload now, or as soon as the reload interval has passed."""
@@ -113,9 +141,17 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
 class ListDetailScreen(BaseScreen[ScreenResultType]):
     """A list, and beside or below it the details of its highlighted entry."""
 
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "next_pane", "previous_pane"
+    )
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     DETAIL_TITLE: ClassVar[str]
     """The title of the details while no entry is shown."""
+
+    _list = getters.query_one(OptionList)
+    _list_title = getters.query_one("#list-pane PaneTitle", PaneTitle)
+    _detail_title = getters.query_one("#detail-pane PaneTitle", PaneTitle)
+    _details = getters.query_one(DetailPane)
 
     def compose_body(self) -> ComposeResult:
         yield from self.compose_head()
@@ -127,6 +163,10 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
                 with DetailPane():
                     yield Static(id="details", markup=False)
 
+    def on_mount(self) -> None:
+        self._list.focus()
+        self.reload()
+
     def compose_head(self) -> ComposeResult:
         """Yield the widgets above both panes."""
         yield from ()
@@ -135,28 +175,21 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         """Yield the list, and the widgets above it."""
         raise NotImplementedError
 
-    @property
-    def _list(self) -> OptionList:
-        return self.query_one(OptionList)
-
-    @property
-    def _list_title(self) -> PaneTitle:
-        return self.query_one("#list-pane PaneTitle", PaneTitle)
-
-    @property
-    def _detail_title(self) -> PaneTitle:
-        return self.query_one("#detail-pane PaneTitle", PaneTitle)
-
-    @property
-    def _details(self) -> DetailPane:
-        return self.query_one(DetailPane)
-
     def show_details(self, title: str, content: VisualType, info: str = "") -> None:
         """Show details, from their beginning if they have another title."""
         if title != self._detail_title.title:
             self._details.scroll_home(animate=False)
         self._detail_title.show(title, info)
         self.query_one("#details", Static).update(content)
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        """Show a failed change in a notice, a failed load in the details."""
+        if group == CHANGE:
+            super().show_error(error, group)
+            return
+        self._list.loading = False
+        self.show_details(self.DETAIL_TITLE, describe_failure("✗", error))
+        self.retry_reload()
 
     def action_next_pane(self) -> None:
         (self._details if self._list.has_focus else self._list).focus()
@@ -173,18 +206,12 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         self.action_next_pane()
 
     @on(PaneLeft)
-    def _go_back(self) -> None:
-        self.action_back()
-
     def action_back(self) -> None:
         """Go to the list, and from the list leave the screen."""
         if self.focused in (None, self._list):
-            self._leave()
+            self.action_leave()
         else:
             self._list.focus()
-
-    def _leave(self) -> None:
-        self.dismiss(None)
 
 
 class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
@@ -202,9 +229,6 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         """Submit the input as Enter does; bound with priority to show in the footer."""
         await self.query_one(Input).action_submit()
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
 
 # The line of keys
 
@@ -213,7 +237,7 @@ GAP = 2
 
 
 class KeyHint(NamedTuple):
-    """A key and what it does."""
+    """A key of the line, and what it does."""
 
     binding: Binding
     key_display: str
@@ -236,10 +260,10 @@ class KeyLine(Widget):
     hints: reactive[tuple[KeyHint, ...]] = reactive(())
     """The keys that fit, in the order of the commands."""
 
-    def __init__(self, *also: str) -> None:
-        """Also show commands of the app, besides those of the screen."""
+    def __init__(self, further: Sequence[str] = ()) -> None:
+        """Also show these commands of the app, besides those of the screen."""
         super().__init__()
-        self._also = also
+        self._further = further
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._update())
@@ -254,7 +278,7 @@ class KeyLine(Widget):
                 active.binding, self.app.get_key_display(active.binding)
             )
             for active in self.screen.active_bindings.values()
-            if active.binding.show or active.binding.id in self._also
+            if active.binding.show or active.binding.id in self._further
             if active.binding.action not in refused
         }
         keys = [*by_action.values()]

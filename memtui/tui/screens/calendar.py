@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import ClassVar, TypeAlias
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -24,16 +24,10 @@ from memtui.model.quantities import plural
 from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import (
-    DayHighlighted,
-    DaySelected,
-    ProgressReported,
-    ScopeChanged,
-)
+from memtui.tui.messages import DayHighlighted, DaySelected, ProgressReported
 from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.status_line import StatusLine
 
 GLYPHS = "·░▒▓█"
 """From no messages to most; the ASCII theme needs five different characters, too."""
@@ -182,9 +176,9 @@ class DayGrid(Widget, can_focus=True):
             self.cursor = day
         elif day < self._first_day:
             year = self._first_day.year
-            self.notify(f"There is nothing before {year}.", markup=False)
+            self.notify(f"There is nothing before {year}.")
         else:
-            self.notify("This is the last day.", markup=False)
+            self.notify("This is the last day.")
 
     def action_cursor_down(self) -> None:
         self._move(DAY)
@@ -210,10 +204,10 @@ class DayGrid(Widget, can_focus=True):
         if self._first_day.year <= year <= self._last_day.year:
             self.go_to(calendar.same_day(self.cursor, year))
         elif self.span is None and not self.is_loaded:
-            self.notify("The years are still being read.", markup=False)
+            self.notify("The years are still being read.")
         else:
             end = "first" if step < 0 else "last"
-            self.notify(f"This is the {end} year.", markup=False)
+            self.notify(f"This is the {end} year.")
 
     def action_first(self) -> None:
         self.go_to(self.span.first if self.span else self.cursor)
@@ -346,6 +340,8 @@ class CalendarScreen(BaseScreen[str]):
         *commands.bindings("go_to_date"),
     ]
 
+    _grid = getters.query_one(DayGrid)
+
     def __init__(self, scope: Scope, day: date | None = None) -> None:
         """Start at a day; by default at the last one with conversations."""
         super().__init__()
@@ -364,12 +360,7 @@ class CalendarScreen(BaseScreen[str]):
     def _today(self) -> date:
         return calendar.local_day(self.now(), self.zone)
 
-    @property
-    def _grid(self) -> DayGrid:
-        return self.query_one(DayGrid)
-
     def on_mount(self) -> None:
-        self.query_one(StatusLine).scope = self._scope
         self._grid.focus()
         self.reload()
 
@@ -392,12 +383,10 @@ class CalendarScreen(BaseScreen[str]):
             ]
             return span, years, browse.list_daily_counts(scope)
 
-        workers.load(self, read, self._show, "years", self._show_loading)
+        self.load(read, self._show, "years", self._show_loading)
 
-    @on(ScopeChanged)
-    def change_scope(self, message: ScopeChanged) -> None:
-        """Show the days of another scope; the cursor stays."""
-        self._scope = self.query_one(StatusLine).scope = message.scope
+    def show_scope(self, scope: Scope) -> None:
+        self._scope = scope
         self._grid.show(self._grid.span, (), ())
         self.reload()
 
@@ -457,9 +446,7 @@ class CalendarScreen(BaseScreen[str]):
         elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
             find = partial(browse.find_nearest, wanted, self.zone, self._scope)
-            workers.load(
-                self, find, partial(self._go_to_nearest, grid.cursor), "nearest"
-            )
+            self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
     def _go_to_nearest(self, wanted: date, found: str) -> None:
         """Move to the nearest day with conversations, and say so."""
@@ -474,14 +461,13 @@ class CalendarScreen(BaseScreen[str]):
             f"{date_format.day(wanted)} has no conversations{scope}."
             f" Nearest: {date_format.day(day)}; enter opens it."
         )
-        self.notify(text, markup=False)
+        self.notify(text)
 
     def action_go_to_date(self) -> None:
-        def arrive(node_id: str | None) -> None:
-            if node_id:
-                self._grid.go_to(calendar.period(node_id).first)
+        def arrive(node_id: str) -> None:
+            self._grid.go_to(calendar.period(node_id).first)
 
-        self.app.push_screen(DateScreen(), arrive)
+        self.memtui.ask(DateScreen(), arrive)
 
     def action_back(self) -> None:
         self.dismiss("")

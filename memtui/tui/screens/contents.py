@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
@@ -31,7 +31,6 @@ from memtui.tui.messages import (
     NodeSelected,
     PaneLeft,
     ProgressReported,
-    ScopeChanged,
     SessionRequested,
     SourceRequested,
     SourceSelected,
@@ -104,6 +103,10 @@ class ContentsScreen(BaseScreen[None]):
 
     FURTHER_KEYS = ("show_sessions", "show_calendar", "show_jobs")
 
+    _tree = getters.query_one(TocTree)
+    _page = getters.query_one(NodePage)
+    _source = getters.query_one(SourcePane)
+
     def __init__(self, scope: Scope, size: Size) -> None:
         # With the classes of its size from the start, it is laid out but once.
         found = [max(one for one in LAYOUTS if one[0] <= size.width)[1]]
@@ -137,20 +140,8 @@ class ContentsScreen(BaseScreen[None]):
                 yield SourcePane(zone, now, id="source")
 
     def on_mount(self) -> None:
-        self._set_scope(self._scope)
+        self.show_scope(self._scope)
         self._tree.focus()
-
-    @property
-    def _tree(self) -> TocTree:
-        return self.query_one(TocTree)
-
-    @property
-    def _page(self) -> NodePage:
-        return self.query_one(NodePage)
-
-    @property
-    def _source(self) -> SourcePane:
-        return self.query_one(SourcePane)
 
     # Panes
 
@@ -208,7 +199,7 @@ class ContentsScreen(BaseScreen[None]):
 
     def action_zoom(self) -> None:
         if self.has_class("-narrow"):
-            self.notify("This pane fills the screen already.", markup=False)
+            self.notify("This pane fills the screen already.")
         else:
             self.toggle_class("-zoomed")
 
@@ -250,7 +241,7 @@ class ContentsScreen(BaseScreen[None]):
         if self._source.release_target() and self._page.bullets.request_source():
             return
         if not self._page.bullets.step_grip(1):
-            self.notify("This is the last source of this page.", markup=False)
+            self.notify("This is the last source of this page.")
 
     def action_previous_source(self) -> None:
         """Show the previous source; if the source pane was hidden, only show that."""
@@ -258,7 +249,7 @@ class ContentsScreen(BaseScreen[None]):
             return
         self._source.release_target()
         if not self._page.bullets.step_grip(-1):
-            self.notify("This is the first source of this page.", markup=False)
+            self.notify("This is the first source of this page.")
 
     def _show_hidden_source(self) -> bool:
         """Show the source pane; return whether it was hidden."""
@@ -282,10 +273,10 @@ class ContentsScreen(BaseScreen[None]):
     def action_copy_citation(self) -> None:
         citation = self._source.citation()
         if not citation:
-            self.notify("There is no source to copy.", markup=False)
+            self.notify("There is no source to copy.")
             return
         self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation), title="Copied", markup=False)
+        self.notify(format.shorten(citation), title="Copied")
 
     # Jumps
 
@@ -360,15 +351,7 @@ class ContentsScreen(BaseScreen[None]):
         self._tree.seek_sibling(-1)
 
     def action_search(self) -> None:
-        from memtui.tui.screens.search import (
-            SearchHistory,
-            SearchScreen,
-            make_finders,
-        )
-
-        def arrive(target: "JumpTarget | None") -> None:
-            if target is not None:
-                self._jump(Location(target))
+        from memtui.tui.screens.search import SearchHistory, SearchScreen, make_finders
 
         if self._search_history is None:
             self._search_history = SearchHistory()
@@ -376,49 +359,39 @@ class ContentsScreen(BaseScreen[None]):
         finders = make_finders(self.workspace, history, lambda: self._scope)
         screen = SearchScreen(finders, self.zone, self.now, history)
         screen.set_class(self.has_class("-zoomed"), "-over-one")
-        self.app.push_screen(screen, arrive)
+        self.memtui.ask(screen, lambda target: self._jump(Location(target)))
 
     def action_go_to_date(self) -> None:
         from memtui.tui.screens.dialogs import DateScreen
 
-        def arrive(node_id: str | None) -> None:
-            if node_id:
-                self.go_to(node_id)
-
-        self.app.push_screen(DateScreen(), arrive)
+        self.memtui.ask(DateScreen(), self.go_to)
 
     def action_show_versions(self) -> None:
         from memtui.tui.screens.versions import VersionsScreen
 
         line = self._tree.current
         if line is None:
-            self.notify("Select a line of the contents first.", markup=False)
+            self.notify("Select a line of the contents first.")
             return
         if isinstance(line, DaySession):
-            self.notify(NO_VERSIONS.format(len(line.segments)), markup=False)
+            self.notify(NO_VERSIONS.format(len(line.segments)))
             return
 
-        def arrive(is_changed: bool | None) -> None:
-            if is_changed:
-                self._changed |= {*calendar.path(line.node_id)}
-                self.request_reload()
+        def show_change(_: bool) -> None:
+            self._changed |= {*calendar.path(line.node_id)}
+            self.request_reload()
 
         screen = VersionsScreen(line)
-        self.app.push_screen(screen, arrive)
+        self.memtui.ask(screen, show_change)
         if self._last is not None:
             screen.post_message(ProgressReported(self._last.progress))
 
     # The scope
 
-    @on(ScopeChanged)
-    def change_scope(self, message: ScopeChanged) -> None:
-        self._set_scope(message.scope)
-
-    def _set_scope(self, scope: Scope) -> None:
+    def show_scope(self, scope: Scope) -> None:
         self._scope = scope
         self._tree.set_scope(scope)
         self._page.set_scope(scope)
-        self.query_one(StatusLine).scope = scope
         self._update_empty_text()
 
     # Live changes

@@ -18,7 +18,7 @@ from memtui.model import calendar
 from memtui.model.sessions import ResumeCommand
 from memtui.services import browse
 from memtui.text import dates
-from memtui.tui import format, workers
+from memtui.tui import format
 from memtui.tui.screens.base import Dialog
 
 # Going to a date
@@ -65,7 +65,7 @@ class DateScreen(Dialog[str]):
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
         find = partial(browse.find_nearest, date.node_id, self.zone)
-        workers.load(self, find, partial(self._leave_to, date.node_id), "nearest")
+        self.load(find, partial(self._leave_to, date.node_id), "nearest")
 
     def _leave_to(self, wanted: str, found: str) -> None:
         if not found:
@@ -74,8 +74,7 @@ class DateScreen(Dialog[str]):
         if found != wanted:
             self.notify(
                 f"{dates.node_label(wanted)} has no conversations."
-                f" Nearest: {dates.node_label(found)}.",
-                markup=False,
+                f" Nearest: {dates.node_label(found)}."
             )
         self.dismiss(found)
 
@@ -112,7 +111,7 @@ def check_file(typed: str) -> FileCheck:
         )
 
 
-class ExportScreen(Dialog[Path | None]):
+class ExportScreen(Dialog[Path]):
     """Returns the file; an existing one only after a second Enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -139,9 +138,7 @@ class ExportScreen(Dialog[Path | None]):
     @on(Input.Submitted)
     def check(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
-        workers.load(
-            self, partial(check_file, typed), partial(self._submit, typed), "check"
-        )
+        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
 
     def _submit(self, typed: str, check: FileCheck) -> None:
         if check.problem:
@@ -211,12 +208,12 @@ class ResumeScreen(Dialog[bool]):
 
     def action_answer(self, is_yes: bool) -> None:
         if is_yes and self._problem:
-            self.notify(self._problem, markup=False)
+            self.notify(self._problem)
         else:
             self.dismiss(is_yes)
 
     def action_copy(self) -> None:
         if self._resume.argv:
             self.app.copy_to_clipboard(str(self._resume))
-            self.notify(str(self._resume), title="Copied", markup=False)
+            self.notify(str(self._resume), title="Copied")
             self.dismiss(False)

@@ -123,7 +123,7 @@ class FilterInput(Input):
         return not is_first and super().check_consume_key(key, character)
 
 
-class FilterScreen(Dialog[Scope | None]):
+class FilterScreen(Dialog[Scope]):
     """Returns the new scope, or None if it stays the same."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -150,7 +150,7 @@ class FilterScreen(Dialog[Scope | None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
         self._show_draft()
-        workers.load(self, browse.list_scopes, self._show_parts, "parts")
+        self.load(browse.list_scopes, self._show_parts, "parts")
 
     def _show_parts(self, parts: ScopeChoices) -> None:
         self._parts = parts

@@ -16,7 +16,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.paths import with_tilde
-from memtui.tui import commands, format, workers
+from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -74,7 +74,7 @@ class HooksScreen(BaseScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(AgentList).loading = True
-        workers.load(self, self._hooks.statuses, self._show, "hooks")
+        self.load(self._hooks.statuses, self._show, "hooks")
 
     def _show(self, installations: "Sequence[HookStatus]") -> None:
         agents = self.query_one(AgentList)
@@ -99,7 +99,7 @@ class HooksScreen(BaseScreen[None]):
         self._agent = one.agent
         is_removal = one.is_installed and one.is_current
         plan = partial(self._hooks.plan, one.agent, is_removal=is_removal)
-        workers.load(self, plan, self._show_change, "hooks")
+        self.load(plan, self._show_change, "hooks")
 
     def _show_change(self, change: "ConfigChange") -> None:
         if change.agent != self._agent:
@@ -118,12 +118,12 @@ class HooksScreen(BaseScreen[None]):
 
     def action_write_change(self) -> None:
         if self._change is None:
-            self.notify("There is no change to write.", markup=False)
+            self.notify("There is no change to write.")
             return
         change, self._change = self._change, None
         self.refresh_bindings()
         write = partial(_write, self._hooks, change)
-        workers.load(self, write, partial(self._show_written, change.agent), "hooks")
+        self.load(write, partial(self._show_written, change.agent), "hooks")
 
     def _show_written(self, agent: str, installations: "Sequence[HookStatus]") -> None:
         self._show(installations)

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -22,9 +22,9 @@ from memtui.services import jobs
 from memtui.services.jobs import REASONS
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
-from memtui.tui import commands, format, workers
+from memtui.tui import commands
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.base import AGAIN, ListDetailScreen
+from memtui.tui.screens.base import CHANGE, ListDetailScreen
 from memtui.tui.widgets import status_line
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -338,17 +338,13 @@ STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
 class JobsScreen(ListDetailScreen[None]):
     """Shows live progress; the model's jobs can be paused and run here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings(
-            "pause_job",
-            "run_now",
-            in_footer=True,
-            back="Go back to the list, or leave it.",
-        ),
-        *commands.bindings("next_pane", "previous_pane"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "pause_job", "run_now", in_footer=True, back="Go back to the list, or leave it."
+    )
 
     DETAIL_TITLE = "Status"
+
+    _list = getters.query_one(JobList)
 
     def __init__(self) -> None:
         super().__init__()
@@ -363,13 +359,7 @@ class JobsScreen(ListDetailScreen[None]):
         yield PaneTitle("Jobs")
         yield JobList(self.zone)
 
-    @property
-    def _list(self) -> JobList:
-        return self.query_one(JobList)
-
     def on_mount(self) -> None:
-        self._list.focus()
-        self.reload()
         self.set_interval(1.0, self._update_clock)
 
     def reload(self) -> None:
@@ -383,7 +373,7 @@ class JobsScreen(ListDetailScreen[None]):
                 has_worker=workspace.has_worker,
             )
 
-        workers.load(self, read, self._show, "jobs")
+        self.load(read, self._show, "jobs")
 
     def _show(self, work: "WorkStatus") -> None:
         self._state = replace(self._state, work=work)
@@ -423,14 +413,6 @@ class JobsScreen(ListDetailScreen[None]):
         if self._last is not None and self._last.progress.model.node_id:
             self._update_model()
 
-    def show_error(self, error: BaseException, group: str) -> None:
-        if group == "change":
-            super().show_error(error, group)
-        else:
-            text = Content.styled(f"✗ {format.error_text(error)}", "$error")
-            self.show_details("Status", text + f"\n{AGAIN}")
-            self.retry_reload()
-
     @on(ProgressReported)
     def follow_progress(self, message: ProgressReported) -> None:
         was_ours, self._last = self._is_ours, message
@@ -466,7 +448,7 @@ class JobsScreen(ListDetailScreen[None]):
                 f"{OTHER_PROCESS.capitalize()}. Do it there, or in a shell: {shell}"
             )
         if problem:
-            self.notify(problem, markup=False)
+            self.notify(problem)
         return None if problem else Job(name)
 
     def action_pause_job(self) -> None:
@@ -481,17 +463,12 @@ class JobsScreen(ListDetailScreen[None]):
         else:
             change = jobs.pause
             text = f"{JOB_TITLES[job]}: paused. A running call is finished first."
-        workers.run(
-            self, partial(change, [job]), lambda _: self._confirm(text), "change"
-        )
+        self.execute(partial(change, [job]), lambda _: self._confirm(text), CHANGE)
 
     def action_run_now(self) -> None:
         if job := self._selected_job("run"):
-            workers.run(
-                self,
-                partial(self._request_run, job),
-                partial(self._confirm_run, job),
-                "change",
+            self.execute(
+                partial(self._request_run, job), partial(self._confirm_run, job), CHANGE
             )
 
     def _request_run(self, job: Job) -> str:
@@ -507,5 +484,5 @@ class JobsScreen(ListDetailScreen[None]):
         self._confirm(f"{JOB_TITLES[job]}: requested. {when}")
 
     def _confirm(self, text: str) -> None:
-        self.notify(text, markup=False)
+        self.notify(text)
         self.reload()

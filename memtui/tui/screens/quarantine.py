@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -28,9 +28,9 @@ from memtui.services.quarantine import (
     RetryResult,
 )
 from memtui.text import date_format
-from memtui.tui import commands, format, workers
+from memtui.tui import commands
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
+from memtui.tui.screens.base import CHANGE, Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import describe_failures
@@ -152,18 +152,17 @@ EMPTY = "No skipped input: everything was imported."
 class QuarantineScreen(ListDetailScreen[None]):
     """Lists the entries, and shows why the selected one was skipped."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings(
-            "retry",
-            "retry_all",
-            "dismiss_entry",
-            in_footer=True,
-            back="Go back to the list, or leave it.",
-        ),
-        *commands.bindings("next_pane", "previous_pane"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "retry",
+        "retry_all",
+        "dismiss_entry",
+        in_footer=True,
+        back="Go back to the list, or leave it.",
+    )
 
     DETAIL_TITLE = "Why"
+
+    _list = getters.query_one(QuarantineList)
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,14 +184,8 @@ class QuarantineScreen(ListDetailScreen[None]):
         is_empty = self.has_class("-empty")
         return ("retry", "retry_all", "dismiss_entry", "open") if is_empty else ()
 
-    @property
-    def _list(self) -> QuarantineList:
-        return self.query_one(QuarantineList)
-
     def on_mount(self) -> None:
         self._list.loading = True
-        self._list.focus()
-        self.reload()
 
     # Loading
 
@@ -204,7 +197,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             page = quarantine.page(limit=LISTED)
             return page, quarantine.outcomes(retried) if retried else ()
 
-        workers.load(self, read, self._show, "list")
+        self.load(read, self._show, "list")
 
     def _show(self, loaded: tuple[QuarantinePage, Sequence[RetryOutcome]]) -> None:
         page, outcomes = loaded
@@ -229,24 +222,13 @@ class QuarantineScreen(ListDetailScreen[None]):
     def load_entry(self) -> None:
         if entry := self._list.current:
             show = self.workspace.quarantine.show
-            workers.load(
-                self, partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show"
-            )
+            self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
 
     def _show_entry(self, shown: QuarantineContent) -> None:
         entry = self._list.current
         if entry is not None and entry.name == shown.entry.name:
             content = describe_entry(shown, self.zone, self.now())
             self.show_details(entry.name, content)
-
-    def show_error(self, error: BaseException, group: str) -> None:
-        if group == "dismiss":
-            super().show_error(error, group)
-            return
-        self._list.loading = False
-        text = Content.styled(f"✗ {format.error_text(error)}", "$error")
-        self.show_details("Why", text + f"\n\n{AGAIN}")
-        self.retry_reload()
 
     @on(ProgressReported)
     def follow_progress(self, message: ProgressReported) -> None:
@@ -268,7 +250,7 @@ class QuarantineScreen(ListDetailScreen[None]):
     def _retry(self, *, is_all: bool) -> None:
         entry = self._list.current
         if entry is None:
-            self.notify("There is nothing to retry.", markup=False)
+            self.notify("There is nothing to retry.")
             return
         self._returning = entry.name
 
@@ -291,29 +273,28 @@ class QuarantineScreen(ListDetailScreen[None]):
             return
         self._retried, self._returning = (), ""
         counts = [f"{became.count(what):,} {what}" for what in dict.fromkeys(became)]
-        self.notify(", ".join(counts) + ".", title="Retried", markup=False)
+        self.notify(", ".join(counts) + ".", title="Retried")
 
     def action_dismiss_entry(self) -> None:
         entry = self._list.current
         if entry is None:
-            self.notify("There is nothing to dismiss.", markup=False)
+            self.notify("There is nothing to dismiss.")
             return
 
-        def answer(chosen: str | None) -> None:
-            if chosen:
-                names = [entry.name] if chosen == ONE else None
-                drop = partial(self.workspace.quarantine.drop, names)
-                workers.run(self, drop, self._show_dropped, "dismiss")
+        def drop(chosen: str) -> None:
+            names = [entry.name] if chosen == ONE else None
+            drop = partial(self.workspace.quarantine.drop, names)
+            self.execute(drop, self._show_dropped, CHANGE)
 
-        self.app.push_screen(DismissScreen(entry, self._list.total), answer)
+        self.memtui.ask(DismissScreen(entry, self._list.total), drop)
 
     def _show_dropped(self, dropped: DropResult) -> None:
         count = plural(dropped.files + dropped.notes, "entry", "entries")
-        self.notify(f"{count} dismissed.", markup=False)
+        self.notify(f"{count} dismissed.")
         self._show_problems(dropped.problems)
         self.reload()
 
     def _show_problems(self, problems: Sequence[str]) -> None:
         if problems:
             more = f"\nand {len(problems) - 1:,} more" if len(problems) > 1 else ""
-            self.notify(f"{problems[0]}{more}", severity="error", markup=False)
+            self.notify(f"{problems[0]}{more}", severity="error")

@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widgets import Static
 
@@ -42,7 +41,7 @@ from memtui.tui.messages import (
     TurnsPosition,
     TurnsRequested,
 )
-from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
+from memtui.tui.screens.base import LAYOUTS, BaseScreen, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
@@ -102,6 +101,9 @@ class ReaderScreen(BaseScreen[None]):
         ),
     ]  # fmt: skip
 
+    view = getters.query_one(TranscriptView)
+    _find_line = getters.query_one(FindLine)
+
     def __init__(self, key: ConversationKey, event_id: str = "") -> None:
         """Open an event; by default the beginning, or the end of a running session."""
         super().__init__()
@@ -126,14 +128,6 @@ class ReaderScreen(BaseScreen[None]):
         yield TranscriptView()
         yield Static(id="nothing", markup=False)
         yield FindLine()
-
-    @property
-    def view(self) -> TranscriptView:
-        return self.query_one(TranscriptView)
-
-    @property
-    def _find_line(self) -> FindLine:
-        return self.query_one(FindLine)
 
     @property
     def here(self) -> SessionRequested:
@@ -176,7 +170,7 @@ class ReaderScreen(BaseScreen[None]):
             self._show_about(about)
             self._show_turns(wanted, loaded)
 
-        workers.load(self, read, show, TURNS, self._show_loading)
+        self.load(read, show, TURNS, self._show_loading)
 
     @on(TurnsRequested)
     def load_turns(self, wanted: TurnsRequested) -> None:
@@ -185,7 +179,7 @@ class ReaderScreen(BaseScreen[None]):
             return
         self._is_jumping = wanted.is_jump
         read = partial(self._turn_loader(), wanted)
-        workers.load(self, read, partial(self._show_turns, wanted), TURNS)
+        self.load(read, partial(self._show_turns, wanted), TURNS)
 
     def _turn_loader(self) -> Callable[[TurnsRequested], LoadedTurns]:
         """Return what loads turns on a thread, and renders them as at present."""
@@ -222,7 +216,7 @@ class ReaderScreen(BaseScreen[None]):
         self._catch_up(layout, expanded)
         self.set_class(not view.buffer.turns, "-empty")
         if not view.buffer.turns:
-            self._show_text(Content(EMPTY))
+            self.show_instead(EMPTY)
 
     def _replace_turns(
         self,
@@ -266,21 +260,16 @@ class ReaderScreen(BaseScreen[None]):
             self._find_line.show_error()
             self._render_again()
         if group in (PLACE, WRITE):
-            self.notify(format.error_text(error), severity="error", markup=False)
+            self.notify(format.error_text(error), severity="error")
         elif isinstance(error, ConversationGoneError):
-            self._show_text(Content(GONE))
+            self.show_instead(GONE)
         elif not self.view.buffer.turns:
-            text = f"✗ This session could not be read: {format.error_text(error)}"
-            self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")
+            lead = "✗ This session could not be read:"
+            self.show_instead(describe_failure(lead, error))
             self.retry_reload()
         elif group != NEWS:
             text = f"✗ Not loaded: {format.error_text(error)}."
-            self.notify(text, severity="error", markup=False)
-
-    def _show_text(self, content: Content) -> None:
-        """Show a text in place of the transcript."""
-        self.query_one("#nothing", Static).update(content)
-        self.set_class(True, "-empty")
+            self.notify(text, severity="error")
 
     # Live changes
 
@@ -325,7 +314,7 @@ class ReaderScreen(BaseScreen[None]):
                 view.set_measure(length, shown.turns[0].position)
                 self._catch_up(layout, frozenset(self._expanded))
 
-        workers.load(self, read, show, NEWS)
+        self.load(read, show, NEWS)
 
     # Rendering
 
@@ -371,13 +360,13 @@ class ReaderScreen(BaseScreen[None]):
                 self._show_match()
 
         render = partial(turn_rendering.render_turns, turns, layout, expanded)
-        workers.load(self, render, show, "render")
+        self.load(render, show, "render")
 
     def action_toggle_expanded(self) -> None:
         turn = self.view.current
         if turn is None or not turn_rendering.is_collapsible(turn.event):
             text = "Only tool calls and notes can be expanded."
-            self.notify(text, markup=False)
+            self.notify(text)
             return
         self._expanded ^= {turn.event.event_id}
         self._render_again([turn.event.event_id])
@@ -398,7 +387,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def action_toggle_thinking(self) -> None:
         if self.about is None or not self.about.thoughts:
-            self.notify("This session has no thinking.", markup=False)
+            self.notify("This session has no thinking.")
             return
         self._with_thinking = not self._with_thinking
         self._update_title(self.about)
@@ -420,10 +409,10 @@ class ReaderScreen(BaseScreen[None]):
                     self._go_to(place)
                 else:
                     which = "last" if step > 0 else "first"
-                    self.notify(f"This is your {which} prompt.", markup=False)
+                    self.notify(f"This is your {which} prompt.")
 
             read = partial(conversation.find_question, self.key, here, step)
-            workers.load(self, read, go, "prompt")
+            self.load(read, go, "prompt")
 
     def _go_to(self, place: EventPosition) -> None:
         number = self.view.start_jump()
@@ -446,7 +435,7 @@ class ReaderScreen(BaseScreen[None]):
         def read() -> "tuple[EventPosition, ...]":
             return tuple(conversation.find_text(self.key, words)) if words else ()
 
-        workers.load(self, read, partial(self._show_found, words), FIND)
+        self.load(read, partial(self._show_found, words), FIND)
 
     def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
         """Mark the matches, and go to the first from where the search began."""
@@ -504,17 +493,17 @@ class ReaderScreen(BaseScreen[None]):
     def _step_match(self, by: int) -> None:
         here, line = self.view.cursor, self._find_line
         if line.is_searching:
-            self.notify("Searching…", markup=False)
+            self.notify("Searching…")
         elif line.words and not line.matches:
-            self.notify("No match in this session.", markup=False)
+            self.notify("No match in this session.")
         elif not line.matches or here is None:
-            self.notify("Press / to find words first.", markup=False)
+            self.notify("Press / to find words first.")
         elif place := line.next_match(here, by):
             self._go_to(place)
             self._show_match()
         else:
             which = "last" if by > 0 else "first"
-            self.notify(f"This is the {which} match.", markup=False)
+            self.notify(f"This is the {which} match.")
 
     @on(TurnHighlighted)
     @on(DescendantFocus)
@@ -541,13 +530,13 @@ class ReaderScreen(BaseScreen[None]):
 
     def _loaded_session(self) -> ConversationInfo | None:
         if self.about is None:
-            self.notify("This session is not loaded yet.", markup=False)
+            self.notify("This session is not loaded yet.")
         return self.about
 
     def _selected_turn(self) -> Turn | None:
         turn = self.view.current
         if turn is None:
-            self.notify("Select a message first.", markup=False)
+            self.notify("Select a message first.")
         return turn
 
     def action_copy_citation(self) -> None:
@@ -566,7 +555,7 @@ class ReaderScreen(BaseScreen[None]):
         source = ", ".join(filter(None, parts))
         citation = f"“{quote}” — {source}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
         self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation), title="Copied", markup=False)
+        self.notify(format.shorten(citation), title="Copied")
 
     def action_show_in_contents(self) -> None:
         if (turn := self._selected_turn()) is None:
@@ -575,13 +564,13 @@ class ReaderScreen(BaseScreen[None]):
         read = partial(
             browse.find_session_node, event.agent, event.session_id, event.timestamp
         )
-        workers.load(self, read, self._go_to_node, PLACE)
+        self.load(read, self._go_to_node, PLACE)
 
     def _go_to_node(self, node_id: str) -> None:
         if node_id:
             self.post_message(NodeRequested(node_id))
         else:
-            self.notify("This is not in the contents yet.", markup=False)
+            self.notify("This is not in the contents yet.")
 
     def action_resume(self) -> None:
         if (about := self._loaded_session()) is None:
@@ -589,52 +578,42 @@ class ReaderScreen(BaseScreen[None]):
 
         def ask(checked: tuple[str, ResumeCommand]) -> None:
             problem, resume = checked
-
-            def answer(is_yes: bool | None) -> None:
-                if is_yes:
-                    self._run(resume.argv, resume.folder)
-
-            self.app.push_screen(ResumeScreen(problem, resume), answer)
+            self.memtui.ask(
+                ResumeScreen(problem, resume),
+                lambda _: self._run(resume.argv, resume.folder),
+            )
 
         # On a thread: the folder may be on a slow disk.
         command = sessions.resume_command(about.session)
-        workers.load(self, partial(check_resume, command), ask, PLACE)
+        self.load(partial(check_resume, command), ask, PLACE)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:
         """Run a program in the terminal, and show why it failed."""
         if problem := terminal.run(self.app, argv, folder):
-            self.notify(problem, severity="warning", markup=False)
+            self.notify(problem, severity="warning")
 
     def action_export(self) -> None:
         if (about := self._loaded_session()) is None:
             return
 
-        def answer(file: Path | None) -> None:
-            if file is None:
-                return
+        def write_to(file: Path) -> None:
             # The dialog has asked before an existing file is replaced.
             write = partial(export.write, self.key, self.zone, file, may_replace=True)
-            workers.run(
-                self,
-                write,
-                lambda _: self.notify(str(file), title="Exported", markup=False),
-                WRITE,
+            self.execute(
+                write, lambda _: self.notify(str(file), title="Exported"), WRITE
             )
 
         file = _working_folder() / export.file_name(about, self.zone)
-        self.app.push_screen(ExportScreen(file), answer)
+        self.memtui.ask(ExportScreen(file), write_to)
 
     def action_edit(self) -> None:
         if not terminal.editor():
-            self.notify(NO_EDITOR, markup=False)
+            self.notify(NO_EDITOR)
         elif (about := self._loaded_session()) is not None:
             name = export.file_name(about, self.zone)
             read = partial(self._file_to_edit, name)
-            workers.run(
-                self,
-                read,
-                lambda file: self._run([*terminal.editor(), str(file)]),
-                WRITE,
+            self.execute(
+                read, lambda file: self._run([*terminal.editor(), str(file)]), WRITE
             )
 
     def _file_to_edit(self, name: str) -> Path:

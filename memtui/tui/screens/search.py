@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -27,7 +27,7 @@ from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED
 from memtui.services import browse, session_outcomes
 from memtui.services.browse import ScopeChoices
-from memtui.tui import format, workers
+from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets.result_list import (
     JumpTarget,
@@ -287,7 +287,7 @@ EMPTY = (
 SEARCH, LANDING = "search", "landing"
 
 
-class SearchScreen(Dialog[JumpTarget | None]):
+class SearchScreen(Dialog[JumpTarget]):
     """Returns where the chosen hit leads, or None; the screen below stays as it was."""
 
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
@@ -305,6 +305,8 @@ class SearchScreen(Dialog[JumpTarget | None]):
         Binding("ctrl+s", "use_suggestion", "use the suggestion", show=False),
         Binding("escape", "leave", "back"),
     ]
+
+    _list = getters.query_one(ResultList)
 
     def __init__(
         self,
@@ -372,8 +374,8 @@ class SearchScreen(Dialog[JumpTarget | None]):
         self._show_view()
         # Opens the index while the first letters are typed.
         warm_up = partial(self._finders[self.view], "memtui ")
-        workers.run(self, warm_up, lambda _: None, "warm-up")
-        workers.run(self, browse.list_scopes, self._complete_with, "known")
+        self.execute(warm_up, lambda _: None, "warm-up")
+        self.execute(browse.list_scopes, self._complete_with, "known")
 
     def _complete_with(self, parts: ScopeChoices) -> None:
         """Complete known names in filters; say so if the store is empty."""
@@ -405,10 +407,6 @@ class SearchScreen(Dialog[JumpTarget | None]):
         line.value = text
         line.cursor_position = len(text)
 
-    @property
-    def _list(self) -> ResultList:
-        return self.query_one(ResultList)
-
     # Searching
 
     @on(Input.Changed)
@@ -432,7 +430,9 @@ class SearchScreen(Dialog[JumpTarget | None]):
             view, query = searching = self._searching = self.view, self._text
             find, show = self._finders[view], partial(self.show_result, view, query)
             slow = partial(self._show_slow, searching)
-            workers.run(self, lambda: to_results(find(query)), show, SEARCH, slow)
+            self.load(
+                lambda: to_results(find(query)), show, SEARCH, slow, exclusive=False
+            )
 
     def _show_slow(self, searching: tuple[SearchView, str]) -> None:
         if self._searching is searching:
@@ -552,7 +552,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         find = partial(
             browse.find_session_node, target.agent, target.session_id, target.at
         )
-        workers.load(self, find, partial(self.land, target), LANDING)
+        self.load(find, partial(self.land, target), LANDING)
 
     def land(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import takewhile
 from typing import ClassVar
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -25,16 +25,10 @@ from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import (
-    ProgressReported,
-    ScopeChanged,
-    SessionRequested,
-    SessionsRequested,
-)
-from memtui.tui.screens.base import AGAIN, EMPTY, LAYOUTS, BaseScreen
+from memtui.tui.messages import ProgressReported, SessionRequested, SessionsRequested
+from memtui.tui.screens.base import EMPTY, LAYOUTS, BaseScreen, describe_failure
 from memtui.tui.widgets.find_line import FindInput
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import fit, mark_selected
 
 SESSIONS_PAGE = 200
@@ -321,6 +315,9 @@ class SessionsScreen(BaseScreen[None]):
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
+    _list = getters.query_one(SessionList)
+    _input = getters.query_one(FindInput)
+
     def __init__(self, scope: Scope) -> None:
         super().__init__()
         self.listing = SessionQuery(of=scope)
@@ -334,16 +331,7 @@ class SessionsScreen(BaseScreen[None]):
         yield SessionList(self.zone, self.now)
         yield Static(id="nothing", markup=False)
 
-    @property
-    def _list(self) -> SessionList:
-        return self.query_one(SessionList)
-
-    @property
-    def _input(self) -> FindInput:
-        return self.query_one(FindInput)
-
     def on_mount(self) -> None:
-        self.query_one(StatusLine).scope = self.listing.of
         self._list.focus()
         self.reload()
 
@@ -365,7 +353,7 @@ class SessionsScreen(BaseScreen[None]):
             sessions.list_around, self.listing, session, place, 2 * SESSIONS_PAGE
         )
         slow = self._show_loading if shown.is_outdated else None
-        workers.load(self, read, partial(self._show_reloaded, place), "list", slow)
+        self.load(read, partial(self._show_reloaded, place), "list", slow)
 
     def _show_reloaded(self, place: int, loaded: SessionRange) -> None:
         shift = 0 if loaded.selected is None else loaded.selected - place
@@ -376,7 +364,7 @@ class SessionsScreen(BaseScreen[None]):
         offset, limit = message.offset, message.limit
         read = partial(sessions.list_range, self.listing, offset, limit)
         # A group of its own: pages do not supersede each other.
-        workers.load(self, read, self._show_page, f"{PAGE_GROUP}{offset}")
+        self.load(read, self._show_page, f"{PAGE_GROUP}{offset}")
 
     def _show_page(self, loaded: SessionRange) -> None:
         if loaded.query == self.listing and loaded.total != self._list.total:
@@ -394,7 +382,7 @@ class SessionsScreen(BaseScreen[None]):
             measure = f"{measure} of {loaded.stored:,}"
         self.query_one(PaneTitle).show(f"Sessions, {loaded.query.order}", measure)
         if not loaded.total:
-            self._show_text(Content(self._why_empty() if loaded.stored else EMPTY))
+            self.show_instead(self._why_empty() if loaded.stored else EMPTY)
         self.set_class(not loaded.total, "-empty")
 
     def _why_empty(self) -> str:
@@ -402,10 +390,6 @@ class SessionsScreen(BaseScreen[None]):
         parts = [f"“{' '.join(words)}”"] if words else []
         parts += [format.scope_text(scope)] if scope.is_narrow else []
         return NO_MATCH.format(filter=" · ".join(parts))
-
-    def _show_text(self, content: Content) -> None:
-        self.query_one("#nothing", Static).update(content)
-        self.set_class(True, "-empty")
 
     def show_error(self, error: BaseException, group: str) -> None:
         reason = format.error_text(error)
@@ -418,8 +402,8 @@ class SessionsScreen(BaseScreen[None]):
         if self._list.sessions:
             self.query_one(PaneTitle).info = f"✗ not loaded: {reason}"
         else:
-            text = f"✗ The sessions could not be read: {reason}"
-            self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")
+            lead = "✗ The sessions could not be read:"
+            self.show_instead(describe_failure(lead, error))
 
     # Sorting and filtering
 
@@ -445,10 +429,8 @@ class SessionsScreen(BaseScreen[None]):
         self._filter_by_typed()
         self.set_focus(self._list)
 
-    @on(ScopeChanged)
-    def change_scope(self, message: ScopeChanged) -> None:
-        self.query_one(StatusLine).scope = message.scope
-        self._change_listing(replace(self.listing, of=message.scope))
+    def show_scope(self, scope: Scope) -> None:
+        self._change_listing(replace(self.listing, of=scope))
 
     def _change_listing(self, listing: SessionQuery) -> None:
         self.listing = listing

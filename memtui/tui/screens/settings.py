@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from memtui.tui import commands, format, workers
+from memtui.tui import commands, format
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
@@ -139,7 +139,7 @@ def _text(entry: "SettingEntry") -> str:
     return f"{setting.name} {setting.description} {setting.unit} {entry.text}".lower()
 
 
-class SettingScreen(Dialog["SettingEntry | None"]):
+class SettingScreen(Dialog["SettingEntry"]):
     """A dialog that changes one setting; returns its new entry once it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -215,7 +215,7 @@ class SettingScreen(Dialog["SettingEntry | None"]):
             return
         self._is_saving = True
         change = partial(self._change, self._entry.setting.name, event.value)
-        workers.load(self, change, self._leave_saved, "save")
+        self.load(change, self._leave_saved, "save")
 
     def _leave_saved(self, entry: "SettingEntry") -> None:
         self.app.post_message(SettingChanged(entry))
@@ -248,16 +248,16 @@ NO_MATCH = "No setting matches. Press esc to show all settings."
 class SettingsScreen(ListDetailScreen[None]):
     """Lists the settings and explains the selected one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings(
-            in_footer=True,
-            find_here="Filter the settings by words.",
-            back="Clear the filter, go back to the list, or leave it.",
-        ),
-        *commands.bindings("next_pane", "previous_pane"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        in_footer=True,
+        find_here="Filter the settings by words.",
+        back="Clear the filter, go back to the list, or leave it.",
+    )
 
     DETAIL_TITLE = "Setting"
+
+    _list = getters.query_one(SettingList)
+    _input = getters.query_one("#find", Input)
 
     def __init__(self, settings: "SettingsEditor") -> None:
         super().__init__()
@@ -273,25 +273,13 @@ class SettingsScreen(ListDetailScreen[None]):
         yield SettingList()
         yield Static(NO_MATCH, id="nothing", markup=False)
 
-    @property
-    def _list(self) -> SettingList:
-        return self.query_one(SettingList)
-
-    @property
-    def _input(self) -> Input:
-        return self.query_one("#find", Input)
-
-    def on_mount(self) -> None:
-        self._list.focus()
-        self.reload()
-
     def on_screen_resume(self) -> None:
         """Reload: the file may have been repaired meanwhile."""
         if self._sheet is not None:
             self.reload()
 
     def reload(self) -> None:
-        workers.load(self, self._settings.read, self._show, "settings")
+        self.load(self._settings.read, self._show, "settings")
 
     def _show(self, sheet: "SettingsState") -> None:
         self._sheet = sheet
@@ -300,9 +288,6 @@ class SettingsScreen(ListDetailScreen[None]):
         broken.display = bool(sheet.problem)
         self._list.show(sheet.entries, self._input.value)
         self._show_count()
-
-    def show_error(self, error: BaseException, group: str) -> None:
-        self.show_details("Setting", Content(f"✗ {format.error_text(error)}"))
 
     # Filtering
 
@@ -342,19 +327,17 @@ class SettingsScreen(ListDetailScreen[None]):
         if entry is None or sheet is None:
             return
         if sheet.problem or entry.locked_reason:
-            self.notify(f"{sheet.problem or entry.locked_reason}.", markup=False)
+            self.notify(f"{sheet.problem or entry.locked_reason}.")
             return
         file = entry.origin.rpartition(":")[0] if entry.is_set else sheet.file
         screen = SettingScreen(entry, file, self._settings.change)
-        self.app.push_screen(screen, self._confirm)
+        self.memtui.ask(screen, self._confirm)
 
-    def _confirm(self, entry: "SettingEntry | None") -> None:
-        if entry is None:
-            return
+    def _confirm(self, entry: "SettingEntry") -> None:
         name, value = entry.setting.name, entry.text or EMPTY_VALUE
         is_later = needs_restart(entry) or entry.setting.applies_to
         effect = effect_time(entry) if is_later else "now"
-        self.notify(f"{name} is {value}; takes effect {effect}.", markup=False)
+        self.notify(f"{name} is {value}; takes effect {effect}.")
 
     def action_back(self) -> None:
         """Clear the filter, go back to the list, or leave."""

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -30,9 +30,9 @@ from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
 from memtui.services import explain, versions
 from memtui.text import date_format
-from memtui.tui import commands, format, workers
+from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.base import AGAIN, ListDetailScreen
+from memtui.tui.screens.base import AGAIN, CHANGE, ListDetailScreen
 from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -172,10 +172,12 @@ class VersionsScreen(ListDetailScreen[bool]):
             in_footer=True,
             back="Go back to the list, or leave it.",
         ),
-        *commands.bindings("next_pane", "previous_pane", "show_withheld"),
+        *commands.bindings("show_withheld"),
     ]
 
     DETAIL_TITLE = "Version"
+
+    _list = getters.query_one(VersionList)
 
     def __init__(self, line: TocEntry) -> None:
         super().__init__()
@@ -190,21 +192,13 @@ class VersionsScreen(ListDetailScreen[bool]):
         yield Static(id="about", markup=False)
         yield VersionList(self.zone)
 
-    @property
-    def _list(self) -> VersionList:
-        return self.query_one(VersionList)
-
     def on_mount(self) -> None:
         self._list.loading = True
-        self._list.focus()
-        self.reload()
 
     # Loading
 
     def reload(self) -> None:
-        workers.load(
-            self, partial(versions.get_history, self._line.node_id), self._show, "list"
-        )
+        self.load(partial(versions.get_history, self._line.node_id), self._show, "list")
 
     def _show(self, history: TocHistory | None) -> None:
         self._list.loading = False
@@ -243,9 +237,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         self._confirming = 0
         if one := self._list.current:
             read = partial(versions.get_version, self._line.node_id, one.version)
-            workers.load(
-                self, read, partial(self._show_version, one.version), "version"
-            )
+            self.load(read, partial(self._show_version, one.version), "version")
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
         one = self._list.current
@@ -280,18 +272,18 @@ class VersionsScreen(ListDetailScreen[bool]):
         """Pin the selected version, or unpin it; confirm a rejected one first."""
         one = self._list.current
         if one is None:
-            self.notify(NOT_SUMMARIZED, markup=False)
+            self.notify(NOT_SUMMARIZED)
         elif one.is_pinned:
-            workers.run(self, self._unpin, self._confirm, "change")
+            self.execute(self._unpin, self._confirm, CHANGE)
         elif one.rejection and self._confirming != one.version:
             self._confirming = one.version
             text = (
                 f"Version {one.version} was rejected: {one.rejection}."
                 "\nPress P again to pin it anyway."
             )
-            self.notify(text, severity="warning", markup=False)
+            self.notify(text, severity="warning")
         else:
-            workers.run(self, partial(self._pin, one), self._confirm, "change")
+            self.execute(partial(self._pin, one), self._confirm, CHANGE)
 
     def _pin(self, one: TocVersion) -> str:
         versions.pin(
@@ -309,9 +301,9 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def action_regenerate(self) -> None:
         if self._list.current is None:
-            self.notify(NOT_SUMMARIZED, markup=False)
+            self.notify(NOT_SUMMARIZED)
         else:
-            workers.run(self, self._request_version, self._confirm, "change")
+            self.execute(self._request_version, self._confirm, CHANGE)
 
     def _request_version(self) -> str:
         shown = versions.request(self._line.node_id, self.now())
@@ -323,12 +315,12 @@ class VersionsScreen(ListDetailScreen[bool]):
     def _confirm(self, text: str) -> None:
         self._is_changed, self._confirming = True, 0
         self.app.clear_notifications()
-        self.notify(text, markup=False)
+        self.notify(text)
         self.reload()
 
     def action_show_withheld(self) -> None:
-        self.notify(ALL_SHOWN, markup=False)
+        self.notify(ALL_SHOWN)
 
-    def _leave(self) -> None:
+    def action_leave(self) -> None:
         self.app.clear_notifications()
         self.dismiss(self._is_changed)

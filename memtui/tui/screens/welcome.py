@@ -15,7 +15,7 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
 from memtui.services.capture_sources import agent_title
-from memtui.tui import commands, format, workers
+from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
@@ -69,7 +69,7 @@ class WelcomeScreen(BaseScreen[bool]):
 
     def on_mount(self) -> None:
         self._show("Searching this machine for conversations…", "", IMPORT_ONCE)
-        workers.load(self, self.workspace.histories, self._show_found, "histories")
+        self.load(self.workspace.histories, self._show_found, "histories")
 
     def _show(
         self, offer: str | Content, histories: str | Content, *choices: tuple[str, str]
@@ -134,18 +134,18 @@ class WelcomeScreen(BaseScreen[bool]):
 
     def _import(self, *, is_watched: bool) -> None:
         if not self._is_ours:
-            self.notify(IMPORT_ELSEWHERE, markup=False)
+            self.notify(IMPORT_ELSEWHERE)
         elif self._found is None:
-            self.notify("Still searching.", markup=False)
+            self.notify("Still searching.")
         elif not self._found:
-            self.notify(NOTHING_FOUND, markup=False)
+            self.notify(NOTHING_FOUND)
         else:
             self.memtui.start_import(self._found, is_watched=is_watched)
             self.dismiss(False)
 
     def action_open_demo(self) -> None:
         if self.workspace.is_demo:
-            self.notify("This is the demo.", markup=False)
+            self.notify("This is the demo.")
         else:
             self.dismiss(True)
 

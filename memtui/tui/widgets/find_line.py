@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -40,6 +40,8 @@ class FindInput(Input):
 class FindLine(Horizontal):
     """An input, the matches of its words, and which of them is shown."""
 
+    _input = getters.query_one("#words", Input)
+
     def __init__(self) -> None:
         super().__init__(id="finding")
         self.words = ""
@@ -51,10 +53,6 @@ class FindLine(Horizontal):
         yield Static("/", id="slash", markup=False)
         yield FindInput("words in this session")
         yield Static(id="matches", markup=False)
-
-    @property
-    def _input(self) -> Input:
-        return self.query_one("#words", Input)
 
     @property
     def text(self) -> str:

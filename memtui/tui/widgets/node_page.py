@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -47,7 +47,7 @@ BulletPosition = tuple[int, int]
 """A bullet and one of its grips or quotes, both from 0; -1 for the bullet itself."""
 
 
-class BulletList(ItemList[BulletPosition]):
+class BulletList(ItemList[BulletPosition], workers.Loader):
     """Moves through bullets and quotes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -110,7 +110,7 @@ class BulletList(ItemList[BulletPosition]):
     def toggle_withheld(self) -> bool:
         """Show or hide the bullets no source supports; False if there are none."""
         if not self._withheld:
-            self.notify("Nothing is hidden on this page.", markup=False)
+            self.notify("Nothing is hidden on this page.")
             return False
         first = self._first_withheld
         self._shows_withheld = not self._shows_withheld
@@ -252,7 +252,7 @@ class BulletList(ItemList[BulletPosition]):
         self._quotes[bullet] = ()
         read = partial(_read_quotes, self.bullets[bullet].grip_ids)
         show = partial(self._show_quotes, self.node_id, bullet)
-        workers.run(self, read, show, "quotes")
+        self.execute(read, show, "quotes")
 
     def _show_quotes(self, node_id: str, bullet: int, quotes: Sequence[str]) -> None:
         if node_id == self.node_id and bullet in self._quotes:
@@ -263,7 +263,7 @@ class BulletList(ItemList[BulletPosition]):
         """Notify why quotes could not be read."""
         reason = format.error_text(error)
         text = f"The quotes could not be read: {reason}. Expand again to retry."
-        self.notify(text, severity="error", markup=False)
+        self.notify(text, severity="error")
 
     # Keys
 
@@ -272,7 +272,7 @@ class BulletList(ItemList[BulletPosition]):
             return
         bullet = self.current[0]
         if not self.bullets[bullet].grip_ids:
-            self.notify("This bullet has no source to quote.", markup=False)
+            self.notify("This bullet has no source to quote.")
             return
         if bullet in self._quotes:
             del self._quotes[bullet]
@@ -300,9 +300,9 @@ class BulletList(ItemList[BulletPosition]):
 
     def action_open(self) -> None:
         if self.current is None:
-            self.notify("There are no bullets here yet.", markup=False)
+            self.notify("There are no bullets here yet.")
         elif not self.bullets[self.current[0]].grip_ids:
-            self.notify("This bullet has no source to open.", markup=False)
+            self.notify("This bullet has no source to open.")
         else:
             self.post_message(SourceSelected())
 
@@ -393,8 +393,10 @@ NO_BULLETS = {
 ALL_WITHHELD = "No source supports any claim of the model here."
 
 
-class NodePage(Vertical):
+class NodePage(Vertical, workers.Loader):
     """Reads a node on a worker thread and shows it."""
+
+    bullets = getters.query_one(BulletList)
 
     def __init__(
         self,
@@ -425,10 +427,6 @@ class NodePage(Vertical):
         yield PaneTitle("Page")
         yield Static(Content.styled(PLACEHOLDER, "$context"), id="head")
         yield BulletList()
-
-    @property
-    def bullets(self) -> BulletList:
-        return self.query_one(BulletList)
 
     @property
     def is_shown(self) -> bool:
@@ -480,7 +478,7 @@ class NodePage(Vertical):
             read = partial(_read, self._row, self.scope)
             show = partial(self._show, self._row, self.scope)
             slow = None if self.is_shown else self._show_loading
-            workers.load(self, read, show, "node", slow)
+            self.load(read, show, "node", slow)
 
     def _show(
         self,
@@ -503,7 +501,7 @@ class NodePage(Vertical):
         node = self.node
         if node is not None and isinstance(row, TocEntry):
             show = partial(self._show_cost, node)
-            workers.load(self, lambda: self._count(nodes.node_text(node)), show, "cost")
+            self.load(lambda: self._count(nodes.node_text(node)), show, "cost")
         self.post_message(NodeLoaded())
 
     def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:

@@ -34,12 +34,7 @@ from memtui.model.hits import (
 from memtui.text import analyzer, date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.text_block import (
-    GAP,
-    TextBlock,
-    mark_selected,
-    spread,
-)
+from memtui.tui.widgets.text_block import GAP, TextBlock, mark_selected, spread
 
 SearchFunction = Callable[[str], Hits[Hit] | Hits[CombinedHit] | Hits[MessageHit]]
 """Answers a query in one view; any text is a valid query."""

@@ -58,7 +58,7 @@ UNREADABLE = "This source cannot be read: memtui doctor says more."
 TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
 
 
-class SourcePane(Vertical):
+class SourcePane(Vertical, workers.Loader):
     """Reads a source on a worker thread and shows it."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -124,11 +124,11 @@ class SourcePane(Vertical):
         expansion, size = self.expansion, self._context_size
         shown = max(len(expansion.events_before), len(expansion.events_after))
         if not expansion.excerpt_events:
-            self.notify(NO_SOURCE, markup=False)
+            self.notify(NO_SOURCE)
         elif more and (shown < size or size == MAX_CONTEXT):
-            self.notify("There is nothing more within an hour of it.", markup=False)
+            self.notify("There is nothing more within an hour of it.")
         elif not more and size == 0:
-            self.notify("Only the source itself is shown.", markup=False)
+            self.notify("Only the source itself is shown.")
         else:
             step = STEP if more else -STEP
             self._context_size = min(MAX_CONTEXT, max(0, size + step))
@@ -140,7 +140,7 @@ class SourcePane(Vertical):
         wanted = self._requested
         read = partial(_read, wanted, self._context_size)
         slow = None if self.expansion.excerpt_events else self._show_loading
-        workers.load(self, read, partial(self._show, wanted), "source", slow)
+        self.load(read, partial(self._show, wanted), "source", slow)
 
     def _show(self, wanted: SourceRequested, expansion: Expansion) -> None:
         """Show the events, the quoted ones a third of the way down."""
@@ -205,7 +205,7 @@ class SourcePane(Vertical):
     def action_open(self) -> None:
         session, own = self.expansion.session, self.expansion.excerpt_events
         if session is None or not own:
-            self.notify(NO_SOURCE, markup=False)
+            self.notify(NO_SOURCE)
             return
         event, mine = own[0], (session.agent, session.session_id)
         place = {"event_id": event.event_id, "subagent": event.subagent}

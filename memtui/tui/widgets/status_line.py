@@ -47,8 +47,9 @@ class StatusLine(Widget):
     can_read = reactive(True)
     """False if the screen could not read what it shows."""
 
-    def __init__(self, *, is_demo: bool) -> None:
+    def __init__(self, scope: Scope | None, *, is_demo: bool) -> None:
         super().__init__()
+        self.set_reactive(StatusLine.scope, scope)
         self._is_demo = is_demo
         self._latest: PipelineProgress | None = None
         self._shown: PipelineProgress | None = None

@@ -216,7 +216,7 @@ def sparkline(counts: Sequence[int]) -> str:
 # The tree
 
 
-class TocTree(Tree[TocRow], inherit_bindings=False):
+class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
     """The tree of the contents."""
 
     ICON_NODE = "▸ "
@@ -292,7 +292,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 lines if finds_near else 0,
                 is_first=not self.root.children,
             )
-            workers.load(self, read, partial(self._show, self.scope), LOAD_GROUP)
+            self.load(read, partial(self._show, self.scope), LOAD_GROUP)
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
@@ -389,7 +389,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 self._move_to(branch.children[-1])
         if not empty:
             text = f"The contents could not be read: {reason}"
-            self.notify(text, severity="error", markup=False)
+            self.notify(text, severity="error")
         has_more = bool(self._wanted)
         self._wanted |= failed - {_key_of(branch) for branch in empty}
         if has_more:
@@ -462,7 +462,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                     if isinstance(row.data, DaySession):
                         row.expand()
         if not loaded.is_all:
-            self.notify(PARTLY_EXPANDED, markup=False)
+            self.notify(PARTLY_EXPANDED)
 
     # Going to a node
 
@@ -476,13 +476,13 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, select it, and post ``NodeRevealed``."""
         read = partial(day_sessions.get_path, node_id)
-        workers.load(self, read, self._follow, "toc-seek")
+        self.load(read, self._follow, "toc-seek")
 
     def _follow(self, path: Sequence[str]) -> None:
         self.stop_following()
         self._path = list(path)
         if not self._path:
-            self.notify(NOT_FOUND, markup=False)
+            self.notify(NOT_FOUND)
         self._advance()
 
     def _advance(self) -> None:
@@ -515,27 +515,27 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._path = []
             is_all = not self.scope.is_narrow
             text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
-            self.notify(text, markup=False)
+            self.notify(text)
 
     def seek_sibling(self, step: int) -> None:
         """Go to the next older (1) or newer (-1) row of the level of the current."""
         row = self.cursor_node
         if row is None or self.current is None:
-            self.notify("Choose a row of the contents first.", markup=False)
+            self.notify("Choose a row of the contents first.")
             return
         path: list[str] = []
         while row is not None and row is not self.root:
             path.insert(0, _key_of(row)[1])
             row = row.parent
         find = partial(branches.find_sibling, path, step, self.scope, self.zone)
-        workers.load(self, find, partial(self._go_to_sibling, step), "toc-sibling")
+        self.load(find, partial(self._go_to_sibling, step), "toc-sibling")
 
     def _go_to_sibling(self, step: int, path: Sequence[str]) -> None:
         if path:
             self._follow(path)
         else:
             end = "oldest" if step > 0 else "newest"
-            self.notify(f"This is the {end} of its level.", markup=False)
+            self.notify(f"This is the {end} of its level.")
 
     # Changes of the scope and of the store
 
@@ -607,7 +607,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if row is not None and row.allow_expand:
             row.toggle()
         elif row is not None:
-            self.notify(NO_BRANCH, markup=False)
+            self.notify(NO_BRANCH)
 
     def action_expand_all(self) -> None:
         row = self.cursor_node
@@ -618,9 +618,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 branches.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
             )
             show = partial(self._expand_all, self.scope)
-            workers.load(self, find, show, "toc-expand")
+            self.load(find, show, "toc-expand")
         else:
-            self.notify(NO_BRANCH, markup=False)
+            self.notify(NO_BRANCH)
 
     def action_first(self) -> None:
         if self.root.children:
