@@ -1,7 +1,7 @@
 """The jobs: pipeline stages with their queues, the model's jobs, and the model."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +19,7 @@ from memtui.model.jobs import Job, JobRun, RunResult
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.quantities import plural
 from memtui.services import jobs
-from memtui.services.jobs import REASONS
+from memtui.services.jobs import REASONS, JobStatus, WorkStatus
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands
@@ -31,8 +31,7 @@ from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import ModelStatus
-    from memtui.services.jobs import JobStatus, WorkStatus
+    from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),
@@ -53,6 +52,9 @@ JOB_TITLES = {
     Job.YEAR: "Model: years",
 }
 
+TITLES = {name: title for name, (title, *_) in STAGES.items()} | JOB_TITLES
+"""The titles of all rows, by their names."""
+
 
 @dataclass(slots=True)
 class StageActivity:
@@ -63,29 +65,6 @@ class StageActivity:
     is_busy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JobListState:
-    """All that the list shows."""
-
-    work: "WorkStatus | None" = None
-    """Queues and jobs as they were read last."""
-    activity: dict[str, StageActivity] = field(default_factory=dict)
-    missing_model: str = ""
-    """Why jobs have no model, "" if they have one."""
-    is_ours: bool = True
-    """False if another process does the work."""
-
-    def job_status(self, job: Job) -> "JobStatus | None":
-        """Return the status of a job, None while it is unknown."""
-        found = self.work.jobs if self.work else ()
-        return next((one for one in found if one.job is job), None)
-
-    def stage(self, name: str) -> tuple[StageActivity, int]:
-        """Return the activity of a stage and the length of its queue."""
-        queued = self.work.queues.get(name, 0) if self.work else 0
-        return self.activity.get(name, StageActivity()), queued
-
-
 class JobList(ItemList[str]):
     """Moves through stages and jobs."""
 
@@ -94,133 +73,29 @@ class JobList(ItemList[str]):
     )
     HELP_TITLE = "In the list of jobs"
 
-    def __init__(self, zone: tzinfo) -> None:
+    def __init__(self) -> None:
         super().__init__(id="work")
-        self._zone = zone
-        for name in (*STAGES, *map(str, Job)):
+        for name in TITLES:
             if name == Job.SEGMENTS:
                 self.add_option(None)
             self.items[name] = name
-            self.add_option(Option(_draw_row(name, JobListState(), zone), id=name))
+            self.add_option(Option(_draw_row(name), id=name))
         self.highlighted = 0
 
     @property
     def current(self) -> str:
         return super().current or next(iter(STAGES))
 
-    def show(self, state: JobListState) -> None:
-        """Show the state of all stages and jobs; the cursor stays where it is."""
-        for name in self.items:
-            row = _draw_row(name, state, self._zone)
+    def show(self, states: Mapping[str, Content]) -> None:
+        """Show the states of stages and jobs; the cursor stays where it is."""
+        for name, state in states.items():
+            row = _draw_row(name, state)
             if str(row) != str(self.get_option(name).prompt):
                 self.replace_option_prompt(name, row)
 
 
-def _draw_row(name: str, state: JobListState, zone: tzinfo) -> Content:
-    if name in STAGES:
-        title, text = STAGES[name][0], _stage_state(name, state)
-    else:
-        title, text = JOB_TITLES[Job(name)], _job_state(Job(name), state, zone)
-    return Content(f"{title:<17}") + text
-
-
-def _stage_state(name: str, state: JobListState) -> Content:
-    activity, queued = state.stage(name)
-    if activity.error:
-        return Content.styled(f"✗ {activity.error}", "$error")
-    queue = f"{plural(queued, STAGES[name][2])} queued" if queued else ""
-    if activity.is_busy:
-        return Content(f"● working{f' · {queue}' if queue else ''}")
-    if queue:
-        return Content(queue)
-    return Content.styled("idle" if state.is_ours else "in another memtui", "$context")
-
-
-def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
-    status = state.job_status(job)
-    if status is None or state.work is None:
-        return Content("")
-    if status.is_running:
-        text = "● running, then paused" if status.is_paused else "● running"
-    elif status.requested_at:
-        text = "requested"
-    elif status.is_paused:
-        text = "paused"
-    elif state.missing_model:
-        text = "no model"
-    elif status.is_overdue:
-        text = "overdue"
-    elif status.next_at:
-        text = f"next {date_format.moment(status.next_at, zone)}"
-    else:
-        text = status.schedule
-    if pending := state.work.requests.get(job):
-        text += f" · {pending:,} pending"
-    has_failed = status.last is not None and status.last.result is RunResult.FAILED
-    return Content.assemble(text, *((" · ", ("✗ failed", "$error")) * has_failed))
-
-
-# Descriptions of stages and jobs
-
-
-def describe_row(
-    name: str, state: JobListState, zone: tzinfo, now: datetime
-) -> Content:
-    if name in STAGES:
-        return _describe_stage(name, state, now)
-    return _describe_job(Job(name), state, zone, now)
-
-
-def _describe_stage(name: str, state: JobListState, now: datetime) -> Content:
-    title, task, unit = STAGES[name]
-    activity, queued = state.stage(name)
-    lines = [Content.styled(title, "bold"), Content(f"{task}.")]
-    if unit:
-        queue = plural(queued, unit) if queued else "Nothing"
-        lines.append(Content(f"{queue} queued."))
-    if not state.is_ours:
-        text = "Another memtui does this now and shows its progress."
-        lines.append(Content(text))
-    if activity.worked_at:
-        age = date_format.age(activity.worked_at, now)
-        lines.append(Content(f"Last active {age}."))
-    failing = state.work.failing if state.work else 0
-    if name in ("summarize", "rollup") and failing:
-        text = f"✗ {failing:,} failed and will be retried."
-        lines.append(Content.styled(text, "$error"))
-    if activity.error:
-        lines.append(Content.styled(f"✗ {activity.error}", "$error"))
-        lines.append(Content("memtui will retry."))
-    return Content("\n").join(lines)
-
-
-def _describe_job(
-    job: Job, state: JobListState, zone: tzinfo, now: datetime
-) -> Content:
-    status, work = state.job_status(job), state.work
-    if status is None or work is None:
-        return Content("")
-    pending = work.requests.get(job, 0)
-    queue = f"{plural(pending, 'node')} pending" if pending else "Idle"
-    if status.is_overdue and not state.missing_model:
-        queue += " · overdue: runs as soon as memtui works"
-    elif status.next_at and not state.missing_model:
-        queue += f" · next run {date_format.moment(status.next_at, zone)}"
-    cron = f" ({status.cron})" if status.cron else ""
-    lines = [
-        Content.styled(JOB_TITLES[job], "bold"),
-        Content(f"Schedule: {status.schedule}{cron}."),
-        Content(f"{queue}."),
-    ]
-    if state.missing_model:
-        lines.append(Content(state.missing_model))
-    if status.is_paused:
-        lines.append(Content("Paused (space: resume, x: run once)."))
-    if status.requested_at:
-        lines.append(Content(f"Requested {date_format.age(status.requested_at, now)}."))
-    lines.append(Content(""))
-    lines += _describe_runs(work.runs.get(job, ()), zone, now)
-    return Content("\n").join(lines)
+def _draw_row(name: str, state: Content | str = "") -> Content:
+    return Content.assemble(f"{TITLES[name]:<17}", state)
 
 
 def _describe_runs(
@@ -254,35 +129,15 @@ def _describe_runs(
 # The model
 
 
-def explain_missing_model(
-    model: "ModelStatus | None", reason: str, work: "WorkStatus | None"
-) -> str:
-    """Return why a job has no model, in a sentence; "" if it has one.
+def describe_model(
+    model: "ModelStatus | None", reason: str, work: WorkStatus | None, now: datetime
+) -> Content:
+    """Describe the state of the model, what to do about it, and what it does now.
 
     Args:
         model: The state of the model; None where another process works.
         reason: Why no model is used at all; "" if one is.
         work: The state of the jobs, with the model that another process has found.
-    """
-    if reason:
-        return "No model is used (see above): summaries are extracts."
-    health = (model.health if model else None) or (work.model if work else None)
-    if health is None:
-        return ""
-    if health.condition in (ModelCondition.READY, ModelCondition.RESTING):
-        return ""
-    return (
-        "This waits until a model is available (see above). Until then, summaries are"
-        " extracts."
-    )
-
-
-def describe_model(
-    model: "ModelStatus | None", reason: str, work: "WorkStatus | None", now: datetime
-) -> Content:
-    """Describe the state of the model, what to do about it, and what it does now.
-
-    The arguments are those of `explain_missing_model`.
     """
     if reason:
         return Content(reason)
@@ -348,8 +203,9 @@ class JobsScreen(ListDetailScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._state = JobListState()
-        self._last: ProgressReported | None = None
+        self._work: WorkStatus | None = None
+        self._last: PipelineProgress | None = None
+        self._activity = {name: StageActivity() for name in STAGES}
 
     def compose_head(self) -> ComposeResult:
         yield PaneTitle("Model")
@@ -357,7 +213,7 @@ class JobsScreen(ListDetailScreen[None]):
 
     def compose_list(self) -> ComposeResult:
         yield PaneTitle("Jobs")
-        yield JobList(self.zone)
+        yield JobList()
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._update_clock)
@@ -365,7 +221,7 @@ class JobsScreen(ListDetailScreen[None]):
     def reload(self) -> None:
         workspace = self.workspace
 
-        def read() -> "WorkStatus":
+        def read() -> WorkStatus:
             return jobs.read_work(
                 workspace.paths.spool,
                 workspace.schedules,
@@ -375,58 +231,158 @@ class JobsScreen(ListDetailScreen[None]):
 
         self.load(read, self._show, "jobs")
 
-    def _show(self, work: "WorkStatus") -> None:
-        self._state = replace(self._state, work=work)
+    def _show(self, work: WorkStatus) -> None:
+        self._work = work
         self._update()
 
     @property
     def _is_ours(self) -> bool:
         """True if this process runs the pipeline, and not another memtui."""
-        return self._last is None or self._last.progress.is_active
+        return self._last is None or self._last.is_active
 
     @property
     def _model(self) -> "ModelStatus | None":
-        return self._last.progress.model if self._last and self._is_ours else None
+        return self._last.model if self._last and self._is_ours else None
 
     def _update(self) -> None:
-        lack = explain_missing_model(
-            self._model, self.workspace.why_no_model, self._state.work
-        )
-        self._state = replace(self._state, missing_model=lack, is_ours=self._is_ours)
-        self._list.show(self._state)
+        states = {name: self._stage_state(name) for name in STAGES}
+        if self._work is not None:
+            for status in self._work.jobs:
+                states[status.job] = self._job_state(self._work, status)
+        self._list.show(states)
         self._update_model()
         self._describe()
 
     @on(OptionList.OptionHighlighted)
     def _describe(self) -> None:
-        name = self._list.current
-        details = describe_row(name, self._state, self.zone, self.now())
+        name, details = self._list.current, Content("")
+        if name in STAGES:
+            details = self._describe_stage(name)
+        elif self._work is not None and (status := self._find_job(name)):
+            details = self._describe_job(self._work, status)
         self.show_details("Status", details)
+
+    def _find_job(self, name: str) -> JobStatus | None:
+        found = self._work.jobs if self._work else ()
+        return next((one for one in found if one.job == name), None)
 
     def _update_model(self) -> None:
         content = describe_model(
-            self._model, self.workspace.why_no_model, self._state.work, self.now()
+            self._model, self.workspace.why_no_model, self._work, self.now()
         )
         self.query_one("#model", Static).update(content)
 
     def _update_clock(self) -> None:
-        if self._last is not None and self._last.progress.model.node_id:
+        if self._last is not None and self._last.model.node_id:
             self._update_model()
 
     @on(ProgressReported)
     def follow_progress(self, message: ProgressReported) -> None:
-        was_ours, self._last = self._is_ours, message
-        progress = message.progress
+        was_ours, self._last = self._is_ours, message.progress
         if self._is_ours != was_ours:
             self.refresh_bindings()
-        for seen in self._state.activity.values():
-            seen.is_busy = False
-        if progress.stage in STAGES:
-            seen = self._state.activity.setdefault(progress.stage, StageActivity())
-            seen.error, seen.is_busy = progress.error, not progress.error
-            seen.worked_at = self.now()
+        for one in self._activity.values():
+            one.is_busy = False
+        if seen := self._activity.get(message.progress.stage):
+            seen.error = message.progress.error
+            seen.is_busy, seen.worked_at = not seen.error, self.now()
         self._update()
         self.request_reload()
+
+    # Stages
+
+    def _queued(self, name: str) -> int:
+        return self._work.queues.get(name, 0) if self._work else 0
+
+    def _stage_state(self, name: str) -> Content:
+        activity, queued = self._activity[name], self._queued(name)
+        if activity.error:
+            return Content.styled(f"✗ {activity.error}", "$error")
+        queue = f"{plural(queued, STAGES[name][2])} queued" if queued else ""
+        if activity.is_busy:
+            return Content(f"● working{f' · {queue}' if queue else ''}")
+        idle = "idle" if self._is_ours else "in another memtui"
+        return Content(queue) if queue else Content.styled(idle, "$context")
+
+    def _describe_stage(self, name: str) -> Content:
+        title, task, unit = STAGES[name]
+        activity, queued = self._activity[name], self._queued(name)
+        lines = [Content.styled(title, "bold"), Content(f"{task}.")]
+        if unit:
+            queue = plural(queued, unit) if queued else "Nothing"
+            lines.append(Content(f"{queue} queued."))
+        if not self._is_ours:
+            text = "Another memtui does this now and shows its progress."
+            lines.append(Content(text))
+        if activity.worked_at:
+            age = date_format.age(activity.worked_at, self.now())
+            lines.append(Content(f"Last active {age}."))
+        failing = self._work.failing if self._work else 0
+        if name in ("summarize", "rollup") and failing:
+            text = f"✗ {failing:,} failed and will be retried."
+            lines.append(Content.styled(text, "$error"))
+        if activity.error:
+            lines.append(Content.styled(f"✗ {activity.error}", "$error"))
+            lines.append(Content("memtui will retry."))
+        return Content("\n").join(lines)
+
+    # Jobs
+
+    def _explain_missing_model(self) -> str:
+        """Return why jobs have no model, in a sentence; "" if they have one."""
+        if self.workspace.why_no_model:
+            return "No model is used (see above): summaries are extracts."
+        health = self._model.health if self._model else None
+        health_or_record = health or (self._work.model if self._work else None)
+        usable = (ModelCondition.READY, ModelCondition.RESTING)
+        if health_or_record is None or health_or_record.condition in usable:
+            return ""
+        return (
+            "This waits until a model is available (see above). Until then, summaries"
+            " are extracts."
+        )
+
+    def _job_state(self, work: WorkStatus, status: JobStatus) -> Content:
+        if status.is_running:
+            text = "● running, then paused" if status.is_paused else "● running"
+        elif status.requested_at:
+            text = "requested"
+        elif status.is_paused:
+            text = "paused"
+        elif self._explain_missing_model():
+            text = "no model"
+        elif status.is_overdue:
+            text = "overdue"
+        elif status.next_at:
+            text = f"next {date_format.moment(status.next_at, self.zone)}"
+        else:
+            text = status.schedule
+        if pending := work.requests.get(status.job):
+            text += f" · {pending:,} pending"
+        has_failed = status.last and status.last.result is RunResult.FAILED
+        failure = " · ", ("✗ failed", "$error")
+        return Content.assemble(text, *(failure if has_failed else ()))
+
+    def _describe_job(self, work: WorkStatus, status: JobStatus) -> Content:
+        pending = work.requests.get(status.job, 0)
+        lack = self._explain_missing_model()
+        queue = f"{plural(pending, 'node')} pending" if pending else "Idle"
+        if status.is_overdue and not lack:
+            queue += " · overdue: runs as soon as memtui works"
+        elif status.next_at and not lack:
+            queue += f" · next run {date_format.moment(status.next_at, self.zone)}"
+        cron = f" ({status.cron})" if status.cron else ""
+        lines = [f"Schedule: {status.schedule}{cron}.", f"{queue}."]
+        if lack:
+            lines.append(lack)
+        if status.is_paused:
+            lines.append("Paused (space: resume, x: run once).")
+        if status.requested_at:
+            age = date_format.age(status.requested_at, self.now())
+            lines.append(f"Requested {age}.")
+        title = Content.styled(JOB_TITLES[status.job], "bold")
+        runs = _describe_runs(work.runs.get(status.job, ()), self.zone, self.now())
+        return Content("\n").join([title, *map(Content, lines), Content(""), *runs])
 
     # Changing jobs
 
@@ -452,18 +408,16 @@ class JobsScreen(ListDetailScreen[None]):
         return None if problem else Job(name)
 
     def action_pause_job(self) -> None:
-        name = self._list.current
-        one = self._state.job_status(Job(name)) if name not in STAGES else None
-        is_paused = one is not None and one.is_paused
+        status = self._find_job(self._list.current)
+        is_paused = status is not None and status.is_paused
         job = self._selected_job("resume" if is_paused else "pause")
         if job is None:
             return
+        change, text = jobs.pause, "paused. A running call is finished first."
         if is_paused:
-            change, text = jobs.resume, f"{JOB_TITLES[job]}: resumed."
-        else:
-            change = jobs.pause
-            text = f"{JOB_TITLES[job]}: paused. A running call is finished first."
-        self.execute(partial(change, [job]), lambda _: self._confirm(text), CHANGE)
+            change, text = jobs.resume, "resumed."
+        done = f"{JOB_TITLES[job]}: {text}"
+        self.execute(partial(change, [job]), lambda _: self._confirm(done), CHANGE)
 
     def action_run_now(self) -> None:
         if job := self._selected_job("run"):
@@ -476,11 +430,9 @@ class JobsScreen(ListDetailScreen[None]):
         return self.workspace.describe_when_due()
 
     def _confirm_run(self, job: Job, promise: str) -> None:
-        when = (
-            "It will run once a model is available."
-            if self._state.missing_model
-            else promise
-        )
+        when = promise
+        if self._explain_missing_model():
+            when = "It will run once a model is available."
         self._confirm(f"{JOB_TITLES[job]}: requested. {when}")
 
     def _confirm(self, text: str) -> None:

@@ -143,14 +143,12 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.total = 0
         self.cursor = 0
         self._requested: set[int] = set()
-        self._errors: dict[int, str] = {}
         self.is_outdated = True
         """True until this list is loaded."""
         self._opens_when_current = False
 
     @property
     def current(self) -> Session | None:
-        """The session under the cursor, None if it has not been read."""
         return self.sessions.get(self.cursor)
 
     def show(self, loaded: SessionRange, *, is_reload: bool, shift: int = 0) -> None:
@@ -163,8 +161,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """
         top = self.scroll_offset.y
         if is_reload:
-            self.sessions, self._requested, self._errors = {}, set(), {}
-            self._work = {}
+            self.sessions, self._work, self._requested = {}, {}, set()
             self.cursor += shift
         self.total = loaded.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
@@ -183,16 +180,6 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """Note that the list is up to date, so that sessions can be opened."""
         self.is_outdated = self._opens_when_current = False
 
-    def show_error(self, offset: int, reason: str) -> None:
-        """Show in its rows why a page could not be read."""
-        self._errors[offset // SESSIONS_PAGE] = reason
-        self.refresh()
-
-    def retry_failed(self) -> None:
-        """Request the pages in view that could not be read again."""
-        self._requested -= {*self._errors}
-        self.refresh()
-
     def request_again(self, offset: int) -> None:
         """Request a page again if it is in view."""
         self._requested.discard(offset // SESSIONS_PAGE)
@@ -207,39 +194,33 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of a row, or request the page of the row."""
         width = max(1, self.scrollable_content_region.width)
         index, line = divmod(y + self.scroll_offset.y, ROW_LINES)
         style = self.visual_style
         is_selected = index == self.cursor and self.total > 0
         if is_selected:
             style += self.get_visual_style("session-list--cursor")
-        if (session := self.sessions.get(index)) is not None:
-            work = self._work.get((session.agent, session.session_id), NO_WORK)
-            if line:
-                row = draw_outcome(session, work, width)
-            else:
-                row = draw_session(session, work, width, self._now(), self._zone)
-            if is_selected and not line:
-                row = Content.styled(MARK, "$accent") + row
-            else:
-                row = Content(" " * len(MARK)) + row
-            row = mark_selected(row) if is_selected else row
+        if (session := self.sessions.get(index)) is None:
+            self._request_page(index)
+            return Strip.blank(width, style.rich_style)
+        work = self._work.get((session.agent, session.session_id), NO_WORK)
+        if line:
+            row = draw_outcome(session, work, width)
         else:
-            page = index // SESSIONS_PAGE
-            is_listed = index < self.total
-            if is_listed and page not in self._requested:
-                self._requested.add(page)
-                self.post_message(
-                    SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE)
-                )
-            if page not in self._errors or not is_listed or line:
-                return Strip.blank(width, style.rich_style)
-            text = f"  ✗ Could not be read, retrying: {self._errors[page]}"
-            row = Content.styled(text, "$error")
-        row = row.truncate(width, ellipsis=session is None)
+            row = draw_session(session, work, width, self._now(), self._zone)
+        mark = Content(" " * len(MARK))
+        if is_selected and not line:
+            mark = Content.styled(MARK, "$accent")
+        row = mark + row
+        row = (mark_selected(row) if is_selected else row).truncate(width)
         (strip,) = Visual.to_strips(self, row, width, 1, style, pad=True)
         return strip
+
+    def _request_page(self, index: int) -> None:
+        page = index // SESSIONS_PAGE
+        if index < self.total and page not in self._requested:
+            self._requested.add(page)
+            self.post_message(SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE))
 
     # Keys and mouse
 
@@ -261,7 +242,6 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor there, or open the row it is on already."""
         index = (event.y + self.scroll_offset.y) // ROW_LINES
         if index == self.cursor:
             self.action_open()
@@ -292,9 +272,6 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     def action_last(self) -> None:
         self._move(self.total - 1)
 
-
-PAGE_GROUP = "page "
-"""The group of a load of one page; its offset follows."""
 
 NO_MATCH = "No session matches {filter}.\n\nPress esc to show all sessions."
 
@@ -336,7 +313,6 @@ class SessionsScreen(BaseScreen[None]):
         self.reload()
 
     def on_resize(self) -> None:
-        """Show the headings of the columns that fit."""
         headings = column_headings(self.size.width - 1)
         self.query_one("#columns", Static).update(headings)
 
@@ -346,7 +322,6 @@ class SessionsScreen(BaseScreen[None]):
         self.query_one(PaneTitle).info = workers.LOADING
 
     def reload(self) -> None:
-        """Load the list again, around the selected session."""
         shown, place = self._list, self._list.cursor
         session = None if shown.is_outdated else shown.current
         read = partial(
@@ -363,8 +338,8 @@ class SessionsScreen(BaseScreen[None]):
     def load_page(self, message: SessionsRequested) -> None:
         offset, limit = message.offset, message.limit
         read = partial(sessions.list_range, self.listing, offset, limit)
-        # A group of its own: pages do not supersede each other.
-        self.load(read, self._show_page, f"{PAGE_GROUP}{offset}")
+        # Pages do not supersede each other.
+        self.load(read, self._show_page, "page", exclusive=False)
 
     def _show_page(self, loaded: SessionRange) -> None:
         if loaded.query == self.listing and loaded.total != self._list.total:
@@ -392,15 +367,11 @@ class SessionsScreen(BaseScreen[None]):
         return NO_MATCH.format(filter=" · ".join(parts))
 
     def show_error(self, error: BaseException, group: str) -> None:
-        reason = format.error_text(error)
-        if group.startswith(PAGE_GROUP):
-            self._list.show_error(int(group.removeprefix(PAGE_GROUP)), reason)
-            self.set_timer(self.RELOAD_INTERVAL_S, self._list.retry_failed)
-            return
         self._list.mark_current()
         self.retry_reload()
         if self._list.sessions:
-            self.query_one(PaneTitle).info = f"✗ not loaded: {reason}"
+            info = f"✗ not loaded: {format.error_text(error)}"
+            self.query_one(PaneTitle).info = info
         else:
             lead = "✗ The sessions could not be read:"
             self.show_instead(describe_failure(lead, error))
@@ -425,7 +396,6 @@ class SessionsScreen(BaseScreen[None]):
             self._change_listing(replace(self.listing, words=words))
 
     def action_keep_words(self) -> None:
-        """Go from the input to the filtered list."""
         self._filter_by_typed()
         self.set_focus(self._list)
 
@@ -444,7 +414,6 @@ class SessionsScreen(BaseScreen[None]):
     # Panes
 
     def action_next_pane(self) -> None:
-        """Switch between the list and the input."""
         if self._list.has_focus:
             self.action_find_here()
         else:
@@ -454,7 +423,6 @@ class SessionsScreen(BaseScreen[None]):
         self.action_next_pane()
 
     def action_back(self) -> None:
-        """Clear the filter, or leave."""
         if self.has_class("-finding"):
             self.set_class(False, "-finding")
             self._input.value = ""
