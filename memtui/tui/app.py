@@ -26,16 +26,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.filters import ALL, Scope
-from memtui.tui import commands, palette, themes, workers
-from memtui.tui.messages import (
-    LoadFailed,
-    NodeRequested,
-    ProgressReported,
-    ScopeChanged,
-    SessionRequested,
-    SettingChanged,
-    TocLoaded,
-)
+from memtui.tui import commands, messages, palette, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
@@ -159,8 +150,8 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         for path in stylesheets(*names):
             self.stylesheet.read(path)
 
-    @on(TocLoaded)
-    @on(LoadFailed)
+    @on(messages.TocLoaded)
+    @on(messages.LoadFailed)
     def start_pipeline(self) -> None:
         """Start the pipeline once the contents are shown, which it would delay."""
         if not self._is_started:
@@ -231,10 +222,10 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
     def _report(self, progress: "PipelineProgress") -> None:
         # Called on a thread of the pipeline.
-        self.post_message(ProgressReported(progress))
+        self.post_message(messages.ProgressReported(progress))
 
-    @on(ProgressReported)
-    def pass_on(self, message: ProgressReported) -> None:
+    @on(messages.ProgressReported)
+    def pass_on(self, message: messages.ProgressReported) -> None:
         """Pass a report on to all screens."""
         if self._progress is None:
             freeze()  # With the first report the pipeline is set up.
@@ -265,7 +256,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
             unseen = self._progress.skipped - self._seen_problems
             for screen in screens:
                 progress = replace(self._progress, skipped=unseen)
-                screen.post_message(ProgressReported(progress))
+                screen.post_message(messages.ProgressReported(progress))
 
     def rewrite_forecast(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
@@ -347,16 +338,16 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
                 lambda node_id: self._show_contents().go_to(node_id),
             )
 
-    @on(SessionRequested)
-    def show_session(self, message: SessionRequested) -> None:
+    @on(messages.SessionRequested)
+    def show_session(self, message: messages.SessionRequested) -> None:
         from memtui.services.conversation import ConversationKey
         from memtui.tui.screens.reader import ReaderScreen
 
         key = ConversationKey(message.agent, message.session_id, message.subagent)
         self._show(ReaderScreen(key, message.event_id))
 
-    @on(NodeRequested)
-    def show_node(self, message: NodeRequested) -> None:
+    @on(messages.NodeRequested)
+    def show_node(self, message: messages.NodeRequested) -> None:
         from memtui.tui.screens.reader import ReaderScreen
 
         screen = self.screen
@@ -419,7 +410,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def set_scope(self, scope: Scope) -> None:
         self.scope = scope
         for screen in self.screen_stack:
-            screen.post_message(ScopeChanged(scope))
+            screen.post_message(messages.ScopeChanged(scope))
 
     def action_filter(self) -> None:
         from memtui.tui.screens.filter import FilterScreen
@@ -429,8 +420,8 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
     # Settings
 
-    @on(SettingChanged)
-    def apply_setting(self, message: SettingChanged) -> None:
+    @on(messages.SettingChanged)
+    def apply_setting(self, message: messages.SettingChanged) -> None:
         """Apply a changed setting at once if it concerns the screen."""
         name, value = message.entry.setting.name, message.entry.text
         if name == "screen.theme":

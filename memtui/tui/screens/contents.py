@@ -22,20 +22,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession
 from memtui.model.quantities import plural
-from memtui.tui import commands, format
-from memtui.tui.messages import (
-    LoadFailed,
-    NodeHighlighted,
-    NodeLoaded,
-    NodeRevealed,
-    NodeSelected,
-    PaneLeft,
-    ProgressReported,
-    SessionRequested,
-    SourceRequested,
-    SourceSelected,
-    TocLoaded,
-)
+from memtui.tui import commands, format, messages
 from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
@@ -79,7 +66,7 @@ class Location:
     """The node, and the source or message shown beside it."""
     pane: str = ""
     """The pane with the focus; empty for the one that shows the target."""
-    session: SessionRequested | None = None
+    session: messages.SessionRequested | None = None
     """The open session, at the message under the cursor."""
 
 
@@ -123,7 +110,7 @@ class ContentsScreen(BaseScreen[None]):
         self._search_history: SearchHistory | None = None
         self._found: JumpTarget | None = None
         """The message to show once the page of its node is loaded."""
-        self._last: ProgressReported | None = None
+        self._last: messages.ProgressReported | None = None
         self._changed: set[str] = set()
 
     def compose_body(self) -> ComposeResult:
@@ -177,15 +164,15 @@ class ContentsScreen(BaseScreen[None]):
             if any(above.id == pane for above in event.widget.ancestors_with_self):
                 self._mark_pane(pane)
 
-    @on(NodeSelected)
+    @on(messages.NodeSelected)
     def focus_page(self) -> None:
         self._focus_pane("page")
 
-    @on(SourceSelected)
+    @on(messages.SourceSelected)
     def focus_source(self) -> None:
         self._focus_pane("source")
 
-    @on(PaneLeft)
+    @on(messages.PaneLeft)
     def action_back(self) -> None:
         place = PANES.index(self._pane)
         if place:
@@ -205,7 +192,7 @@ class ContentsScreen(BaseScreen[None]):
 
     # From node to source
 
-    @on(NodeHighlighted)
+    @on(messages.NodeHighlighted)
     def show_node(self) -> None:
         self._mark_pane(self._pane)
         self.call_after_refresh(self._open_current)
@@ -219,7 +206,7 @@ class ContentsScreen(BaseScreen[None]):
         """Show no source of the node that the page is going to leave."""
         self._source.show_nothing()
 
-    @on(NodeLoaded)
+    @on(messages.NodeLoaded)
     def show_found_or_nothing(self) -> None:
         """Show the message that was jumped to, or no source without bullets."""
         node, target = self._page.node, self._found
@@ -229,8 +216,8 @@ class ContentsScreen(BaseScreen[None]):
         elif node is None or not node.bullets:
             self._source.clear()
 
-    @on(SourceRequested)
-    def show_source(self, message: SourceRequested) -> None:
+    @on(messages.SourceRequested)
+    def show_source(self, message: messages.SourceRequested) -> None:
         if message.node_id in ("", self._page.bullets.node_id):
             self._source.request(message)
 
@@ -280,7 +267,9 @@ class ContentsScreen(BaseScreen[None]):
 
     # Jumps
 
-    def go_to(self, node_id: str, session: SessionRequested | None = None) -> None:
+    def go_to(
+        self, node_id: str, session: messages.SessionRequested | None = None
+    ) -> None:
         """Jump to a node, from a session that was open until now if one is given."""
         self._jump(Location(_make_target(node_id, self.now())), session)
 
@@ -312,15 +301,15 @@ class ContentsScreen(BaseScreen[None]):
         return calendar.period(line.node_id).first
 
     def _jump(
-        self, destination: Location, session: SessionRequested | None = None
+        self, destination: Location, session: messages.SessionRequested | None = None
     ) -> None:
         here = self.location
         self._origin = replace(here, session=session) if here else None
         self._destination = destination
         self._tree.reveal(destination.target.node_id)
 
-    @on(NodeRevealed)
-    def finish_jump(self, message: NodeRevealed) -> None:
+    @on(messages.NodeRevealed)
+    def finish_jump(self, message: messages.NodeRevealed) -> None:
         """Show what was jumped to: a node, one of its sources, or a message."""
         location, self._destination = self._destination, None
         if location is None or location.target.node_id != message.node_id:
@@ -384,7 +373,7 @@ class ContentsScreen(BaseScreen[None]):
         screen = VersionsScreen(line)
         self.memtui.ask(screen, show_change)
         if self._last is not None:
-            screen.post_message(ProgressReported(self._last.progress))
+            screen.post_message(messages.ProgressReported(self._last.progress))
 
     # The scope
 
@@ -396,8 +385,8 @@ class ContentsScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(ProgressReported)
-    def follow_progress(self, message: ProgressReported) -> None:
+    @on(messages.ProgressReported)
+    def follow_progress(self, message: messages.ProgressReported) -> None:
         self._last = message
         self._update_empty_text()
         self._changed |= message.progress.changed
@@ -419,16 +408,16 @@ class ContentsScreen(BaseScreen[None]):
             text = IMPORTING
         self.query_one("#nothing", Static).update(Content(text))
 
-    @on(LoadFailed)
+    @on(messages.LoadFailed)
     def show_unreadable(self) -> None:
         self.query_one(StatusLine).can_read = False
 
-    @on(TocLoaded)
-    @on(NodeLoaded)
+    @on(messages.TocLoaded)
+    @on(messages.NodeLoaded)
     def show_readable(self) -> None:
         self.query_one(StatusLine).can_read = True
 
-    @on(TocLoaded)
+    @on(messages.TocLoaded)
     def show_size(self) -> None:
         """Show how many sessions there are, or that the contents are empty."""
         total = self._tree.session_count

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -25,22 +25,11 @@ from memtui.services.conversation import (
     ConversationInfo,
     ConversationKey,
     ConversationLength,
-    ConversationUpdate,
     Turn,
     TurnRange,
 )
-from memtui.tui import commands, format, terminal, workers
-from memtui.tui.messages import (
-    FindRequested,
-    NodeRequested,
-    ProgressReported,
-    SessionRequested,
-    TranscriptResized,
-    TurnHighlighted,
-    TurnSelected,
-    TurnsPosition,
-    TurnsRequested,
-)
+from memtui.tui import commands, format, messages, terminal, workers
+from memtui.tui.messages import TurnsPosition, TurnsRequested
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
@@ -50,6 +39,7 @@ from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
     TranscriptPosition,
     TranscriptView,
+    join_turns,
 )
 from memtui.tui.widgets.turn_rendering import RenderedTurn, TurnLayout
 
@@ -70,15 +60,14 @@ EMPTY = "This session has no messages."
 GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
-LoadedTurns: TypeAlias = tuple[
-    TurnRange, ConversationLength, list[RenderedTurn], TurnLayout, frozenset[str]
-]
-"""Turns, rendered for a layout and for the events that were expanded."""
+class LoadedTurns(NamedTuple):
+    """Turns, rendered for a layout and for the events that were expanded."""
 
-LoadedNews: TypeAlias = tuple[
-    ConversationInfo, ConversationUpdate | None, ConversationLength, list[RenderedTurn]
-]
-"""The changes since the last load, and how much is before what was shown then."""
+    turns: TurnRange
+    length: ConversationLength
+    rendered: list[RenderedTurn]
+    layout: TurnLayout
+    expanded: frozenset[str]
 
 
 class ReaderScreen(BaseScreen[None]):
@@ -130,11 +119,10 @@ class ReaderScreen(BaseScreen[None]):
         yield FindLine()
 
     @property
-    def here(self) -> SessionRequested:
-        """A request that opens this conversation again at the cursor."""
+    def here(self) -> messages.SessionRequested:
         key, turn = self.key, self.view.current
         event_id = turn.event.event_id if turn else ""
-        return SessionRequested(
+        return messages.SessionRequested(
             key.agent, key.session_id, event_id, subagent=key.subagent
         )
 
@@ -151,7 +139,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _open(self) -> None:
         self._is_jumping = True
-        load = self._turn_loader()
+        render = self._renderer(reuses=False)
 
         def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
             about = conversation.get_info(self.key)
@@ -163,12 +151,13 @@ class ReaderScreen(BaseScreen[None]):
             )
             if known is not None:
                 wanted = _around(known[1])
-            return about, wanted, load(wanted)
+            turns = transcript_view.read_turns(self.key, wanted)
+            return about, wanted, render(turns)
 
         def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
             about, wanted, loaded = opened
             self._show_about(about)
-            self._show_turns(wanted, loaded)
+            self._jump(wanted, loaded)
 
         self.load(read, show, TURNS, self._show_loading)
 
@@ -178,60 +167,65 @@ class ReaderScreen(BaseScreen[None]):
         if self._is_jumping and not wanted.is_jump:
             return
         self._is_jumping = wanted.is_jump
-        read = partial(self._turn_loader(), wanted)
-        self.load(read, partial(self._show_turns, wanted), TURNS)
+        render = self._renderer(reuses=not wanted.is_jump)
+        buffer, shown = self.view.buffer, self.view.buffer.range
+        version = buffer.version
 
-    def _turn_loader(self) -> Callable[[TurnsRequested], LoadedTurns]:
-        """Return what loads turns on a thread, and renders them as at present."""
+        def read() -> LoadedTurns:
+            turns = transcript_view.read_turns(self.key, wanted)
+            if wanted.where is TurnsPosition.BEFORE:
+                turns = join_turns(turns, shown, keeps_end=False)
+            elif wanted.where is TurnsPosition.AFTER:
+                turns = join_turns(shown, turns, keeps_end=True)
+            return render(turns)
+
+        def show(loaded: LoadedTurns) -> None:
+            if wanted.is_jump:
+                self._jump(wanted, loaded)
+            elif version == buffer.version:
+                self._refresh(loaded)
+            else:
+                self.view.end_request(retry=True)
+
+        self.load(read, show, TURNS)
+
+    def _renderer(self, *, reuses: bool) -> Callable[[TurnRange], LoadedTurns]:
+        """Return what renders turns on a thread, perhaps without those shown now."""
+        buffer = self.view.buffer
+        pairs = zip(buffer.turns, buffer.rendered, strict=True) if reuses else ()
+        known = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
         layout, expanded = self._turn_layout(), frozenset(self._expanded)
 
-        def load(wanted: TurnsRequested) -> LoadedTurns:
-            turns = transcript_view.read_turns(self.key, wanted)
-            length = ConversationLength(0, 0)
-            if wanted.is_jump:
-                place = turns.turns[0].position if turns.turns else None
-                length = conversation.measure_length(self.key, place)
-            rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
-            return turns, length, rendered, layout, expanded
+        def render(turns: TurnRange) -> LoadedTurns:
+            first = turns.turns[0].position if turns.turns else None
+            length = conversation.measure_length(self.key, first)
+            lines = turn_rendering.render_turns(turns.turns, layout, expanded, known)
+            return LoadedTurns(turns, length, lines, layout, expanded)
 
-        return load
+        return render
 
-    def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
-        """Show turns if they still fit what is shown."""
-        turns, length, rendered, layout, expanded = loaded
-        view, shown = self.view, self.view.buffer.turns
-        if wanted.is_jump:
-            self._is_jumping = False
-            is_there = wanted.followed_from in (None, view.cursor)
-            if is_there and wanted.number == view.jump_count:
-                self._replace_turns(wanted, turns, length, rendered)
-            else:
-                view.end_request(retry=True)
-        elif not shown:
-            return
-        elif wanted.where is TurnsPosition.BEFORE and shown[0].position == wanted.place:
-            view.prepend(turns, rendered)
-        elif wanted.where is TurnsPosition.AFTER and shown[-1].position == wanted.place:
-            view.append(turns, rendered)
-        self._catch_up(layout, expanded)
+    def _refresh(self, loaded: LoadedTurns) -> None:
+        self.view.refresh_turns(loaded.turns, loaded.rendered, loaded.length)
+        self._catch_up(loaded)
+
+    def _jump(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
+        """Show only these turns, unless the user has moved on."""
+        self._is_jumping = False
+        view, turns, place = self.view, loaded.turns, wanted.place
+        is_there = wanted.followed_from in (None, view.cursor)
+        if is_there and wanted.number == view.jump_count:
+            if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
+                place = turns.turns[len(turns.turns) // 2].position
+            view.show(turns, loaded.rendered, loaded.length, place)
+            if wanted.spot is not None:
+                view.restore(wanted.spot)
+            self._show_match()
+        else:
+            view.end_request(retry=True)
+        self._catch_up(loaded)
         self.set_class(not view.buffer.turns, "-empty")
         if not view.buffer.turns:
             self.show_instead(EMPTY)
-
-    def _replace_turns(
-        self,
-        wanted: TurnsRequested,
-        turns: TurnRange,
-        length: ConversationLength,
-        rendered: list[RenderedTurn],
-    ) -> None:
-        place = wanted.place
-        if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
-            place = turns.turns[len(turns.turns) // 2].position
-        self.view.show(turns, rendered, length, place)
-        if wanted.spot is not None:
-            self.view.restore(wanted.spot)
-        self._show_match()
 
     def _show_about(self, about: ConversationInfo) -> None:
         before, self.about = self.about, about
@@ -243,12 +237,12 @@ class ReaderScreen(BaseScreen[None]):
         session = about.session
         title = session.title or "(untitled)"
         subagent = f"subagent {self.key.subagent}" if self.key.subagent else ""
-        messages = plural(session.message_count, "message")
+        count = plural(session.message_count, "message")
         thinking = ""
         if about.thoughts:
             verb = "hide" if self._with_thinking else "show"
             thinking = f"t: {verb} thinking ({about.thoughts:,})"
-        parts = [session.agent, session.project, "" if subagent else messages, thinking]
+        parts = [session.agent, session.project, "" if subagent else count, thinking]
         what = f"{subagent} of {title}" if subagent else title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
@@ -273,7 +267,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(ProgressReported)
+    @on(messages.ProgressReported)
     def follow_progress(self) -> None:
         self.request_reload()
 
@@ -282,37 +276,31 @@ class ReaderScreen(BaseScreen[None]):
         if self._is_jumping:
             self._needs_reload = True
             return
-        window, here = self.view.buffer, self.view.anchor_place
+        buffer, here = self.view.buffer, self.view.anchor_place
         if here is None:
             self._open()
             return
-        shown = TurnRange((*window.turns,), window.is_first, window.is_last)
-        pairs = zip(window.turns, window.rendered, strict=True)
-        known = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
-        layout, expanded = self._turn_layout(), frozenset(self._expanded)
-        version = window.version
+        shown, version = buffer.range, buffer.version
+        render = self._renderer(reuses=True)
 
-        def read() -> LoadedNews:
+        def read() -> tuple[ConversationInfo, LoadedTurns | None]:
             about = conversation.get_info(self.key)
             news = conversation.find_update(self.key, shown, here, MAX_TURNS)
-            first = shown.turns[0].position
-            length = conversation.measure_length(self.key, first)
-            turns = news.turns.turns if news else ()
-            lines = turn_rendering.render_turns(turns, layout, expanded, known)
-            return about, news, length, lines
+            if news is None:
+                return about, None
+            turns = news.turns
+            if not news.replaces:
+                turns = join_turns(shown, turns, keeps_end=True)
+            return about, render(turns)
 
-        def show(loaded: LoadedNews) -> None:
-            about, news, length, lines = loaded
+        def show(found: tuple[ConversationInfo, LoadedTurns | None]) -> None:
+            about, loaded = found
             if about != self.about:
                 self._show_about(about)
-            if version != window.version:
+            if version != buffer.version:
                 self.request_reload()  # Something else is shown by now.
-            elif news is not None:
-                view = self.view
-                put = view.replace_turns if news.replaces else view.append
-                put(news.turns, lines)
-                view.set_measure(length, shown.turns[0].position)
-                self._catch_up(layout, frozenset(self._expanded))
+            elif loaded is not None:
+                self._refresh(loaded)
 
         self.load(read, show, NEWS)
 
@@ -329,16 +317,16 @@ class ReaderScreen(BaseScreen[None]):
             width, self.zone, self.now(), self._with_thinking, words, calls
         )
 
-    @on(TranscriptResized)
+    @on(messages.TranscriptResized)
     def fit_width(self) -> None:
         if self.view.buffer.turns:
             self._render_again()
 
-    def _catch_up(self, layout: TurnLayout, expanded: frozenset[str]) -> None:
+    def _catch_up(self, loaded: LoadedTurns) -> None:
         """Render again what was loaded for an earlier layout."""
-        if layout != self._turn_layout():
+        if loaded.layout != self._turn_layout():
             self._render_again()
-        elif changed := expanded ^ self._expanded:
+        elif changed := loaded.expanded ^ self._expanded:
             self._render_again(changed)
 
     def _render_again(self, event_ids: Collection[str] = ()) -> None:
@@ -371,7 +359,7 @@ class ReaderScreen(BaseScreen[None]):
         self._expanded ^= {turn.event.event_id}
         self._render_again([turn.event.event_id])
 
-    @on(TurnSelected)
+    @on(messages.TurnSelected)
     def open_turn(self) -> None:
         """Open the subagent that was started here, or expand the turn."""
         turn = self.view.current
@@ -380,7 +368,7 @@ class ReaderScreen(BaseScreen[None]):
         if name:
             key = self.key
             self.post_message(
-                SessionRequested(key.agent, key.session_id, subagent=name)
+                messages.SessionRequested(key.agent, key.session_id, subagent=name)
             )
         else:
             self.action_toggle_expanded()
@@ -427,9 +415,8 @@ class ReaderScreen(BaseScreen[None]):
         self.set_class(True, "-finding")
         self._find_line.focus_input()
 
-    @on(FindRequested)
-    def find(self, message: FindRequested) -> None:
-        """Find words in the whole session."""
+    @on(messages.FindRequested)
+    def find(self, message: messages.FindRequested) -> None:
         words = message.words
 
         def read() -> "tuple[EventPosition, ...]":
@@ -505,10 +492,9 @@ class ReaderScreen(BaseScreen[None]):
             which = "last" if by > 0 else "first"
             self.notify(f"This is the {which} match.")
 
-    @on(TurnHighlighted)
+    @on(messages.TurnHighlighted)
     @on(DescendantFocus)
     def show_match_number(self) -> None:
-        """Show the number of the match under the cursor."""
         self._find_line.show_position(self.view.cursor)
 
     def _close_search(self) -> None:
@@ -568,7 +554,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _go_to_node(self, node_id: str) -> None:
         if node_id:
-            self.post_message(NodeRequested(node_id))
+            self.post_message(messages.NodeRequested(node_id))
         else:
             self.notify("This is not in the contents yet.")
 
@@ -588,7 +574,6 @@ class ReaderScreen(BaseScreen[None]):
         self.load(partial(check_resume, command), ask, PLACE)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:
-        """Run a program in the terminal, and show why it failed."""
         if problem := terminal.run(self.app, argv, folder):
             self.notify(problem, severity="warning")
 

@@ -26,14 +26,7 @@ from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
 from memtui.services import browse, day_sessions, versions
 from memtui.text import date_format
-from memtui.tui import commands, format, workers
-from memtui.tui.messages import (
-    LoadFailed,
-    NodeLoaded,
-    PaneLeft,
-    SourceRequested,
-    SourceSelected,
-)
+from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import SEPARATOR, PaneTitle
 from memtui.tui.widgets.text_block import Paragraph
@@ -206,7 +199,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         index, grip = self._grip
         bullet = self.bullets[index]
         total = len(bullet.grip_ids)
-        wanted = SourceRequested(
+        wanted = messages.SourceRequested(
             why_none="" if total else WHY_NO_SOURCE,
             grip_id=self.grip_id,
             number=min(grip + 1, total),
@@ -296,7 +289,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         elif bullet in self._quotes:
             self.action_toggle_expanded()
         else:
-            self.post_message(PaneLeft())
+            self.post_message(messages.PaneLeft())
 
     def action_open(self) -> None:
         if self.current is None:
@@ -304,7 +297,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         elif not self.bullets[self.current[0]].grip_ids:
             self.notify("This bullet has no source to open.")
         else:
-            self.post_message(SourceSelected())
+            self.post_message(messages.SourceSelected())
 
     @on(OptionList.OptionSelected)
     def open_selected(self, event: OptionList.OptionSelected) -> None:
@@ -502,7 +495,7 @@ class NodePage(Vertical, workers.Loader):
         if node is not None and isinstance(row, TocEntry):
             show = partial(self._show_cost, node)
             self.load(lambda: self._count(nodes.node_text(node)), show, "cost")
-        self.post_message(NodeLoaded())
+        self.post_message(messages.NodeLoaded())
 
     def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:
         node = self.node = part.node
@@ -533,7 +526,7 @@ class NodePage(Vertical, workers.Loader):
 
     def show_error(self, error: BaseException, group: str) -> None:
         """Show why the node could not be read, and try again."""
-        self.post_message(LoadFailed())
+        self.post_message(messages.LoadFailed())
         why = format.error_text(error)
         self._show_nothing(f"This page could not be read: {why}\n{workers.WILL_RETRY}")
         self.set_timer(workers.RETRY_S, partial(self._retry, self._node_id))

@@ -26,14 +26,7 @@ from memtui.model.nodes import DaySession, NodeStatus, TocEntry
 from memtui.services import branches, day_sessions
 from memtui.services.branches import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format
-from memtui.tui import commands, format, workers
-from memtui.tui.messages import (
-    LoadFailed,
-    NodeHighlighted,
-    NodeRevealed,
-    NodeSelected,
-    TocLoaded,
-)
+from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.text_block import fit
 
 NOT_FOUND = "This node is not in the contents."
@@ -345,7 +338,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
                 self.scroll_to(y=cursor.line - height, animate=False, force=True)
             self._find_newest_if_lost()
             self._advance()
-            self.post_message(TocLoaded())
+            self.post_message(messages.TocLoaded())
         self._read(())
 
     def _show_newest(self, loaded: LoadedBranches) -> None:
@@ -370,7 +363,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
 
     def show_error(self, error: BaseException, group: str) -> None:
         """Show in empty branches, or in a notice, why they could not be read."""
-        self.post_message(LoadFailed())
+        self.post_message(messages.LoadFailed())
         reason = format.error_text(error)
         failed: set[RowKey] = set()
         if group == LOAD_GROUP:
@@ -504,7 +497,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
             above = above.parent
         self._move_to(row)
         if (line := self.current) is not None:
-            self.post_message(NodeRevealed(line.node_id))
+            self.post_message(messages.NodeRevealed(line.node_id))
 
     def _read_towards(self, branch: TreeNode[TocRow]) -> None:
         """Read a branch that lacks a node of the path."""
@@ -582,7 +575,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
         if row is not None and isinstance(row.data, NoteRow) and row.parent is not None:
             self._read({_key_of(row.parent)})
         elif row is not None:
-            self.post_message(NodeSelected())
+            self.post_message(messages.NodeSelected())
 
     def action_deeper(self) -> None:
         row = self.cursor_node
@@ -644,7 +637,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
     @on(Tree.NodeHighlighted)
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
         if self.current is not None and event.node is self.cursor_node:
-            self.post_message(NodeHighlighted())
+            self.post_message(messages.NodeHighlighted())
 
     # Drawing
 

@@ -7,7 +7,7 @@ that is higher than the screen is scrolled line by line before the cursor moves 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
 
@@ -27,14 +27,8 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
-from memtui.tui import commands
-from memtui.tui.messages import (
-    TranscriptResized,
-    TurnHighlighted,
-    TurnSelected,
-    TurnsPosition,
-    TurnsRequested,
-)
+from memtui.tui import commands, messages
+from memtui.tui.messages import TurnsPosition, TurnsRequested
 from memtui.tui.widgets.turn_rendering import RenderedTurn
 
 MAX_TURNS = 600
@@ -69,7 +63,7 @@ class TurnBuffer:
         self.is_first = self.is_last = True
         """True if the session begins, or ends, with the loaded turns."""
         self.turns_before = self.turns_after = 0
-        """Estimates of the numbers of turns that are not loaded."""
+        """The numbers of turns that are not loaded."""
         self.version = 0
         """Changes with every change of the buffer."""
         self._tops: list[int] = [0]
@@ -83,6 +77,10 @@ class TurnBuffer:
     def lines_after(self) -> int:
         """The estimated height of the turns after, in lines."""
         return 0 if self.is_last else max(1, round(self.turns_after * self._mean))
+
+    @property
+    def range(self) -> TurnRange:
+        return TurnRange((*self.turns,), self.is_first, self.is_last)
 
     @property
     def _mean(self) -> float:
@@ -140,46 +138,14 @@ class TurnBuffer:
         self,
         loaded: TurnRange,
         rendered: Sequence[RenderedTurn],
-        measure: ConversationLength,
+        length: ConversationLength,
     ) -> None:
         """Hold only these turns."""
         self.turns, self.rendered = [*loaded.turns], [*rendered]
         self.is_first, self.is_last = loaded.at_start, loaded.at_end
-        self._update_tops()
-        self.set_measure(measure)
-
-    def set_measure(self, measure: ConversationLength) -> None:
-        """Take over how many turns there are, and how many before the loaded ones."""
-        self.turns_before = 0 if self.is_first else max(1, measure.before)
-        rest = measure.total - self.turns_before - len(self.turns)
+        self.turns_before = 0 if self.is_first else max(1, length.before)
+        rest = length.total - self.turns_before - len(self.turns)
         self.turns_after = 0 if self.is_last else max(1, rest)
-
-    def refresh(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        """Hold only these turns, which are from the same part of the session."""
-        total = self.turns_before + len(self.turns) + self.turns_after
-        first = self.find(loaded.turns[0].position) if loaded.turns else None
-        before = self.turns_before + (first or 0)
-        self.replace(loaded, rendered, ConversationLength(total=total, before=before))
-
-    def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        self.turns[:0], self.rendered[:0] = loaded.turns, rendered
-        self.is_first = loaded.at_start
-        self.turns_before = max(1, self.turns_before - len(rendered))
-        if (excess := len(self.turns) - MAX_TURNS) > 0:
-            del self.turns[-excess:], self.rendered[-excess:]
-            self.turns_after = excess + (0 if self.is_last else self.turns_after)
-            self.is_last = False
-        self._update_tops()
-
-    def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        self.turns += loaded.turns
-        self.rendered += rendered
-        self.is_last = loaded.at_end
-        self.turns_after = max(1, self.turns_after - len(rendered))
-        if (excess := len(self.turns) - MAX_TURNS) > 0:
-            self.turns_before = excess + (0 if self.is_first else self.turns_before)
-            self.is_first = False
-            del self.turns[:excess], self.rendered[:excess]
         self._update_tops()
 
     def update(self, rendered: Mapping[str, RenderedTurn]) -> None:
@@ -198,9 +164,8 @@ class TurnBuffer:
 class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows the loaded turns and moves a cursor through them.
 
-    It posts ``TurnsWanted`` for turns that are not loaded; the screen reads and renders
-    them and hands them over with ``show``, ``prepend``, ``append`` or
-    ``replace_turns``.
+    It posts ``TurnsRequested`` for turns that are not loaded; the screen reads and
+    renders them and hands them over with ``show`` or ``refresh_turns``.
     """
 
     ALLOW_SELECT = False
@@ -257,18 +222,18 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self,
         loaded: TurnRange,
         rendered: Sequence[RenderedTurn],
-        measure: ConversationLength,
+        length: ConversationLength,
         place: EventPosition | None,
     ) -> None:
         """Show only these turns.
 
         Args:
-            measure: The number of turns, and about how many are before these.
+            length: The number of all turns, and of those before these.
             place: The position of the cursor; None for the nearer end of the session.
         """
         self._is_waiting = False
         buffer = self.buffer
-        buffer.replace(loaded, rendered, measure)
+        buffer.replace(loaded, rendered, length)
         self._update_size()
         if not buffer.turns:
             self.refresh()
@@ -286,27 +251,18 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._scroll(buffer.body(index) - self._height // 3)
         self._request_turns()
 
-    def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        anchor = self._anchor()
-        self.buffer.prepend(loaded, rendered)
-        self._hold(anchor)
-
-    def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        """Add turns after those shown; a cursor at the end follows them."""
-        follows = self.is_at_end and bool(loaded.turns)
-        anchor = self._anchor()
-        self.buffer.append(loaded, rendered)
-        self._hold(anchor)
-        if follows:
-            self._follow()
-
-    def replace_turns(
-        self, loaded: TurnRange, rendered: Sequence[RenderedTurn]
+    def refresh_turns(
+        self,
+        loaded: TurnRange,
+        rendered: Sequence[RenderedTurn],
+        length: ConversationLength,
     ) -> None:
-        """Show the same part of the session again after a change in it."""
-        follows, last = self.is_at_end, self.cursor
-        anchor = self._anchor()
-        self.buffer.refresh(loaded, rendered)
+        """Show the same part of the session again, changed or with more around it.
+
+        What is visible stays where it is; a cursor at the end follows new turns.
+        """
+        follows, last, anchor = self.is_at_end, self.cursor, self._anchor()
+        self.buffer.replace(loaded, rendered, length)
         self._hold(anchor)
         turns = self.buffer.turns
         if follows and turns and turns[-1].position != last:
@@ -317,16 +273,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         anchor = self._anchor()
         self.buffer.update(rendered)
         self._hold(anchor)
-
-    def set_measure(
-        self, measure: ConversationLength, place: EventPosition | None
-    ) -> None:
-        """Take over how many turns there are, and how many before a place."""
-        index = self.buffer.find(place) if place else 0
-        if index is not None:
-            anchor = self._anchor()
-            self.buffer.set_measure(replace(measure, before=measure.before - index))
-            self._hold(anchor)
 
     def _follow(self) -> None:
         """Go to the end, which may be further than the loaded turns."""
@@ -395,7 +341,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             return False
         self.cursor = position.cursor
         self._hold(position.anchor)
-        self.post_message(TurnHighlighted())
+        self.post_message(messages.TurnHighlighted())
         return True
 
     def _anchor(self) -> Anchor | None:
@@ -443,7 +389,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _put_cursor(self, index: int) -> None:
         self.cursor = self.buffer.turns[index].position
         self.refresh()
-        self.post_message(TurnHighlighted())
+        self.post_message(messages.TurnHighlighted())
 
     def _go_to_end(self) -> None:
         self._put_cursor(len(self.buffer.turns) - 1)
@@ -532,7 +478,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_to_end()
 
     def action_open(self) -> None:
-        self.post_message(TurnSelected())
+        self.post_message(messages.TurnSelected())
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor there, or open the turn it is on already."""
@@ -568,7 +514,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Have the turns rendered for the new width."""
-        self.post_message(TranscriptResized())
+        self.post_message(messages.TranscriptResized())
 
 
 def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
@@ -584,3 +530,12 @@ def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
             if here is None:
                 return conversation.read_before(whose, None)
             return conversation.read_around(whose, here)
+
+
+def join_turns(earlier: TurnRange, later: TurnRange, *, keeps_end: bool) -> TurnRange:
+    """Join two parts of a session, up to the most turns that stay loaded."""
+    turns = (*earlier.turns, *later.turns)
+    is_all = len(turns) <= MAX_TURNS
+    turns = turns[-MAX_TURNS:] if keeps_end else turns[:MAX_TURNS]
+    at_start = earlier.at_start and (is_all or not keeps_end)
+    return TurnRange(turns, at_start, later.at_end and (is_all or keeps_end))
