@@ -274,7 +274,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
             return True
         return False
 
-    def _show(
+    def show_screen(
         self, screen: Screen[T], then: Callable[[T], object] = lambda _: None
     ) -> None:
         """Show a screen in place of notices, and give it the last report."""
@@ -297,13 +297,13 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         if self._hooks is None:
             self.notify("Hooks are not available in the demo.")
         elif self._can_show(HooksScreen):
-            self._show(HooksScreen(self._hooks()))
+            self.show_screen(HooksScreen(self._hooks()))
 
     def action_show_skipped(self) -> None:
         from memtui.tui.screens.quarantine import QuarantineScreen
 
         if self._can_show(QuarantineScreen):
-            self._show(QuarantineScreen())
+            self.show_screen(QuarantineScreen())
             self._seen_problems = self._progress.skipped if self._progress else 0
             self._report_to(*self.screen_stack)
 
@@ -311,13 +311,13 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         from memtui.tui.screens.jobs import JobsScreen
 
         if self._can_show(JobsScreen):
-            self._show(JobsScreen())
+            self.show_screen(JobsScreen())
 
     def action_show_sessions(self) -> None:
         from memtui.tui.screens.sessions import SessionsScreen
 
         if self._can_show(SessionsScreen):
-            self._show(SessionsScreen(self.scope))
+            self.show_screen(SessionsScreen(self.scope))
 
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen
@@ -325,7 +325,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         if self._settings is None:
             self.notify("Settings are not available here.")
         elif self._can_show(SettingsScreen):
-            self._show(SettingsScreen(self._settings))
+            self.show_screen(SettingsScreen(self._settings))
 
     def action_show_calendar(self) -> None:
         from memtui.tui.screens.calendar import CalendarScreen
@@ -333,7 +333,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
         if self._can_show(CalendarScreen):
             day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
-            self._show(
+            self.show_screen(
                 CalendarScreen(self.scope, day),
                 lambda node_id: self._show_contents().go_to(node_id),
             )
@@ -344,7 +344,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         from memtui.tui.screens.reader import ReaderScreen
 
         key = ConversationKey(message.agent, message.session_id, message.subagent)
-        self._show(ReaderScreen(key, message.event_id))
+        self.show_screen(ReaderScreen(key, message.event_id))
 
     @on(messages.NodeRequested)
     def show_node(self, message: messages.NodeRequested) -> None:
@@ -397,7 +397,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.tui.screens.welcome import WelcomeScreen
 
-        self._show(WelcomeScreen(is_first=is_first), lambda _: self.exit("demo"))
+        self.show_screen(WelcomeScreen(is_first=is_first), lambda _: self.exit("demo"))
 
     def start_import(
         self, histories: "Sequence[AgentHistory]", *, is_watched: bool

@@ -14,14 +14,17 @@ class Command:
     """The action: ``action_<name>`` runs it."""
     keys: str
     """Textual's names of the keys; none for commands of the palette alone."""
-    label: str
-    """The label in the footer."""
     help: str = ""
     """A whole sentence; empty where each binding has its own."""
+    label: str = ""
+    """The label in the footer, by default the name."""
     in_footer: bool = False
     in_palette: bool = True
     rank: int = 2
     """The highest leaves a narrow footer first; 0 stays."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.name.replace("_", " "))
 
     @property
     def shown(self) -> str:
@@ -39,39 +42,38 @@ FINDING = (
     Command(
         "search",
         "slash",
-        "find",
         "Search everything and jump to a hit.",
+        label="find",
         in_footer=True,
         rank=1,
     ),
     Command(
-        "go_to_date", "g", "date", "Go to a year, month, week or day.", in_footer=True
+        "go_to_date",
+        "g",
+        "Go to a year, month, week or day.",
+        label="date",
+        in_footer=True,
     ),
-    Command("show_sessions", "s", "sessions", "List all sessions, and read one."),
-    Command("find_here", "slash", "find", rank=1),
+    Command("show_sessions", "s", "List all sessions, and read one.", label="sessions"),
+    Command("find_here", "slash", label="find", rank=1),
     Command(
         "sort",
         "S",
-        "sort",
         "Change the order: newest, oldest, longest, most messages, or title.",
     ),
     Command(
         "show_calendar",
         "c",
-        "calendar",
         "Show the activity of each day, year by year, and go to a day.",
+        label="calendar",
         rank=3,
     ),
     Command(
-        "jump_back",
-        "backspace",
-        "jump back",
-        "Go back to where you were before the last jump.",
+        "jump_back", "backspace", "Go back to where you were before the last jump."
     ),
     Command(
         "filter",
         "F",
-        "filter",
         "Show only one agent, project or keyword on all screens; F F shows all.",
         in_footer=True,
         rank=5,
@@ -79,71 +81,55 @@ FINDING = (
 )
 
 READING = (
-    Command("open", "enter", "open", in_footer=True, in_palette=False, rank=1),
-    Command("back", "escape", "back", in_palette=False, rank=1),
-    Command("toggle_expanded", "space", "expand", in_footer=True, rank=6),
+    Command("open", "enter", in_footer=True, in_palette=False, rank=1),
+    Command("back", "escape", in_palette=False, rank=1),
+    Command("toggle_expanded", "space", label="expand", in_footer=True, rank=6),
     Command(
-        "expand_all",
-        "asterisk",
-        "expand all",
-        "Expand everything below this line, up to 500 lines.",
+        "expand_all", "asterisk", "Expand everything below this line, up to 500 lines."
     ),
     Command(
-        "zoom",
-        "z",
-        "zoom",
-        "Zoom this pane to the whole screen, or show all panes again.",
+        "zoom", "z", "Zoom this pane to the whole screen, or show all panes again."
     ),
-    Command("older_sibling", "right_square_bracket", "older", in_footer=True, rank=6),
-    Command("newer_sibling", "left_square_bracket", "newer", rank=7),
+    Command(
+        "older_sibling", "right_square_bracket", label="older", in_footer=True, rank=6
+    ),
+    Command("newer_sibling", "left_square_bracket", label="newer", rank=7),
     Command(
         "next_source",
         "n",
-        "next source",
         "Show the next source of this bullet, then those of the following bullets.",
     ),
-    Command("previous_source", "p", "previous source", "Show the previous source."),
+    Command("previous_source", "p", "Show the previous source."),
     Command(
         "more_context",
         "plus equals_sign",
-        "more context",
         "Show more of the conversation around the source.",
     ),
     Command(
-        "less_context",
-        "minus",
-        "less context",
-        "Show less of the conversation around the source.",
+        "less_context", "minus", "Show less of the conversation around the source."
     ),
     Command(
         "show_withheld",
         "u",
-        "unsupported",
         "Show or hide the claims of a model that no source supports.",
+        label="unsupported",
     ),
-    Command("copy_citation", "y", "copy citation"),
+    Command("copy_citation", "y"),
     Command(
         "show_versions",
         "v",
-        "versions",
         "Show all versions of this node, and choose which one is shown.",
+        label="versions",
     ),
     Command(
-        "pin",
-        "P",
-        "pin",
-        "Pin this version, so that no newer one replaces it; or unpin it.",
+        "pin", "P", "Pin this version, so that no newer one replaces it; or unpin it."
     ),
     Command(
-        "regenerate",
-        "R",
-        "regenerate",
-        "Ask a model for a new version, before its scheduled work.",
+        "regenerate", "R", "Ask a model for a new version, before its scheduled work."
     ),
     Command(
         "next_prompt",
         "right_square_bracket",
-        "next prompt",
         "Go to your next prompt in this session.",
         in_footer=True,
         rank=5,
@@ -151,151 +137,137 @@ READING = (
     Command(
         "previous_prompt",
         "left_square_bracket",
-        "previous prompt",
         "Go to your previous prompt in this session.",
     ),
-    Command("next_match", "n", "next match", "Go to the next match in this session."),
+    Command("next_match", "n", "Go to the next match in this session."),
+    Command("previous_match", "p N", "Go to the previous match in this session."),
     Command(
-        "previous_match",
-        "p N",
-        "previous match",
-        "Go to the previous match in this session.",
+        "toggle_thinking", "t", "Show or hide the model's thinking.", label="thinking"
     ),
-    Command("toggle_thinking", "t", "thinking", "Show or hide the model's thinking."),
     Command(
         "show_in_contents",
         "b",
-        "in the contents",
         "Show this message's segment in the contents.",
+        label="in the contents",
     ),
     Command(
         "resume",
         "r",
-        "resume",
         "Resume this session in its agent; the command is shown first.",
         in_footer=True,
     ),
     Command(
-        "export",
-        "e",
-        "export",
-        "Export this session to a file, as Markdown.",
-        in_footer=True,
+        "export", "e", "Export this session to a file, as Markdown.", in_footer=True
     ),
     Command(
         "edit",
         "o",
-        "open in editor",
         "Open this session as Markdown in $VISUAL or $EDITOR.",
+        label="open in editor",
     ),
 )
 
 MOVING = (
-    Command("cursor_down", "j down", "down", "Move down a line."),
-    Command("cursor_up", "k up", "up", "Move up a line."),
-    Command("deeper", "l right", "deeper"),
-    Command("outward", "h left", "outward"),
-    Command("page_down", "pagedown", "page down", "Move down a page."),
-    Command("page_up", "pageup", "page up", "Move up a page."),
-    Command("first", "home", "first", "Go to the first line."),
-    Command("last", "end", "last", "Go to the last line."),
-    Command("next_pane", "tab", "next pane", "Go to the next pane."),
-    Command("previous_pane", "shift+tab", "previous pane", "Go to the previous pane."),
+    Command("cursor_down", "j down", "Move down a line.", label="down"),
+    Command("cursor_up", "k up", "Move up a line.", label="up"),
+    Command("deeper", "l right"),
+    Command("outward", "h left"),
+    Command("page_down", "pagedown", "Move down a page."),
+    Command("page_up", "pageup", "Move up a page."),
+    Command("first", "home", "Go to the first line."),
+    Command("last", "end", "Go to the last line."),
+    Command("next_pane", "tab", "Go to the next pane."),
+    Command("previous_pane", "shift+tab", "Go to the previous pane."),
 )
 
 MANAGING = (
     Command(
         "import_histories",
         "i",
-        "import",
         "Find agents' conversations on this machine, and import them.",
+        label="import",
     ),
     Command(
         "show_hooks",
         "H",
-        "hooks",
         "Show which agents are captured live, and install or remove hooks.",
+        label="hooks",
     ),
     Command(
         "show_skipped",
         "Q",
-        "skipped input",
         "Show failures and skipped input, and retry or dismiss it.",
+        label="skipped input",
     ),
     Command(
         "show_settings",
         "comma",
-        "settings",
         "Show all settings and their meaning, and change them.",
+        label="settings",
     ),
     Command(
         "show_jobs",
         "w",
-        "jobs",
         "Show the queues, the model's jobs, and the state of the model.",
+        label="jobs",
         rank=4,
     ),
     Command(
         "pause_job",
         "space",
-        "pause",
         "Pause or resume this job; a restart does not change that.",
+        label="pause",
     ),
-    Command("run_now", "x", "run now", "Run this job next."),
-    Command(
-        "retry",
-        "t",
-        "retry",
-        "Retry this entry: the hook file, or the whole transcript.",
-    ),
-    Command("retry_all", "T", "retry all", "Retry all entries.", rank=5),
+    Command("run_now", "x", "Run this job next."),
+    Command("retry", "t", "Retry this entry: the hook file, or the whole transcript."),
+    Command("retry_all", "T", "Retry all entries.", rank=5),
     Command(
         "dismiss_entry",
         "D delete",
-        "dismiss",
         "Dismiss this entry or all entries, after a confirmation.",
+        label="dismiss",
     ),
     Command(
-        "write_change", "ctrl+s", "write", "Write the change to the agent's settings."
+        "write_change",
+        "ctrl+s",
+        "Write the change to the agent's settings.",
+        label="write",
     ),
     Command(
-        "import_once",
-        "I",
-        "import once",
-        "Import what was found, without watching for new messages.",
+        "import_once", "I", "Import what was found, without watching for new messages."
     ),
-    Command("open_demo", "d", "demo", "Open the demo, which has its own sample data."),
+    Command(
+        "open_demo", "d", "Open the demo, which has its own sample data.", label="demo"
+    ),
     Command(
         "switch_theme",
         "",
-        "next theme",
         "Switch to the next theme: dark, light, contrast, dusk or paper.",
+        label="next theme",
     ),
     Command(
         "suspend",
         "ctrl+z",
-        "suspend",
         "Suspend memtui and return to the shell; fg brings it back.",
     ),
     Command(
         "palette",
         "ctrl+p",
-        "all commands",
         "Find a command by its name.",
+        label="all commands",
         in_palette=False,
     ),
     Command(
         "help",
         "question_mark",
-        "all keys",
         "Show all keys and what they do here.",
+        label="all keys",
         in_footer=True,
         rank=0,
     ),
     Command(
         "quit",
         "q",
-        "quit",
         "Quit memtui; ctrl+q works while you type, too.",
         in_footer=True,
         rank=0,

@@ -15,12 +15,12 @@ from memtui.search.nodes import merge_repeated
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (
     MARKED,
-    JumpTarget,
     ResultRow,
     ResultSnippet,
     SearchResult,
     format_when,
 )
+from memtui.tui.widgets.source_pane import JumpTarget
 from tests.screens.search_results import FINDINGS, LONG, MESSAGES, marked, message_hit
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -146,7 +146,7 @@ def test_times_are_as_brief_as_the_present_allows(
 
 def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> None:
     text = "Hello.\n\nThe session is over.\nGoodbye."
-    landing = JumpTarget("", NOW, event_id="x", snippet=marked(text, "session", "over"))
+    landing = JumpTarget("", event_id="x", snippet=marked(text, "session", "over"))
     assert landing.excerpt == "The session is over."
     assert {"session", "over"} <= {*landing.matched}
 

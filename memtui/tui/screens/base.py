@@ -22,6 +22,7 @@ from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.model.filters import Scope
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.tui.app import MemtuiApp
     from memtui.workspace import Workspace
 
@@ -100,12 +101,16 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     @on(ProgressReported)
     def _show_progress(self, message: ProgressReported) -> None:
         self.query_one(StatusLine).show(message.progress)
+        self.show_progress(message.progress)
 
     @on(ScopeChanged)
     def _change_scope(self, message: ScopeChanged) -> None:
         if self.FILTERS_BY_SCOPE:
             self.query_one(StatusLine).scope = message.scope
             self.show_scope(message.scope)
+
+    def show_progress(self, progress: "PipelineProgress") -> None:
+        """Show what the pipeline has changed."""
 
     def show_scope(self, scope: "Scope") -> None:
         """Show another part of the memory."""

@@ -4,8 +4,8 @@ From 100 columns on all three panes are visible; on a narrower screen one at a t
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -26,13 +26,13 @@ from memtui.tui import commands, format, messages
 from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
-from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.source_pane import JumpTarget, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
 
 if TYPE_CHECKING:
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.tui.screens.search import SearchHistory
-    from memtui.tui.widgets.result_list import JumpTarget
 
 HISTORY_SIZE = 50
 
@@ -46,28 +46,10 @@ NO_MATCH = (
 )
 
 
-def _make_target(node_id: str, at: datetime, grip_id: str = "") -> "JumpTarget":
-    from memtui.tui.widgets.result_list import JumpTarget  # not needed at the start
-
-    return JumpTarget(node_id, at, grip_id)
-
-
 NO_VERSIONS = (
     "This session has {} segments here, each with versions of its own:"
     " expand it (→) and select one."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A place in the contents, and in a session that is open over them."""
-
-    target: "JumpTarget"
-    """The node, and the source or message shown beside it."""
-    pane: str = ""
-    """The pane with the focus; empty for the one that shows the target."""
-    session: messages.SessionRequested | None = None
-    """The open session, at the message under the cursor."""
 
 
 class ContentsScreen(BaseScreen[None]):
@@ -101,16 +83,16 @@ class ContentsScreen(BaseScreen[None]):
         super().__init__(classes=" ".join(["-at-tree", *found]))
         self._scope = scope
         self._pane = "tree"
-        self.jumps = deque[Location](maxlen=HISTORY_SIZE)
+        self.jumps = deque[JumpTarget](maxlen=HISTORY_SIZE)
         """The locations that were left by a jump, the latest last."""
-        self._destination: Location | None = None
+        self._destination: JumpTarget | None = None
         """The destination of the jump under way."""
-        self._origin: Location | None = None
+        self._origin: JumpTarget | None = None
         """The start of the jump; None if it goes back."""
         self._search_history: SearchHistory | None = None
         self._found: JumpTarget | None = None
         """The message to show once the page of its node is loaded."""
-        self._last: messages.ProgressReported | None = None
+        self._progress: PipelineProgress | None = None
         self._changed: set[str] = set()
 
     def compose_body(self) -> ComposeResult:
@@ -271,24 +253,22 @@ class ContentsScreen(BaseScreen[None]):
         self, node_id: str, session: messages.SessionRequested | None = None
     ) -> None:
         """Jump to a node, from a session that was open until now if one is given."""
-        self._jump(Location(_make_target(node_id, self.now())), session)
+        self._jump(JumpTarget(node_id), session)
 
-    def return_to(self, location: Location) -> None:
+    def return_to(self, location: JumpTarget) -> None:
         """Go back to a location of the jump history."""
         self._destination, self._origin = location, None
-        self._tree.reveal(location.target.node_id)
+        self._tree.reveal(location.node_id)
 
     @property
-    def location(self) -> Location | None:
+    def location(self) -> JumpTarget | None:
         """The current location; None if the contents are empty."""
         line = self._tree.current
         if line is None:
             return None
-        grip_id = self._page.bullets.grip_id
-        shown = self._source.shown_target or _make_target(
-            line.node_id, self.now(), grip_id
-        )
-        return Location(replace(shown, node_id=line.node_id), self._pane)
+        shown = JumpTarget(line.node_id, self._page.bullets.grip_id)
+        shown = self._source.shown_target or shown
+        return replace(shown, node_id=line.node_id, pane=self._pane)
 
     @property
     def day(self) -> date | None:
@@ -301,23 +281,22 @@ class ContentsScreen(BaseScreen[None]):
         return calendar.period(line.node_id).first
 
     def _jump(
-        self, destination: Location, session: messages.SessionRequested | None = None
+        self, destination: JumpTarget, session: messages.SessionRequested | None = None
     ) -> None:
         here = self.location
         self._origin = replace(here, session=session) if here else None
         self._destination = destination
-        self._tree.reveal(destination.target.node_id)
+        self._tree.reveal(destination.node_id)
 
     @on(messages.NodeRevealed)
     def finish_jump(self, message: messages.NodeRevealed) -> None:
         """Show what was jumped to: a node, one of its sources, or a message."""
-        location, self._destination = self._destination, None
-        if location is None or location.target.node_id != message.node_id:
-            location = Location(_make_target(message.node_id, self.now()))
-            self._origin = None
+        target, self._destination = self._destination, None
+        if target is None or target.node_id != message.node_id:
+            target, self._origin = JumpTarget(message.node_id), None
         if self._origin is not None:
             self.jumps.append(self._origin)
-        target, self._origin = location.target, None
+            self._origin = None
         self._source.release_target()
         if (line := self._tree.current) is not None:
             self._page.open(line, target.grip_id)
@@ -330,8 +309,8 @@ class ContentsScreen(BaseScreen[None]):
             self._focus_pane("source")
         elif self._pane == "source":
             self._focus_pane("page")
-        if location.pane:
-            self._focus_pane(location.pane)
+        if target.pane:
+            self._focus_pane(target.pane)
 
     def action_older_sibling(self) -> None:
         self._tree.seek_sibling(1)
@@ -348,7 +327,7 @@ class ContentsScreen(BaseScreen[None]):
         finders = make_finders(self.workspace, history, lambda: self._scope)
         screen = SearchScreen(finders, self.zone, self.now, history)
         screen.set_class(self.has_class("-zoomed"), "-over-one")
-        self.memtui.ask(screen, lambda target: self._jump(Location(target)))
+        self.memtui.ask(screen, self._jump)
 
     def action_go_to_date(self) -> None:
         from memtui.tui.screens.dialogs import DateScreen
@@ -370,10 +349,7 @@ class ContentsScreen(BaseScreen[None]):
             self._changed |= {*calendar.path(line.node_id)}
             self.request_reload()
 
-        screen = VersionsScreen(line)
-        self.memtui.ask(screen, show_change)
-        if self._last is not None:
-            screen.post_message(messages.ProgressReported(self._last.progress))
+        self.memtui.show_screen(VersionsScreen(line), show_change)
 
     # The scope
 
@@ -385,11 +361,10 @@ class ContentsScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(messages.ProgressReported)
-    def follow_progress(self, message: messages.ProgressReported) -> None:
-        self._last = message
+    def show_progress(self, progress: "PipelineProgress") -> None:
+        self._progress = progress
         self._update_empty_text()
-        self._changed |= message.progress.changed
+        self._changed |= progress.changed
         if self._changed:
             self.request_reload()
 
@@ -400,8 +375,7 @@ class ContentsScreen(BaseScreen[None]):
         self._page.refresh_nodes(changed)
 
     def _update_empty_text(self) -> None:
-        progress = self._last.progress if self._last is not None else None
-        text = EMPTY
+        progress, text = self._progress, EMPTY
         if self._scope.is_narrow:
             text = NO_MATCH.format(format.scope_text(self._scope))
         elif progress and (progress.queued or progress.done < progress.total):

@@ -19,6 +19,7 @@ from memtui.model import sessions
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
 from memtui.model.sessions import ResumeCommand
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
@@ -267,8 +268,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(messages.ProgressReported)
-    def follow_progress(self) -> None:
+    def show_progress(self, progress: PipelineProgress) -> None:
         self.request_reload()
 
     def reload(self) -> None:

@@ -30,7 +30,6 @@ from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets.result_list import (
-    JumpTarget,
     ResultList,
     SearchFunction,
     SearchResult,
@@ -38,6 +37,7 @@ from memtui.tui.widgets.result_list import (
     to_line,
     to_results,
 )
+from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import Paragraph, Stack, TextBlock
 
 if TYPE_CHECKING:
@@ -545,12 +545,13 @@ class SearchScreen(Dialog[JumpTarget]):
     def _open(self, place: int) -> None:
         if place >= len(self.results):
             return
-        target = self._opening = self.results[place].target
+        result = self.results[place]
+        target = self._opening = result.target
         if target.node_id:
             self.action_leave(target)
             return
         find = partial(
-            browse.find_session_node, target.agent, target.session_id, target.at
+            browse.find_session_node, target.agent, target.session_id, result.at
         )
         self.load(find, partial(self.land, target), LANDING)
 

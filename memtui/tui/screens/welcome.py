@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -14,9 +13,9 @@ from textual.widgets import Static
 from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services.capture_sources import agent_title
 from memtui.tui import commands, format
-from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
@@ -106,14 +105,13 @@ class WelcomeScreen(BaseScreen[bool]):
         offer = Content.assemble("Press ", ("i", "bold $accent"), rest)
         self._show(offer, rows, IMPORT_ONCE)
 
-    @on(ProgressReported)
-    def follow_progress(self, message: ProgressReported) -> None:
-        """Leave as soon as the first conversations are there."""
-        if message.progress.is_active != self._is_ours:
-            self._is_ours = message.progress.is_active
+    def show_progress(self, progress: PipelineProgress) -> None:
+        if progress.is_active != self._is_ours:
+            self._is_ours = progress.is_active
             if self._found:
                 self._show_found(self._found)
-        if self._is_first and message.progress.changed:
+        # Leave as soon as the first conversations are there.
+        if self._is_first and progress.changed:
             self.dismiss(False)
 
     def show_error(self, error: BaseException, group: str) -> None:

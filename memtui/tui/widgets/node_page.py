@@ -94,7 +94,6 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     # Withheld bullets
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Offer to show withheld bullets only where there are some."""
         return action != "show_withheld" or bool(self._withheld)
 
     def action_show_withheld(self) -> None:
@@ -253,7 +252,6 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
             self._update_options(self.current or (0, -1))
 
     def show_error(self, error: BaseException, group: str) -> None:
-        """Notify why quotes could not be read."""
         reason = format.error_text(error)
         text = f"The quotes could not be read: {reason}. Expand again to retry."
         self.notify(text, severity="error")
@@ -306,7 +304,6 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
 
 
 def _name(position: BulletPosition) -> str:
-    """Return the id of the option of a bullet or quote."""
     return f"{position[0]}/{position[1]}"
 
 
@@ -400,12 +397,6 @@ class NodePage(Vertical, workers.Loader):
         *,
         id: str,
     ) -> None:
-        """Create the page.
-
-        Args:
-            count: Counts the tokens of a text; called on a worker thread.
-            leave: Called before another node is shown.
-        """
         super().__init__(id=id)
         self.zone, self.now, self._count, self._leave = zone, now, count, leave
         self.node: TocNode | None = None
@@ -423,7 +414,6 @@ class NodePage(Vertical, workers.Loader):
 
     @property
     def is_shown(self) -> bool:
-        """True if the node that was opened last is shown."""
         return self.node is not None and self.node.node_id == self._node_id
 
     @property
@@ -525,15 +515,10 @@ class NodePage(Vertical, workers.Loader):
         self._show_nothing("Reading…")
 
     def show_error(self, error: BaseException, group: str) -> None:
-        """Show why the node could not be read, and try again."""
         self.post_message(messages.LoadFailed())
         why = format.error_text(error)
         self._show_nothing(f"This page could not be read: {why}\n{workers.WILL_RETRY}")
-        self.set_timer(workers.RETRY_S, partial(self._retry, self._node_id))
-
-    def _retry(self, node_id: str) -> None:
-        if node_id == self._node_id:
-            self._load()
+        self.set_timer(workers.RETRY_S, self._load)
 
     def _show_nothing(self, text: str) -> None:
         """Show a text in place of the node, and no source."""
@@ -597,7 +582,6 @@ def _size(node: TocNode) -> str:
 
 
 def _share(part: ScopedNode, scope: Scope) -> str:
-    """Return how much of the node is in the scope."""
     total = plural(part.total.segments, "segment")
     share = f"{scope} only: {part.node.counts.segments:,} of {total}"
     return f"{share[0].upper()}{share[1:]} (F F: all)"

@@ -31,18 +31,16 @@ from memtui.model.hits import (
     WindowMessage,
     score_band,
 )
-from memtui.text import analyzer, date_format
+from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import GAP, TextBlock, mark_selected, spread
 
 SearchFunction = Callable[[str], Hits[Hit] | Hits[CombinedHit] | Hits[MessageHit]]
 """Answers a query in one view; any text is a valid query."""
 
 UNTITLED = "Untitled session"
-
-EXCERPT_LEAD = 80
-"""The length of the marked line before its first match, in characters."""
 
 
 class SearchView(StrEnum):
@@ -51,38 +49,6 @@ class SearchView(StrEnum):
     ALL = "all"
     SUMMARIES = "summaries"
     MESSAGES = "messages"
-
-
-@dataclass(frozen=True, slots=True)
-class JumpTarget:
-    """A destination in the contents: a node, and a source or message to open there."""
-
-    node_id: str
-    """"" while it is not known."""
-    at: datetime
-    grip_id: str = ""
-    event_id: str = ""
-    snippet: Snippet = NO_SNIPPET
-    """The shown part of the message."""
-    agent: str = ""
-    session_id: str = ""
-
-    @property
-    def matched(self) -> tuple[str, ...]:
-        """The terms that were marked, for ``analyzer.spans`` to mark again."""
-        marked = (self.snippet.text[start:end] for start, end in self.snippet.marks)
-        terms = (term for text in marked for term in analyzer.terms(text))
-        return tuple(dict.fromkeys(terms))
-
-    @property
-    def excerpt(self) -> str:
-        """The line of the message with the first match, "" if there is none."""
-        text, marks = self.snippet.text, self.snippet.marks
-        if not marks:
-            return ""
-        first = marks[0][0]
-        start = max(text.rfind("\n", 0, first) + 1, first - EXCERPT_LEAD)
-        return text[start:].partition("\n")[0][: 3 * EXCERPT_LEAD]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +116,6 @@ def _teleport_result(hit: Hit) -> SearchResult:
         match=ResultSnippet("", hit.snippet),
         target=JumpTarget(
             node_id=hit.landing_id or hit.node_id,
-            at=hit.at,
             grip_id=hit.target_id if is_grip else "",
         ),
         details=tuple(filter(None, (hit.project, also))),
@@ -173,7 +138,6 @@ def _combined_result(hit: CombinedHit) -> SearchResult:
         match=ResultSnippet(speaker, hit.snippet),
         target=JumpTarget(
             node_id=hit.node_id,
-            at=hit.at,
             grip_id="" if is_message else hit.grip_id,
             event_id=hit.event_id,
             snippet=hit.snippet if is_message else NO_SNIPPET,
@@ -201,7 +165,6 @@ def _message_result(hit: MessageHit) -> SearchResult:
         match=_snippet(message, session.agent) or ResultSnippet("", hit.about),
         target=JumpTarget(
             node_id="",
-            at=at,
             event_id=hit.event_id,
             snippet=message.snippet if message else NO_SNIPPET,
             agent=session.agent,

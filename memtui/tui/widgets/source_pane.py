@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -21,6 +21,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.citations import CONTEXT_EVENTS, Expansion
 from memtui.model.events import Event, EventRole
+from memtui.model.hits import NO_SNIPPET, Snippet
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
@@ -38,9 +39,6 @@ from memtui.tui.widgets.turn_rendering import (
     render_markdown,
 )
 
-if TYPE_CHECKING:
-    from memtui.tui.widgets.result_list import JumpTarget
-
 STEP = 3
 """The events that one key adds or removes on each side."""
 
@@ -51,11 +49,53 @@ speaker are visible; they are also in the title."""
 MAX_CONTEXT = 60
 """The most events shown on each side."""
 
+EXCERPT_LEAD = 80
+"""The length of the marked line of a message before its first match."""
+
 PLACEHOLDER = "The source of the selected bullet is shown here, word for word."
 NOT_FOUND = "This source no longer exists: its conversation may have been deleted."
 NO_SOURCE = "There is no source here."
 UNREADABLE = "This source cannot be read: memtui doctor says more."
 TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """A destination in the contents, or in a session that is open over them."""
+
+    node_id: str
+    """"" while it is not known."""
+    grip_id: str = ""
+    """The source to show beside the node."""
+    event_id: str = ""
+    """The message to show instead."""
+    snippet: Snippet = NO_SNIPPET
+    """The part of the message that was found."""
+    agent: str = ""
+    session_id: str = ""
+    pane: str = ""
+    """The pane to focus; empty for the one that shows the source or message."""
+    session: SessionRequested | None = None
+    """The session to open, at a message."""
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The terms that were marked, for ``analyzer.spans`` to mark again."""
+        from memtui.text import analyzer  # not needed at the start
+
+        marked = (self.snippet.text[start:end] for start, end in self.snippet.marks)
+        terms = (term for text in marked for term in analyzer.terms(text))
+        return tuple(dict.fromkeys(terms))
+
+    @property
+    def excerpt(self) -> str:
+        """The line of the message with the first match, "" if there is none."""
+        text, marks = self.snippet.text, self.snippet.marks
+        if not marks:
+            return ""
+        first = marks[0][0]
+        start = max(text.rfind("\n", 0, first) + 1, first - EXCERPT_LEAD)
+        return text[start:].partition("\n")[0][: 3 * EXCERPT_LEAD]
 
 
 class SourcePane(Vertical, workers.Loader):
@@ -92,12 +132,9 @@ class SourcePane(Vertical, workers.Loader):
         self._requested = wanted
         # The text still on screen must no longer be copied or opened.
         self.expansion = Expansion()
-        if wanted.grip_id or wanted.event_id:
-            self._load()
-        else:
-            self._show_text(_title(wanted), wanted.why_none)
+        self._load()
 
-    def show_target(self, target: "JumpTarget") -> None:
+    def show_target(self, target: JumpTarget) -> None:
         """Show a message that was found, until ``release_target``."""
         self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
@@ -138,6 +175,9 @@ class SourcePane(Vertical, workers.Loader):
 
     def _load(self) -> None:
         wanted = self._requested
+        if not (wanted.grip_id or wanted.event_id):
+            self._show_text(_title(wanted), wanted.why_none)
+            return
         read = partial(_read, wanted, self._context_size)
         slow = None if self.expansion.excerpt_events else self._show_loading
         self.load(read, partial(self._show, wanted), "source", slow)
@@ -165,16 +205,11 @@ class SourcePane(Vertical, workers.Loader):
         self._show_text(_title(self._requested), "Reading…")
 
     def show_error(self, error: BaseException, group: str) -> None:
-        """Show why the source could not be read, and try again."""
         self.expansion = Expansion()
         why = format.error_text(error)
         text = f"This source could not be read: {why}\n{workers.WILL_RETRY}"
         self._show_text(_title(self._requested), text)
-        self.set_timer(workers.RETRY_S, partial(self._retry, self._requested))
-
-    def _retry(self, wanted: SourceRequested) -> None:
-        if self._requested is wanted:
-            self._load()
+        self.set_timer(workers.RETRY_S, self._load)
 
     def _show_text(self, title: str, text: str) -> None:
         self.query_one(PaneTitle).show(title)
