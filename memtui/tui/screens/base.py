@@ -22,7 +22,6 @@ from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.model.filters import Scope
-    from memtui.pipeline.progress import PipelineProgress
     from memtui.tui.app import MemtuiApp
     from memtui.workspace import Workspace
 
@@ -101,7 +100,7 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     @on(ProgressReported)
     def _show_progress(self, message: ProgressReported) -> None:
         self.query_one(StatusLine).show(message.progress)
-        self.show_progress(message.progress)
+        self.show_progress(message)
 
     @on(ScopeChanged)
     def _change_scope(self, message: ScopeChanged) -> None:
@@ -109,7 +108,7 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
             self.query_one(StatusLine).scope = message.scope
             self.show_scope(message.scope)
 
-    def show_progress(self, progress: "PipelineProgress") -> None:
+    def show_progress(self, message: ProgressReported) -> None:
         """Show what the pipeline has changed."""
 
     def show_scope(self, scope: "Scope") -> None:

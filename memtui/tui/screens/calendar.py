@@ -21,11 +21,10 @@ from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
 from memtui.model.filters import Scope
 from memtui.model.quantities import plural
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import DayHighlighted, DaySelected
+from memtui.tui.messages import DayHighlighted, DaySelected, ProgressReported
 from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
@@ -425,8 +424,8 @@ class CalendarScreen(BaseScreen[str]):
         self.query_one("#day", Static).update(content)
         self.retry_reload()
 
-    def show_progress(self, progress: PipelineProgress) -> None:
-        if any(name.startswith(DAY_LEVELS) for name in progress.changed):
+    def show_progress(self, message: ProgressReported) -> None:
+        if any(name.startswith(DAY_LEVELS) for name in message.progress.changed):
             self.request_reload()
 
     # Commands

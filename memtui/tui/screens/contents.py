@@ -361,10 +361,10 @@ class ContentsScreen(BaseScreen[None]):
 
     # Live changes
 
-    def show_progress(self, progress: "PipelineProgress") -> None:
-        self._progress = progress
+    def show_progress(self, message: messages.ProgressReported) -> None:
+        self._progress = message.progress
         self._update_empty_text()
-        self._changed |= progress.changed
+        self._changed |= message.progress.changed
         if self._changed:
             self.request_reload()
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -18,17 +18,20 @@ from memtui.model.calendar import TocLevel
 from memtui.model.jobs import Job, JobRun, RunResult
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.quantities import plural
-from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.services import jobs
 from memtui.services.jobs import REASONS, JobStatus, WorkStatus
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import CHANGE, ListDetailScreen
 from memtui.tui.widgets import status_line
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
+
+if TYPE_CHECKING:
+    from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),
@@ -127,7 +130,7 @@ def _describe_runs(
 
 
 def describe_model(
-    model: ModelStatus | None, reason: str, work: WorkStatus | None, now: datetime
+    model: "ModelStatus | None", reason: str, work: WorkStatus | None, now: datetime
 ) -> Content:
     """Describe the state of the model, what to do about it, and what it does now.
 
@@ -170,7 +173,7 @@ def _describe_health(health: ModelHealth, paused: int) -> Content:
     return Content.styled(f"✗ {message}: {advise_on_model(health)}", "$error")
 
 
-def _describe_call(model: ModelStatus, now: datetime) -> Content:
+def _describe_call(model: "ModelStatus", now: datetime) -> Content:
     """Describe a call in two lines: its progress, then its node."""
     period = calendar.period(model.node_id)
     name = calendar.title(model.node_id)
@@ -238,7 +241,7 @@ class JobsScreen(ListDetailScreen[None]):
         return self._last is None or self._last.is_active
 
     @property
-    def _model(self) -> ModelStatus | None:
+    def _model(self) -> "ModelStatus | None":
         return self._last.model if self._last and self._is_ours else None
 
     def _update(self) -> None:
@@ -273,7 +276,8 @@ class JobsScreen(ListDetailScreen[None]):
         if self._last is not None and self._last.model.node_id:
             self._update_model()
 
-    def show_progress(self, progress: PipelineProgress) -> None:
+    def show_progress(self, message: ProgressReported) -> None:
+        progress = message.progress
         was_ours, self._last = self._is_ours, progress
         if self._is_ours != was_ours:
             self.refresh_bindings()

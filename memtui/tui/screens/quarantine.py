@@ -18,7 +18,6 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model.quantities import plural
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services.quarantine import (
     UNKNOWN_AGENT,
     DropResult,
@@ -30,6 +29,7 @@ from memtui.services.quarantine import (
 )
 from memtui.text import date_format
 from memtui.tui import commands
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import CHANGE, Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -230,8 +230,8 @@ class QuarantineScreen(ListDetailScreen[None]):
             content = describe_entry(shown, self.zone, self.now())
             self.show_details(entry.name, content)
 
-    def show_progress(self, progress: PipelineProgress) -> None:
-        failures = describe_failures(progress)
+    def show_progress(self, message: ProgressReported) -> None:
+        failures = describe_failures(message.progress)
         line = self.query_one("#failures", Static)
         line.update(failures)
         line.display = bool(failures)

@@ -19,7 +19,6 @@ from memtui.model import sessions
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
 from memtui.model.sessions import ResumeCommand
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
@@ -268,7 +267,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Live changes
 
-    def show_progress(self, progress: PipelineProgress) -> None:
+    def show_progress(self, message: messages.ProgressReported) -> None:
         self.request_reload()
 
     def reload(self) -> None:

@@ -21,12 +21,11 @@ from textual.widgets import Input, Static
 from memtui.model import calendar
 from memtui.model.filters import Scope
 from memtui.model.sessions import NO_WORK, Session, SessionWork
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SessionRequested, SessionsRequested
+from memtui.tui.messages import ProgressReported, SessionRequested, SessionsRequested
 from memtui.tui.screens.base import EMPTY, LAYOUTS, BaseScreen, describe_failure
 from memtui.tui.widgets.find_line import FindInput
 from memtui.tui.widgets.panes import PaneTitle
@@ -408,7 +407,7 @@ class SessionsScreen(BaseScreen[None]):
         self._list.reset()
         self.reload()
 
-    def show_progress(self, progress: PipelineProgress) -> None:
+    def show_progress(self, message: ProgressReported) -> None:
         self.request_reload()
 
     # Panes

@@ -28,10 +28,10 @@ from memtui.model.nodes import (
 )
 from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services import explain, versions
 from memtui.text import date_format
 from memtui.tui import commands, format
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, CHANGE, ListDetailScreen
 from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
@@ -257,8 +257,8 @@ class VersionsScreen(ListDetailScreen[bool]):
         else:
             super().show_error(error, group)
 
-    def show_progress(self, progress: PipelineProgress) -> None:
-        node_id = self._line.node_id
+    def show_progress(self, message: ProgressReported) -> None:
+        progress, node_id = message.progress, self._line.node_id
         self._is_being_written = progress.model.node_id == node_id
         if self._history is not None:
             self._show_note()

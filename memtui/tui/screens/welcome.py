@@ -13,9 +13,9 @@ from textual.widgets import Static
 from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
-from memtui.pipeline.progress import PipelineProgress
 from memtui.services.capture_sources import agent_title
 from memtui.tui import commands, format
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
@@ -105,7 +105,8 @@ class WelcomeScreen(BaseScreen[bool]):
         offer = Content.assemble("Press ", ("i", "bold $accent"), rest)
         self._show(offer, rows, IMPORT_ONCE)
 
-    def show_progress(self, progress: PipelineProgress) -> None:
+    def show_progress(self, message: ProgressReported) -> None:
+        progress = message.progress
         if progress.is_active != self._is_ours:
             self._is_ours = progress.is_active
             if self._found:
