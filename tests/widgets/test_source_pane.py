@@ -104,9 +104,9 @@ def test_a_source_that_cannot_be_read_leaves_its_place_between_its_neighbors() -
     page = SourceExcerpt(around, UTC, NOW)
     found = page.lay_out(80).plain.split("\n")
     assert [line.strip() for line in found[1:]] == [
-        "10:01 you         earlier",
+        "10:01 you      earlier",
         UNREADABLE,
-        "10:09 you         later",
+        "10:09 you      later",
     ]
     assert page.evidence_lines(80) == (2, 2)
 
