@@ -226,7 +226,6 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
     @on(messages.ProgressReported)
     def pass_on(self, message: messages.ProgressReported) -> None:
-        """Pass a report on to all screens."""
         if self._progress is None:
             freeze()  # With the first report the pipeline is set up.
         was_gone = self._progress is not None and self._progress.is_store_gone
@@ -402,7 +401,6 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def start_import(
         self, histories: "Sequence[AgentHistory]", *, is_watched: bool
     ) -> None:
-        """Import conversations, and watch for what is added later if asked to."""
         self.workspace.start_import(histories, self._report, is_watched=is_watched)
 
     # The scope

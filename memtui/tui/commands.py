@@ -28,7 +28,6 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """The keys as they are shown."""
         return " ".join(_shown(key) for key in self.keys.split() if key not in HIDDEN)
 
 

@@ -66,7 +66,6 @@ def period_name(level: TocLevel, first: date, today: date) -> str:
 
 
 def shorten(text: str) -> str:
-    """Shorten a text for a notice."""
     return textwrap.shorten(text, GLIMPSE_CHARS, placeholder="…")
 
 
@@ -111,7 +110,6 @@ def node_mark(entry: TocEntry) -> str:
 
 
 def bullet_mark(bullet: Bullet) -> str:
-    """Return the mark of a bullet: its verdict, or a quotation mark."""
     if bullet.is_quote:
         return QUOTED
     return support_mark(bullet.support) if bullet.is_checked else " "
@@ -184,7 +182,6 @@ def name_list(several: Sequence[str], most: int = 3) -> str:
 
 
 def speaker(event: Event) -> str:
-    """Return who wrote an event: "you", "claude", "tool" or "note"."""
     return role_name(event.role, event.agent)
 
 

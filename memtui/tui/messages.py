@@ -124,7 +124,6 @@ class TurnsRequested(Message):
 
     @property
     def is_jump(self) -> bool:
-        """True if the turns replace those that are shown."""
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 

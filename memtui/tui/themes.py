@@ -146,7 +146,6 @@ class NoColorFilter(LineFilter):
     """Replaces the colors of a theme by text styles."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        """Make the filter from the variables of a theme."""
         super().__init__()
         self._backgrounds = _parse(BACKGROUNDS, variables)
         self._foregrounds = _parse(FOREGROUNDS, variables)
@@ -216,7 +215,6 @@ _TABLE = str.maketrans(ASCII_MARKS)
 
 
 def can_show_marks(encoding: str) -> bool:
-    """Return True if a terminal with this encoding can show all marks."""
     return _can_encode("".join(ASCII_MARKS), encoding)
 
 
@@ -274,7 +272,6 @@ class LineFilters:
     """Chooses the filters for the terminal, the environment and the settings."""
 
     def __init__(self, ascii: str = AUTO) -> None:
-        """Inspect the environment."""
         self.is_colorless = bool(os.environ.get("NO_COLOR"))
         # Textual writes to standard error.
         self._encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"

@@ -1,11 +1,16 @@
 """Run blocking reads and writes on worker threads."""
 
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.dom import DOMNode
 from textual.worker import Worker, get_current_worker
+
+if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
+    from memtui.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -77,3 +82,22 @@ class Loader(DOMNode):
     ) -> None:
         """Do the same for an action; several of a group may run at once."""
         self.load(action, done, group, exclusive=False)
+
+
+class AppNode(Loader):
+    """A mix-in for the screens and widgets of the app."""
+
+    @property
+    def memtui(self) -> "MemtuiApp":
+        return cast("MemtuiApp", self.app)
+
+    @property
+    def workspace(self) -> "Workspace":
+        return self.memtui.workspace
+
+    @property
+    def zone(self) -> tzinfo:
+        return self.workspace.zone
+
+    def now(self) -> datetime:
+        return self.memtui.now()

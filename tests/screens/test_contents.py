@@ -30,7 +30,7 @@ from memtui.tui.widgets.node_page import BulletList, NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.toc_tree import NoteRow, TocTree
+from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Settle, press
 
@@ -597,7 +597,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert rows is not None
         while not rows.children:
             await pilot.pause()
-        assert rows.children[0].data == NoteRow(workers.LOADING)
+        assert rows.children[0].data == workers.LOADING
         await pilot.press("down")
         go_on.set()
         await settle(pilot)

@@ -1,8 +1,7 @@
 """Base classes of the screens: loading, two panes, dialogs, and the line of keys."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -22,8 +21,6 @@ from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.model.filters import Scope
-    from memtui.tui.app import MemtuiApp
-    from memtui.workspace import Workspace
 
 
 LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
@@ -47,23 +44,8 @@ def describe_failure(lead: str, error: BaseException) -> Content:
     return text + f"\n\n{AGAIN}"
 
 
-class LoadingScreen(Screen[ScreenResultType], workers.Loader):
+class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
     """A screen that reads and writes on threads."""
-
-    @property
-    def memtui(self) -> "MemtuiApp":
-        return cast("MemtuiApp", self.app)
-
-    @property
-    def workspace(self) -> "Workspace":
-        return self.memtui.workspace
-
-    @property
-    def zone(self) -> tzinfo:
-        return self.workspace.zone
-
-    def now(self) -> datetime:
-        return self.memtui.now()
 
     def show_error(self, error: BaseException, group: str) -> None:
         self.notify(f"✗ {format.error_text(error)}", severity="error")
@@ -94,7 +76,6 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         yield KeyLine(self.FURTHER_KEYS)
 
     def compose_body(self) -> ComposeResult:
-        """Yield the widgets between the status line and the keys."""
         raise NotImplementedError
 
     @on(ProgressReported)
@@ -176,7 +157,6 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         yield from ()
 
     def compose_list(self) -> ComposeResult:
-        """Yield the list, and the widgets above it."""
         raise NotImplementedError
 
     def show_details(self, title: str, content: VisualType, info: str = "") -> None:
@@ -226,7 +206,6 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         yield KeyLine()
 
     def compose_dialog(self) -> ComposeResult:
-        """Yield the question."""
         raise NotImplementedError
 
     async def action_submit(self) -> None:

@@ -107,7 +107,6 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def visible_years(self) -> list[int]:
-        """The years in view, the newest first."""
         blocks = max(1, (self.size.height + 1) // BLOCK_LINES)
         newest, oldest = self._last_day.year, self._first_day.year
         top = min(newest, max(self._top_year, oldest + blocks - 1))
@@ -119,7 +118,6 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def _first_day(self) -> date:
-        """The first day of the first year."""
         first = self.span.first if self.span else self._today
         return first.replace(month=1, day=1)
 
@@ -130,7 +128,6 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def is_loaded(self) -> bool:
-        """True if the days have been read."""
         return bool(self.years)
 
     def _find(self, day: date) -> CalendarDay | None:
@@ -219,7 +216,6 @@ class DayGrid(Widget, can_focus=True):
         self.post_message(DaySelected())
 
     def on_click(self, event: events.Click) -> None:
-        """Go to a day, or open it on a double click."""
         block, row = divmod(event.y, BLOCK_LINES)
         week = (event.x - LEAD_CELLS) // self._week_cells
         years = self.visible_years
@@ -238,7 +234,6 @@ class DayGrid(Widget, can_focus=True):
         return 2 if self.size.width >= WIDE_CELLS else 1
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line: months, a weekday, or a blank one."""
         block, row = divmod(y, BLOCK_LINES)
         years, width, style = self.visible_years, self.size.width, self.visual_style
         if block >= len(years) or row > len(WEEKDAYS):
@@ -249,7 +244,6 @@ class DayGrid(Widget, can_focus=True):
         return strip
 
     def _months(self, year: int, _: int) -> Content:
-        """Draw the year, and the name of each month above its first full week."""
         cells, names = self._week_cells, ""
         for week in range(_count_weeks(year)):
             thursday = _first_monday(year) + week * calendar.WEEK + 3 * DAY
@@ -281,7 +275,6 @@ class DayGrid(Widget, can_focus=True):
 
 
 def _first_monday(year: int) -> date:
-    """Return the first day of the week of 1 January."""
     return calendar.monday(date(year, 1, 1))
 
 
@@ -402,7 +395,6 @@ class CalendarScreen(BaseScreen[str]):
 
     @on(DayHighlighted)
     def _show_day(self) -> None:
-        """Describe the day under the cursor, and its year."""
         grid = self._grid
         if not grid.is_loaded:
             return
@@ -438,7 +430,6 @@ class CalendarScreen(BaseScreen[str]):
 
     @on(DaySelected)
     def open(self) -> None:
-        """Open the day in the contents, or find the nearest with conversations."""
         grid = self._grid
         if grid.current is not None:
             self.dismiss(grid.current.node_id)

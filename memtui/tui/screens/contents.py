@@ -96,17 +96,15 @@ class ContentsScreen(BaseScreen[None]):
         self._changed: set[str] = set()
 
     def compose_body(self) -> ComposeResult:
-        zone, now = self.zone, self.now
         yield Breadcrumbs()
         with Container(id="panes"):
             with Vertical(id="contents"):
                 yield PaneTitle("Contents")
-                yield TocTree(zone, now, id="tree")
+                yield TocTree(id="tree")
                 yield Static(EMPTY, id="nothing", markup=False)
             with Container(id="reading"):
-                count = self.workspace.count_tokens
-                yield NodePage(zone, now, count, self._leave_source, id="page")
-                yield SourcePane(zone, now, id="source")
+                yield NodePage(self._leave_source, id="page")
+                yield SourcePane(id="source")
 
     def on_mount(self) -> None:
         self.show_scope(self._scope)
@@ -124,7 +122,6 @@ class ContentsScreen(BaseScreen[None]):
         target.focus()
 
     def _mark_pane(self, pane: str) -> None:
-        """Take a pane as the one with the focus."""
         self._pane = pane
         if pane != "source":
             self._source.release_target()
@@ -185,7 +182,6 @@ class ContentsScreen(BaseScreen[None]):
             self._page.open(line)
 
     def _leave_source(self) -> None:
-        """Show no source of the node that the page is going to leave."""
         self._source.show_nothing()
 
     @on(messages.NodeLoaded)
@@ -290,7 +286,6 @@ class ContentsScreen(BaseScreen[None]):
 
     @on(messages.NodeRevealed)
     def finish_jump(self, message: messages.NodeRevealed) -> None:
-        """Show what was jumped to: a node, one of its sources, or a message."""
         target, self._destination = self._destination, None
         if target is None or target.node_id != message.node_id:
             target, self._origin = JumpTarget(message.node_id), None
@@ -369,7 +364,6 @@ class ContentsScreen(BaseScreen[None]):
             self.request_reload()
 
     def reload(self) -> None:
-        """Load again the nodes that have changed."""
         changed, self._changed = self._changed, set()
         self._tree.refresh_nodes(changed)
         self._page.refresh_nodes(changed)

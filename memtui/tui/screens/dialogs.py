@@ -59,7 +59,6 @@ class DateScreen(Dialog[str]):
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
-        """Look for the node, or show that the date is not understood."""
         date = self._read_date(event.value)
         if date is None:
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
@@ -199,7 +198,6 @@ class ResumeScreen(Dialog[bool]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Only what can be done is offered in the footer."""
         is_possible = {
             "answer(True)": not self._problem,
             "copy": bool(self._resume.argv),

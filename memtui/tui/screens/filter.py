@@ -92,7 +92,6 @@ class ScopeList(ItemList[ScopeChoice], can_focus=False):
         super().__init__(id="parts")
 
     def show(self, choices: Sequence[ScopeChoice]) -> None:
-        """Show choices, with the cursor on the first one."""
         options: list[Option] = []
         items: dict[str, ScopeChoice] = {}
         kind = ""
@@ -158,7 +157,6 @@ class FilterScreen(Dialog[Scope]):
         self._update_list()
 
     def show_error(self, error: BaseException, group: str) -> None:
-        """Show why the list is missing; a typed keyword works all the same."""
         self._note(f"The list could not be read: {format.error_text(error)}")
 
     def _note(self, text: str) -> None:
@@ -185,7 +183,6 @@ class FilterScreen(Dialog[Scope]):
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
     def apply(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
-        """Return the scope of the highlighted choice."""
         event.stop()
         choice = self.query_one(ScopeList).current
         if choice is not None:

@@ -69,7 +69,6 @@ class HooksScreen(BaseScreen[None]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Nothing can be written before it is shown."""
         return () if self._change is not None else ("write_change",)
 
     def on_mount(self) -> None:
@@ -85,14 +84,12 @@ class HooksScreen(BaseScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def forget_change(self, event: OptionList.OptionHighlighted) -> None:
-        """Clear the change of another agent."""
         if event.option.id != self._agent:
             self._agent = ""
             self._clear(HINT)
 
     @on(OptionList.OptionSelected)
     def plan(self) -> None:
-        """Plan to install the hooks, or to remove them where they are up to date."""
         one = self.query_one(AgentList).current
         if one is None:
             return
@@ -149,7 +146,6 @@ class HooksScreen(BaseScreen[None]):
         self.query_one("#change-pane").scroll_page_up(animate=False)
 
     def action_back(self) -> None:
-        """Clear the change, or leave."""
         if self._change is not None:
             self._clear(HINT)
         else:

@@ -87,7 +87,6 @@ class JobList(ItemList[str]):
         return super().current or next(iter(STAGES))
 
     def show(self, states: Mapping[str, Content]) -> None:
-        """Show the states of stages and jobs; the cursor stays where it is."""
         for name, state in states.items():
             row = _draw_row(name, state)
             if str(row) != str(self.get_option(name).prompt):
@@ -388,7 +387,6 @@ class JobsScreen(ListDetailScreen[None]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Jobs are changed where the pipeline runs."""
         return () if self._is_ours else ("pause_job", "run_now")
 
     def _selected_job(self, command: str) -> Job | None:

@@ -70,7 +70,6 @@ class QuarantineList(ItemList[QuarantineEntry]):
 
 
 def _draw_entry(entry: QuarantineEntry, zone: tzinfo) -> Content:
-    """Draw an entry in two lines: time and origin, and the reason."""
     origin, reason = entry.event, "; ".join(entry.reasons)
     if entry.file:
         origin = entry.file.rpartition("/")[2]
@@ -134,7 +133,6 @@ class DismissScreen(Dialog[str]):
         return Content.assemble((question, "bold"), entry.name, (effect, "$context"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Do not offer to dismiss all of one entry."""
         return parameters != (ALL,) or self._total > 1
 
     def action_answer(self, answer: str) -> None:
@@ -180,7 +178,6 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     @property
     def refused(self) -> Collection[str]:
-        """An empty list offers no commands."""
         is_empty = self.has_class("-empty")
         return ("retry", "retry_all", "dismiss_entry", "open") if is_empty else ()
 
@@ -259,13 +256,11 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.workspace.start_retry(None if is_all else [entry.name], report)
 
     def _await(self, retried: RetryResult) -> None:
-        """Wait for the outcome of a retry, and show what could not be retried."""
         self._retried += retried.names
         self._show_problems(retried.problems)
         self.reload()
 
     def _show_outcomes(self, outcomes: Sequence[RetryOutcome]) -> None:
-        """Summarize the outcomes once all are known."""
         became = [one.state.value for one in outcomes]
         if "waiting" in became:
             return

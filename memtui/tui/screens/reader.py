@@ -163,7 +163,6 @@ class ReaderScreen(BaseScreen[None]):
 
     @on(TurnsRequested)
     def load_turns(self, wanted: TurnsRequested) -> None:
-        """Load turns; a jump is not superseded by what is needed around the cursor."""
         if self._is_jumping and not wanted.is_jump:
             return
         self._is_jumping = wanted.is_jump
@@ -360,7 +359,6 @@ class ReaderScreen(BaseScreen[None]):
 
     @on(messages.TurnSelected)
     def open_turn(self) -> None:
-        """Open the subagent that was started here, or expand the turn."""
         turn = self.view.current
         calls = dict(self._turn_layout().subagents)
         name = turn and calls.get(turn.event.metadata.get("tool_use_id", ""))

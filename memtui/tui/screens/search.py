@@ -94,7 +94,6 @@ class FilterSuggester(Suggester):
         self._values: dict[str, tuple[str, ...]] = {}
 
     def set_parts(self, parts: ScopeChoices) -> None:
-        """Set the agents, projects and keywords to complete."""
         values = {"agent": parts.agents, "project": parts.projects}
         values["keyword"] = parts.keywords
         self._values = {
@@ -152,7 +151,6 @@ def compose_notes(
 
 
 def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
-    """Return that nothing was found, and what to try next."""
     shown = _shorten(text)
     query = search_query.parse(text, zone)
     if query.is_empty:
@@ -180,7 +178,6 @@ def _shorten(query: str) -> str:
 
 
 def describe_syntax() -> Stack:
-    """Describe the query syntax, with an example of each part."""
     rows = [*SYNTAX]
     for name, field in FILTER_FIELDS.items():
         example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]
@@ -231,11 +228,9 @@ class SearchHistory:
 
     @property
     def last(self) -> str:
-        """The last query, or an empty string."""
         return self._queries[-1] if self._queries else ""
 
     def add(self, query: str) -> None:
-        """Add a query; a repeated one moves to the end."""
         if query.strip():
             others = [one for one in self._queries if one != query]
             self._queries = [*others[1 - HISTORY_SIZE :], query]
@@ -336,12 +331,10 @@ class SearchScreen(Dialog[JumpTarget]):
 
     @property
     def results(self) -> tuple[SearchResult, ...]:
-        """The hits that are shown, the best first."""
         return self.found.hits
 
     @property
     def is_waiting(self) -> bool:
-        """True if the hits shown are not yet those of the query."""
         return self._pause is not None or self._searching is not None
 
     def compose_dialog(self) -> ComposeResult:
@@ -366,7 +359,6 @@ class SearchScreen(Dialog[JumpTarget]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Only messages can be limited to one per session."""
         return () if self.view is SearchView.MESSAGES else ("toggle_one_each",)
 
     def on_mount(self) -> None:
@@ -384,7 +376,6 @@ class SearchScreen(Dialog[JumpTarget]):
             self.query_one("#how", Static).update(EMPTY)
 
     def _show_view(self) -> None:
-        """Show the views, the current one in brackets."""
         names = [
             Content.styled(f"[{view}]", "bold $accent")
             if view is self.view
@@ -411,7 +402,6 @@ class SearchScreen(Dialog[JumpTarget]):
 
     @on(Input.Changed)
     def wait(self) -> None:
-        """Search when typing pauses."""
         self._opens_first = False
         self._stop_pause()
         self._pause = self.set_timer(PAUSE_S, self._search)
@@ -441,7 +431,6 @@ class SearchScreen(Dialog[JumpTarget]):
     def show_result(
         self, view: SearchView, query: str, found: Hits[SearchResult]
     ) -> None:
-        """Show a result, unless another search has started since."""
         if self._is_current(view, query):
             notes = compose_notes(found, query, view, self._zone)
             self._show(found, notes)
@@ -503,7 +492,6 @@ class SearchScreen(Dialog[JumpTarget]):
         self._search()
 
     def action_toggle_one_each(self) -> None:
-        """Show the best message of each session only, or all messages."""
         if self.view is not SearchView.MESSAGES:
             self._show_notes([ONLY_IN_MESSAGES])
             return
@@ -513,7 +501,6 @@ class SearchScreen(Dialog[JumpTarget]):
         self._search()
 
     def action_recall(self, step: int) -> None:
-        """Put in the previous or the next query."""
         self._set_text(self._history.step(step, self._text))
 
     def action_use_suggestion(self) -> None:

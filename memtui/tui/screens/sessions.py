@@ -1,6 +1,5 @@
 """The list of sessions, which can be sorted and filtered by words."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -123,7 +122,7 @@ def _align(text: str, name: str, cells: int) -> str:
     return f"{text:>{cells}}" if name in NUMBERS else fit(text, cells)
 
 
-class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
+class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=False):
     """Moves a cursor through the sessions."""
 
     ALLOW_SELECT = False
@@ -134,9 +133,8 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     )  # fmt: skip
     HELP_TITLE = "In the list of sessions"
 
-    def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
+    def __init__(self) -> None:
         super().__init__(id="sessions")
-        self._zone, self._now = zone, now
         self.sessions: dict[int, Session] = {}
         """The sessions that have been read, by their index in the list."""
         self._work: dict[tuple[str, str], SessionWork] = {}
@@ -207,7 +205,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         if line:
             row = draw_outcome(session, work, width)
         else:
-            row = draw_session(session, work, width, self._now(), self._zone)
+            row = draw_session(session, work, width, self.now(), self.zone)
         mark = Content(" " * len(MARK))
         if is_selected and not line:
             mark = Content.styled(MARK, "$accent")
@@ -305,7 +303,7 @@ class SessionsScreen(BaseScreen[None]):
             yield Static("/", id="slash", markup=False)
             yield FindInput("title, project or agent")
         yield Static(id="columns", markup=False)
-        yield SessionList(self.zone, self.now)
+        yield SessionList()
         yield Static(id="nothing", markup=False)
 
     def on_mount(self) -> None:

@@ -115,7 +115,6 @@ class SettingList(ItemList["SettingEntry"]):
     HELP_TITLE = "In the list of settings"
 
     def show(self, entries: "Sequence[SettingEntry]", words: str) -> None:
-        """List the settings that contain all these words."""
         matches = {
             entry.setting.name: entry
             for entry in entries
@@ -193,11 +192,9 @@ class SettingScreen(Dialog["SettingEntry"]):
         return "\n".join([*hints, f"Will be saved to {self._file}."])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Offer to step through choices only where there are some."""
         return action != "step" or bool(self._choices)
 
     def action_step(self, by: int) -> None:
-        """Put in the next or the previous choice."""
         line = self.query_one(Input)
         known = line.value in self._choices
         at = self._choices.index(line.value) + by if known else 0
@@ -210,7 +207,6 @@ class SettingScreen(Dialog["SettingEntry"]):
 
     @on(Input.Submitted)
     def save(self, event: Input.Submitted) -> None:
-        """Validate and save the value, not twice at once."""
         if self._is_saving:
             return
         self._is_saving = True
@@ -322,7 +318,6 @@ class SettingsScreen(ListDetailScreen[None]):
     # Changing
 
     def open_option(self) -> None:
-        """Ask for a new value, or show why the setting cannot be changed."""
         entry, sheet = self._list.current, self._sheet
         if entry is None or sheet is None:
             return
@@ -340,7 +335,6 @@ class SettingsScreen(ListDetailScreen[None]):
         self.notify(f"{name} is {value}; takes effect {effect}.")
 
     def action_back(self) -> None:
-        """Clear the filter, go back to the list, or leave."""
         if self._input.value:
             self._input.value = ""
             self._list.focus()

@@ -122,7 +122,6 @@ def describe_choice(
 def describe_version(
     node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
 ) -> Stack:
-    """Describe a version: its head, its bullets, and what was withheld."""
     parts = [*_describe_head(node, version, zone, now), BLANK]
     parts += [_draw_bullet(one, node.bullets) for one in node.bullets]
     if node.withheld:

@@ -83,7 +83,6 @@ class WelcomeScreen(BaseScreen[bool]):
         self.query_one("#choices", Static).update(Content("\n").join(rows))
 
     def _show_found(self, histories: Sequence[AgentHistory]) -> None:
-        """Offer the import, or say that another memtui has to do it."""
         found = self._found = [one for one in histories if one.sessions]
         self.refresh_bindings()
         if not found:
@@ -121,7 +120,6 @@ class WelcomeScreen(BaseScreen[bool]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Nothing is offered for import if nothing is there, or another memtui runs."""
         can_import = self._is_ours and self._found != []
         return () if can_import else ("import_histories", "import_once")
 
@@ -161,7 +159,6 @@ def _history(one: AgentHistory) -> Content:
 
 
 def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
-    """List the searched folders, and how to import from another one."""
     lines = [Content("Searched:")]
     for agent, folders in places:
         for folder in folders:

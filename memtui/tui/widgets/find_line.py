@@ -60,12 +60,10 @@ class FindLine(Horizontal):
 
     @property
     def has_input_focus(self) -> bool:
-        """True while keys go to the input."""
         return self._input.has_focus
 
     @property
     def is_searching(self) -> bool:
-        """True while a search is under way."""
         return self._searching is not None
 
     def focus_input(self) -> None:
@@ -73,7 +71,6 @@ class FindLine(Horizontal):
 
     @on(Input.Changed)
     def search(self) -> None:
-        """Request a search for the words, unless one is under way."""
         if self._searching is None and self.words != self.text:
             words = self._searching = self.text
             self.set_timer(SLOW_S, partial(self._show_searching, words))

@@ -5,7 +5,6 @@ until asked for. The list posts which source belongs to the cursor.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -125,7 +124,6 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     # Options
 
     def _update_options(self, cursor: BulletPosition) -> None:
-        """Build all options again and put the cursor on a bullet or quote."""
         count = len(self._withheld)
         claims = plural(count, "unsupported claim")
         key = f"u: {'hide' if self._shows_withheld else 'show'}"
@@ -224,7 +222,6 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         return bool(ahead)
 
     def go_to_grip(self, grip_id: str) -> None:
-        """Go to the first bullet that has a grip."""
         for index, bullet in enumerate(self.bullets):
             if grip_id in bullet.grip_ids:
                 self._go_to((index, bullet.grip_ids.index(grip_id)))
@@ -383,22 +380,15 @@ NO_BULLETS = {
 ALL_WITHHELD = "No source supports any claim of the model here."
 
 
-class NodePage(Vertical, workers.Loader):
+class NodePage(Vertical, workers.AppNode):
     """Reads a node on a worker thread and shows it."""
 
     bullets = getters.query_one(BulletList)
 
-    def __init__(
-        self,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        count: Callable[[str], int],
-        leave: Callable[[], object],
-        *,
-        id: str,
-    ) -> None:
+    def __init__(self, leave: Callable[[], object], *, id: str) -> None:
         super().__init__(id=id)
-        self.zone, self.now, self._count, self._leave = zone, now, count, leave
+        self._leave = leave
+        """Called before another node is shown."""
         self.node: TocNode | None = None
         self.scope = ALL
         self._shown: tuple[ScopedNode, bool] | None = None
@@ -439,14 +429,12 @@ class NodePage(Vertical, workers.Loader):
         self._show_text(Content.styled(PLACEHOLDER, "$context"))
 
     def set_scope(self, scope: Scope) -> None:
-        """Show what another scope has of the node."""
         if scope != self.scope:
             self.scope = scope
             if self._row is not None:
                 self._load()
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
-        """Read the node again if it is among those that have changed."""
         if isinstance(self._row, DaySession):
             ids = {segment.node_id for segment in self._row.segments}
         else:
@@ -484,7 +472,8 @@ class NodePage(Vertical, workers.Loader):
         node = self.node
         if node is not None and isinstance(row, TocEntry):
             show = partial(self._show_cost, node)
-            self.load(lambda: self._count(nodes.node_text(node)), show, "cost")
+            count = self.workspace.count_tokens
+            self.load(lambda: count(nodes.node_text(node)), show, "cost")
         self.post_message(messages.NodeLoaded())
 
     def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:
@@ -576,7 +565,6 @@ def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] |
 
 
 def _size(node: TocNode) -> str:
-    """Return how much the node covers, "" while that is not known."""
     is_known = node.counts.events or node.status is not NodeStatus.PENDING
     return format.node_size(node.counts, node.level) if is_known else ""
 

@@ -66,7 +66,6 @@ def fit_title(title: str, info: str, width: int) -> tuple[str, str]:
 
 
 def _cells(parts: list[str]) -> int:
-    """Return the width of an info with the spaces around it."""
     return Content(SEPARATOR.join(parts)).cell_length + 2 if parts else 0
 
 

@@ -181,7 +181,6 @@ def _message_result(hit: MessageHit) -> SearchResult:
 def _neighbors(
     window: Sequence[WindowMessage],
 ) -> tuple[WindowMessage | None, WindowMessage | None]:
-    """Return the messages before and after the one that matches."""
     matches = (i for i, message in enumerate(window) if message.is_match)
     index = next(matches, None)
     if index is None:
@@ -306,7 +305,6 @@ class ResultRow(TextBlock):
         return spread(head, end, width)
 
     def _feet(self) -> tuple[Content, Content]:
-        """Return the left part of the last line, and the right one."""
         result = self.result
         facts = [f"+{result.more} in this session"] if result.more else []
         facts += ["unsummarized"] if result.is_unsummarized else []
@@ -316,7 +314,6 @@ class ResultRow(TextBlock):
 
 
 def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
-    """Format the time of a result as shortly as possible."""
     if result.level is None:
         return date_format.near_moment(result.at, now, zone)
     day, today = calendar.local_day(result.at, zone), calendar.local_day(now, zone)
@@ -437,7 +434,6 @@ class ResultList(ItemList[SearchResult], can_focus=False):
 
     @on(OptionList.OptionHighlighted)
     def mark_selected(self, event: OptionList.OptionHighlighted) -> None:
-        """Move the mark to the selected row."""
         event.stop()
         here, before = self.highlighted, self._selected
         if here is None or here == before:

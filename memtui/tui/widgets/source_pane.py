@@ -6,7 +6,7 @@ events around are dim.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from functools import partial
@@ -98,7 +98,7 @@ class JumpTarget:
         return text[start:].partition("\n")[0][: 3 * EXCERPT_LEAD]
 
 
-class SourcePane(Vertical, workers.Loader):
+class SourcePane(Vertical, workers.AppNode):
     """Reads a source on a worker thread and shows it."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -106,9 +106,8 @@ class SourcePane(Vertical, workers.Loader):
     )
     HELP_TITLE = "In the source"
 
-    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
+    def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.zone, self.now = zone, now
         self.expansion = Expansion()
         self.shown_target: JumpTarget | None = None
         """The search result that is shown; None for the source of a bullet."""
@@ -135,7 +134,6 @@ class SourcePane(Vertical, workers.Loader):
         self._load()
 
     def show_target(self, target: JumpTarget) -> None:
-        """Show a message that was found, until ``release_target``."""
         self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
         event_id, excerpt = target.event_id, target.excerpt
@@ -217,7 +215,6 @@ class SourcePane(Vertical, workers.Loader):
         self.query_one(DetailPane).scroll_home(animate=False)
 
     def _session(self, id_chars: int | None = None) -> Sequence[str]:
-        """Return agent, project and id of the session, as far as they are known."""
         if (session := self.expansion.session) is None:
             return ()
         parts = session.agent, session.project, session.session_id[:id_chars]
@@ -455,7 +452,6 @@ def _bar_of(line: Content, bar: Content) -> Content:
 
 
 def _event_text(event: Event, marks: SourceMarks | None) -> Content:
-    """Return the shown part of an event's text with its marks; None for context."""
     whole = format.event_text(event)
     limit = EXCERPT_CHARS
     if marks is None and event.role in (EventRole.TOOL, EventRole.SYSTEM):

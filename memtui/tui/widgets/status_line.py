@@ -95,7 +95,6 @@ class StatusLine(Widget):
         return name
 
     def render(self) -> Content:
-        """Draw both ends of the line; "all projects" only where there is room."""
         name, work, width = self._lead, self.work.first_line, self.size.width
         if self.scope is not None and not self.scope.is_narrow:
             scope_text = Content.styled(format.scope_text(ALL), "$context")
@@ -211,7 +210,6 @@ def _left(count: int) -> str:
 
 
 def _short_name(model: str) -> str:
-    """Return a model's name without its registry."""
     name = model.rpartition("/")[2] or "model"
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 

@@ -5,8 +5,7 @@ worker thread when they are first expanded and when they change.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 from functools import partial
 from itertools import pairwise
 from typing import ClassVar
@@ -52,14 +51,8 @@ OTHER_LINES = 6
 # Rows
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """The row of a branch that is being read or could not be read."""
-
-    text: str
-
-
-TocRow = NodeRow | NoteRow
+TocRow = NodeRow | str
+"""A node, or a note on a branch that is being read or could not be read."""
 
 COUNT_WIDTH = 5
 """The width of the column of counts with a space: "9,999"."""
@@ -209,7 +202,7 @@ def sparkline(counts: Sequence[int]) -> str:
 # The tree
 
 
-class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
+class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     """The tree of the contents."""
 
     ICON_NODE = "▸ "
@@ -230,9 +223,8 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
     )  # fmt: skip
     HELP_TITLE = "In the contents"
 
-    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
+    def __init__(self, *, id: str) -> None:
         super().__init__(Text(), None, id=id)  # "" would load the table of emojis.
-        self.zone, self.now = zone, now
         self.scope = ALL
         self.session_count = 0
         """The number of sessions in all years."""
@@ -289,7 +281,6 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
-        """Read a branch when it is first expanded."""
         key = _key_of(event.node)
         if key not in self._loaded and not isinstance(event.node.data, DaySession):
             self.set_timer(workers.SLOW_S, partial(self._show_loading, key))
@@ -372,7 +363,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
             branch
             for key in failed
             if (branch := self._branch(key)) is not None
-            and all(isinstance(row.data, NoteRow) for row in branch.children)
+            and all(isinstance(row.data, str) for row in branch.children)
         ]
         for branch in empty:
             has_cursor = self.cursor_node in (None, _note(branch))
@@ -407,12 +398,12 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
         for index, line in enumerate(lines):
             row = self._rows.get((parent_id, line.node_id))
             if row is None:
-                row = branch.add(_label(line), line, before=index)
+                row = branch.add(Text(), line, before=index)
                 self._rows[parent_id, line.node_id] = row
             elif row.data == line:
                 continue
             row.data = line
-            row.set_label(_label(line))
+            row.refresh()
             if isinstance(line, DaySession):
                 segments = line.rows
                 row.allow_expand = bool(segments)
@@ -460,7 +451,6 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
     # Going to a node
 
     def stop_following(self) -> None:
-        """Let the cursor stay where it is when newer days arrive."""
         self._follows_newest = False
 
     def on_key(self) -> None:
@@ -572,7 +562,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
     def action_open(self) -> None:
         """Open the page of the node, or read the branch of a note again."""
         row = self.cursor_node
-        if row is not None and isinstance(row.data, NoteRow) and row.parent is not None:
+        if row is not None and isinstance(row.data, str) and row.parent is not None:
             self._read({_key_of(row.parent)})
         elif row is not None:
             self.post_message(messages.NodeSelected())
@@ -625,8 +615,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
 
     @on(Tree.NodeSelected)
     def retry(self, event: Tree.NodeSelected[TocRow]) -> None:
-        """Read a branch again on a click on its note."""
-        if isinstance(event.node.data, NoteRow):
+        if isinstance(event.node.data, str):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
@@ -649,7 +638,7 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
         self, node: TreeNode[TocRow], base_style: Style, style: Style
     ) -> Text:
         """Draw a row in columns that end at the right edge of the tree."""
-        text, mark = Text(end=""), ""
+        row, text, mark = node.data, Text(end=""), ""
         color = partial(self.get_component_rich_style, partial=True)
         if node.allow_expand:
             mark = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
@@ -658,35 +647,33 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
         while above is not None and above is not self.root:
             depth, above = depth + 1, above.parent
         room = self.scrollable_content_region.width - depth * INDENT - len(mark) - 1
-        if isinstance(node.data, TocEntry):
-            today = calendar.local_day(self.now(), self.zone)
+        if isinstance(row, TocEntry):
             line = draw_line(
-                node.data,
+                row,
                 width=room,
                 zone=self.zone,
-                today=today,
+                today=calendar.local_day(self.now(), self.zone),
                 is_expanded=node.is_expanded,
                 color=color,
             )
             text.append_text(line)
-        elif isinstance(node.data, DaySession):
-            session = draw_session(
-                node.data,
+        elif isinstance(row, DaySession):
+            line = draw_session(
+                row,
                 width=room,
                 zone=self.zone,
                 is_expanded=node.is_expanded,
                 has_projects=self._has_projects,
                 color=color,
             )
-            text.append_text(session)
-        elif isinstance(node.data, NoteRow):
-            text.append(f"  {node.data.text}", color("toc--quiet"))
+            text.append_text(line)
+        elif row is not None:
+            text.append(f"  {row}", color("toc--quiet"))
         text.stylize_before(style, len(mark))
         return text
 
     @property
     def _has_projects(self) -> bool:
-        """True if the years have more than one project."""
         years = (row.data for row in self.root.children)
         names = (year.projects for year in years if isinstance(year, TocEntry))
         return len({name for some in names for name in some}) > 1
@@ -695,24 +682,16 @@ class TocTree(Tree[TocRow], workers.Loader, inherit_bindings=False):
 def _key_of(row: TreeNode[TocRow]) -> RowKey:
     """Return the key of a row; that of the years for the root and for a note."""
     parent = row.parent.data if row.parent is not None else None
-    if row.data is None or isinstance(row.data, NoteRow):
+    if row.data is None or isinstance(row.data, str):
         return YEARS
-    parent_id = "" if parent is None or isinstance(parent, NoteRow) else parent.node_id
+    parent_id = "" if parent is None or isinstance(parent, str) else parent.node_id
     return parent_id, row.data.node_id
 
 
-def _label(row: TocRow) -> Text:
-    """Return a label as ``Text``: a plain string would be read as markup."""
-    if isinstance(row, TocEntry):
-        return Text(row.headline or row.title)
-    return Text(row.text if isinstance(row, NoteRow) else row.name)
-
-
 def _add_note(branch: TreeNode[TocRow], text: str) -> None:
-    note = NoteRow(text)
-    branch.add_leaf(_label(note), note)
+    branch.add_leaf(Text(text), text)
 
 
 def _note(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
     row = branch.children[0] if branch.children else None
-    return row if row is not None and isinstance(row.data, NoteRow) else None
+    return row if row is not None and isinstance(row.data, str) else None

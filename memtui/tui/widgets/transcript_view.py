@@ -70,12 +70,10 @@ class TurnBuffer:
 
     @property
     def lines_before(self) -> int:
-        """The estimated height of the turns before, in lines."""
         return 0 if self.is_first else max(1, round(self.turns_before * self._mean))
 
     @property
     def lines_after(self) -> int:
-        """The estimated height of the turns after, in lines."""
         return 0 if self.is_last else max(1, round(self.turns_after * self._mean))
 
     @property
@@ -92,7 +90,6 @@ class TurnBuffer:
 
     @property
     def total(self) -> int:
-        """The height of the whole transcript, in lines."""
         return self.lines_before + self.height + self.lines_after
 
     def top(self, index: int) -> int:
@@ -104,7 +101,6 @@ class TurnBuffer:
         return self.top(index) + self.rendered[index].body
 
     def bottom(self, index: int) -> int:
-        """Return the line after the last one of a turn."""
         return self.lines_before + self._tops[index + 1]
 
     def at_line(self, y: int) -> int | None:
@@ -115,7 +111,6 @@ class TurnBuffer:
         return bisect_right(self._tops, inside) - 1
 
     def nearest(self, y: int) -> int:
-        """Return the index of the loaded turn nearest to a line."""
         inside = min(max(y - self.lines_before, 0), self.height - 1)
         return bisect_right(self._tops, inside) - 1
 
@@ -140,7 +135,6 @@ class TurnBuffer:
         rendered: Sequence[RenderedTurn],
         length: ConversationLength,
     ) -> None:
-        """Hold only these turns."""
         self.turns, self.rendered = [*loaded.turns], [*rendered]
         self.is_first, self.is_last = loaded.at_start, loaded.at_end
         self.turns_before = 0 if self.is_first else max(1, length.before)
@@ -149,7 +143,6 @@ class TurnBuffer:
         self._update_tops()
 
     def update(self, rendered: Mapping[str, RenderedTurn]) -> None:
-        """Replace the lines of some turns, by their event ids."""
         self.rendered = [
             rendered.get(turn.event.event_id, before)
             for turn, before in zip(self.turns, self.rendered, strict=True)
@@ -186,12 +179,10 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def cursor_index(self) -> int | None:
-        """The index of the turn under the cursor, None if it is not loaded."""
         return None if self.cursor is None else self.buffer.find(self.cursor)
 
     @property
     def current(self) -> Turn | None:
-        """The turn under the cursor, None if it is not loaded."""
         index = self.cursor_index
         return None if index is None else self.buffer.turns[index]
 
@@ -269,7 +260,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._follow()
 
     def update_turns(self, rendered: Mapping[str, RenderedTurn]) -> None:
-        """Show other lines for some turns, by their event ids."""
         anchor = self._anchor()
         self.buffer.update(rendered)
         self._hold(anchor)
@@ -513,7 +503,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def on_resize(self) -> None:
-        """Have the turns rendered for the new width."""
         self.post_message(messages.TranscriptResized())
 
 

@@ -119,7 +119,6 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
 
 
 def is_collapsible(event: Event) -> bool:
-    """Return whether an event takes one line until it is expanded."""
     return event.role in (EventRole.TOOL, EventRole.SYSTEM)
 
 
@@ -175,7 +174,6 @@ def _beside(
 
 
 def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Content]:
-    """Return the line of a tool call or note, and when expanded what is below it."""
     call, output = _call_and_output(event)
     mark = "  "
     if output or _edits(event):
@@ -201,7 +199,6 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
 def _tool_end(
     event: Event, output: str, layout: TurnLayout, is_expanded: bool
 ) -> Content:
-    """Return the end of a tool's line: changed lines, failure, subagent, a match."""
     words = layout.words.casefold()
     parts = []
     if changes := count_changes(event):
@@ -216,7 +213,6 @@ def _tool_end(
 
 
 def _details(event: Event, layout: TurnLayout) -> list[Content]:
-    """Return the lines below an expanded tool call: the whole call, diff, output."""
     indent = (GUTTER if layout.width >= SIDE_BY_SIDE else 6) + len(EXPANDED)
     room = max(8, min(MAX_WIDTH, layout.width - MARGIN - indent))
     call, output = _call_and_output(event)
@@ -406,7 +402,6 @@ def count_changes(event: Event) -> str:
 
 
 def _edits(event: Event) -> list[Edit]:
-    """Return the edits that the input of a tool call describes."""
     given = event.metadata.get("tool_input", "")
     if not any(sign in given for sign in ('"old_string"', PATCH, '"content"')):
         return []
