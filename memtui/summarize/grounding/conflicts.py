@@ -276,9 +276,36 @@ _AT_END = re.compile(
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
 
 
+_DESTINATION = re.compile(
+    r"\b(renam|chang|switch|convert|mov|merg|migrat|turn)\w*\b[^.;:!?\n]{0,60}?"
+    r"\b(?:in)?to (?:the |an? )?([\w.\-/]*\w)",
+    re.IGNORECASE,
+)
+
+
+def _destinations(text: str) -> dict[str, set[str]]:
+    """Return to what things were moved or changed, by the verb."""
+    found: dict[str, set[str]] = {}
+    for verb, name in _DESTINATION.findall(text):
+        found.setdefault(verb.lower(), set()).add(name.lower())
+    return found
+
+
+def _goes_elsewhere(bullet: str, source: str) -> bool:
+    """Return whether a bullet moves to one name of the source what it moves to
+    another."""
+    there = _destinations(source)
+    return any(
+        verb in there
+        and names.isdisjoint(there[verb])
+        and all(re.search(rf"\b{re.escape(one)}\b", source, re.I) for one in names)
+        for verb, names in _destinations(bullet).items()
+    )
+
+
 def exchanges_sides(bullet: str, source: str) -> bool:
     """Return whether a bullet exchanges the sides of a change, a choice or an order."""
-    return any(
+    return _goes_elsewhere(bullet, source) or any(
         (first - second) & (source_second - source_first)
         and (second - first) & (source_first - source_second)
         and len(second & (source_second - source_first))
@@ -319,7 +346,7 @@ def _find_sides(text: str) -> Iterator[_Sides]:
 _IN_TIME = re.compile(r"\b(?:before|after|and then|once)\b", re.IGNORECASE)
 
 _TIMES = re.compile(
-    r"\b(?:before\w*|after\w*|since|then|first|once|until|earlier|later|finally"
+    r"\b(?:before\w*|after\w*|since|then|first|once|until|earlier|later|finally|so"
     r"|next)\b",
     re.IGNORECASE,
 )

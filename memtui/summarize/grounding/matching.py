@@ -182,7 +182,7 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
 _TICKED = re.compile(r"`([^`\n]{1,80})`")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„\n]{1,40})[\"”“]")
 _CAPITALIZED_WORD = re.compile(
-    r"(?<=[a-z0-9,;)\]] )(?:[A-Z][a-z]+|[A-Z]{2,})(?![\w/.-])"
+    r"(?<=[a-z0-9,;)\]] )(?:[A-Z][a-z]+|[A-Z]{2,})(?![\w/-]|\.\w)"
 )
 _NAMED = re.compile(
     r"\b(?:named|called|types?|branch|bucket|table|folder|service|package|host|server"
@@ -238,10 +238,10 @@ def _capitalized(text: str) -> list[str]:
 
 
 _INITIAL = re.compile(r"([A-Z][a-z]+|[A-Z]{2,})(?= (?P<next>[a-z]+))")
-_VERB_NEXT = re.compile(
-    r"(?:is|was|has|had|will|would|can|could|should|must|does|did|also|\w+ed"
-    r"|\w+[^s]s|wants?)$"
+_AUXILIARY = re.compile(
+    r"(?:is|was|has|had|will|would|can|could|should|must|does|did|also)$"
 )
+_VERB_NEXT = re.compile(r"(?:\w+ed|\w+[^s]s|wants?)$")
 
 
 def initial_name(text: str, source: PassageIndex) -> str:
@@ -256,9 +256,14 @@ def initial_name(text: str, source: PassageIndex) -> str:
     name = found[1]
     if not _content_terms(name) or name.lower() in ACRONYMS:
         return ""
-    if name.endswith(("ing", "ed", "ly", "s", "ion")):
+    if name.endswith(("ing", "ly", "ion")):
         return ""
-    if not (_VERB_NEXT.match(found["next"]) or is_irregular(found["next"])):
+    following = found["next"]
+    has_verb = bool(_AUXILIARY.match(following))
+    if not name.endswith("ed"):
+        has_verb = has_verb or bool(_VERB_NEXT.match(following))
+        has_verb = has_verb or is_irregular(following)
+    if not has_verb:
         return ""
     if source.is_capitalized(name):
         return name
@@ -292,16 +297,40 @@ def missing_details(
     synonyms = (same for one in passage.matched for same in SYNONYMS.get(one, ()))
     shared = {*passage.matched, *synonyms}
     named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
+    others = _not_the_doers(bullet, sentences)
+    words = {*tokens, *analyzer.words(bullet)}
     return tuple(
         token
         for token in tokens
         if (
             token in unsaid
             if token in figures
-            else not _is_named(token, named, shared, source)
-            or _is_of_another(token, tokens, sentences, _beside(token, bullet, shared))
+            else token in others
+            or not _is_named(token, named, shared, source)
+            or _is_of_another(token, words, sentences, _beside(token, bullet, shared))
         )
     )
+
+
+_DONE_BY = re.compile(r"\b(\w+) by ([A-Z][a-z]+)\b")
+
+
+def _not_the_doers(bullet: str, sentences: Sequence[str]) -> set[str]:
+    """Return the names of those who, by a bullet, did what a clause of the source says
+    of somebody else: "added by Ada", where Ada reviewed it."""
+    clauses = [
+        analyzer.terms(clause)
+        for one in sentences
+        for clause in conflicts.split_at_subjects(one)
+    ]
+    found = set()
+    for verb, name in _DONE_BY.findall(bullet):
+        own, verbs = analyzer.query_terms(name), set(analyzer.query_terms(verb))
+        verbs |= {same for one in verbs for same in SYNONYMS.get(one, ())}
+        doing = [clause for clause in clauses if not verbs.isdisjoint(clause)]
+        if doing and not any(set(own).issubset(clause) for clause in doing):
+            found.add(name)
+    return found
 
 
 def _is_named(
@@ -355,12 +384,12 @@ def _beside(name: str, bullet: str, shared: Collection[str]) -> set[str]:
 
 def _is_of_another(
     name: str,
-    names: Collection[str],
+    words: Collection[str],
     sentences: Sequence[str],
     shared: Collection[str],
 ) -> bool:
-    """Return whether a name stands in a clause of its own, and another of its kind in
-    the clause that says what the bullet says."""
+    """Return whether a name stands in a clause of its own, and another of its kind,
+    which is not among the words of the bullet, in the clause that says what it says."""
     own = analyzer.terms(name)
     others = set(shared).difference(own)
     if not others or "/" in name or any(map(str.isdigit, name)):
@@ -377,7 +406,7 @@ def _is_of_another(
     for at, clause in enumerate(clauses):
         if at in mine or counts[at] <= here:
             continue
-        rivals = set(find_details(f"x {clause}")).difference(names)
+        rivals = set(find_details(f"x {clause}")).difference(words)
         is_next = is_word and at < mine[0] and conflicts.has_pronoun_subject(clause)
         if is_next or any(
             one.isalpha() is is_word and not any(map(str.isdigit, one))

@@ -5,6 +5,7 @@ three in a row if each adds enough.
 """
 
 import heapq
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -177,9 +178,9 @@ class PassageIndex:
             for at in self._sentences_with(term):
                 if places is None or self._sentence_spans[at][0] in places:
                     matched.setdefault(at, set()).add(term)
-        total = sum(weights.values()) or 1.0
+        total = math.fsum(weights.values()) or 1.0
         gain = {
-            at: sum(map(weights.__getitem__, one)) / total
+            at: math.fsum(map(weights.__getitem__, one)) / total
             for at, one in matched.items()
         }
         tried = heapq.nsmallest(
@@ -195,7 +196,7 @@ class PassageIndex:
                 share = gain[at]
                 if start < end:
                     terms = _matched_terms(matched, start, end)
-                    share = sum(map(weights.__getitem__, terms)) / total
+                    share = math.fsum(map(weights.__getitem__, terms)) / total
                 score = round(share - EXTENSION_COST * (end - start), 6)
                 if score > most:
                     best, most = (start, end), score
@@ -328,7 +329,10 @@ class PassageIndex:
     ) -> Passage:
         terms = _matched_terms(matched, start, end)
         place, first, _ = self._sentence_spans[start]
-        found, total = sum(map(weights.__getitem__, terms)), sum(weights.values())
+        found, total = (
+            math.fsum(map(weights.__getitem__, terms)),
+            math.fsum(weights.values()),
+        )
         if len(terms) < len(weights) and not has_unknown_name:
             near = {
                 term
@@ -336,7 +340,7 @@ class PassageIndex:
                 if abs(self._sentence_spans[at][0] - place) <= CONTEXT_TEXTS
                 for term in one
             }
-            context = CONTEXT_WEIGHT * sum(map(weights.__getitem__, near - terms))
+            context = CONTEXT_WEIGHT * math.fsum(map(weights.__getitem__, near - terms))
             most = max(MAX_CONTEXT_GAIN * found, MAX_CONTEXT_SHARE * total)
             found = min(found + context, most)
         share = found / (total or 1.0)
