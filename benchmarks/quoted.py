@@ -61,8 +61,8 @@ def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]
         ),
         status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, work.range.events, work.range.messages),
-        agents=(work.agent,),
-        projects=(work.project,),
+        agents=(work.session.agent,),
+        projects=(work.session.project,),
         summarizer=IDENTITY,
         input_hash=work.input_hash(IDENTITY),
     )

@@ -93,8 +93,7 @@ def shares_of_level(
     found: dict[str, ScopeShare] = {}
     for day_id, share in days.items():
         node_id = calendar.ancestor_id(day_id, level)
-        before = found.get(node_id)
-        found[node_id] = share if before is None else before + share
+        found[node_id] = found.get(node_id, ScopeShare()) + share
     return found
 
 

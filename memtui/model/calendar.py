@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 
-THURSDAY = 4
-"""The day that decides which month is the stored parent of an ISO week."""
-
 
 class TocLevel(StrEnum):
     """A level of the table of contents, from the widest to the narrowest."""
@@ -130,13 +127,9 @@ def id_at(level: TocLevel, day: date) -> str:
     return f"toc:year:{day.year:04}"
 
 
-def _thursday(day: date) -> date:
-    return day + timedelta(days=THURSDAY - day.isoweekday())
-
-
 def _decisive_day(here: Period) -> date:
-    """Return the day whose month and year a node belongs to."""
-    return _thursday(here.first) if here.level is TocLevel.WEEK else here.first
+    """Return the day whose month and year a node belongs to; a week's Thursday."""
+    return here.first + timedelta(days=3 if here.level is TocLevel.WEEK else 0)
 
 
 def parent_id(node_id: str) -> str | None:
@@ -186,7 +179,7 @@ def path(node_id: str, month_id: str = "") -> list[str]:
             default.
     """
     here = period(node_id)
-    wider = list(TocLevel)[: list(TocLevel).index(here.level)]
+    wider = _ORDER[: _ORDER.index(here.level)]
     is_listed = here.level is TocLevel.WEEK and month_id
     day = period(month_id).first if is_listed else _decisive_day(here)
     return [*(id_at(level, day) for level in wider), canonical(node_id)]
@@ -231,7 +224,7 @@ def title(node_id: str) -> str:
         return f"{here.first:%B} {here.first.year}"
     if here.level is not TocLevel.WEEK:
         return str(here.first.year) if here.level is TocLevel.YEAR else ""
-    first, last = here.first, here.first + timedelta(days=6)
+    first, last = here.first, here.last
     if first.month == last.month:
         return f"Week of {first:%B} {first.day}–{last.day}, {last.year}"
     year = f", {first.year}" if first.year != last.year else ""

@@ -169,16 +169,9 @@ def make(
     """Make an event; equal input gives the same id.
 
     Args:
-        agent: The program.
-        session_id: The agent's id of the session.
-        timestamp: The source's time; must be aware.
-        event_type: What happened.
-        text: The text; control characters are removed.
         source_key: Its id in the source (a record's uuid, a tool call's id); if empty,
             the text is used instead.
         role: The author; the type's typical role when None.
-        metadata: Other fields of the source.
-        subagent: The subagent, if any.
         ordinal: Its order in the source; by its type when None.
         source_id: Its id in the source, if unique across sessions.
 

@@ -51,19 +51,8 @@ class NodeStatus(StrEnum):
 
 _QUOTES = CARD | {BulletKind.QUOTE}
 
-_LABELS: dict[BulletKind, str] = {
-    kind: kind.value
-    for kind in BulletKind
-    if kind
-    not in (
-        BulletKind.NOTE,
-        BulletKind.QUOTE,
-        BulletKind.OUTCOME,
-        BulletKind.WORK,
-        BulletKind.PROJECT,
-    )
-}
-"""The labels of bullets whose text alone does not say what it is."""
+_UNLABELLED = {BulletKind.NOTE, BulletKind.QUOTE, BulletKind.OUTCOME}
+"""The text of these bullets says what they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +81,7 @@ class Bullet:
     @property
     def labelled(self) -> str:
         """The text with its label or project, as in "left open: …"."""
-        label = _LABELS.get(self.kind, "")
+        label = "" if self.kind in _UNLABELLED else self.kind.value
         if self.kind in (BulletKind.PROJECT, BulletKind.WORK):
             label = self.project
         if not label or self.text.startswith(f"{label}: "):

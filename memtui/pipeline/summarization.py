@@ -74,9 +74,7 @@ class SegmentWork:
 
     range: SegmentRange
     segment: Segment
-    agent: str
-    project: str
-    session_id: str
+    session: Session
 
     @property
     def name(self) -> str:
@@ -88,7 +86,7 @@ class SegmentWork:
     def input_hash(self, identity: str, attempt: int = 0) -> str:
         """Return a hash of the input. Events never change, so their ids suffice."""
         bounds = self.range
-        counts = f"{bounds.is_open} {bounds.subagent_events} {self.project}"
+        counts = f"{bounds.is_open} {bounds.subagent_events} {self.session.project}"
         counts += f" {self.segment.session_title}"
         before = (*self.segment.overlap_events, *self.segment.earlier_prompts)
         earlier = (event.event_id for event in before)
@@ -112,7 +110,7 @@ class SegmentWork:
             digest: The ``input_hash``.
             weighed: The weights of the words, if known already.
         """
-        segment, bounds = self.segment, self.range
+        segment, bounds, session = self.segment, self.range, self.session
         cleaned = _redact_draft(sanitize(self._with_work(draft)))
         ground = partial(
             summarize_draft.ground_segment, events=segment.events, node_id=self.name
@@ -133,20 +131,18 @@ class SegmentWork:
             ),
             status=NodeStatus.PROVISIONAL if bounds.is_open else NodeStatus.CURRENT,
             counts=NodeCounts(
-                1,
-                bounds.events,
-                bounds.messages,
-                bounds.subagent_events,
+                1, bounds.events, bounds.messages, bounds.subagent_events
             ),
-            agents=(self.agent,),
-            projects=(self.project,) if self.project else (),
+            agents=(session.agent,),
+            projects=(session.project,) if session.project else (),
         )
         whole = _with_summary(node, grounded, cleaned, identity, digest)
         return NewVersion(whole, grounded.grips, bounds.is_open)
 
     def _with_work(self, draft: Summary) -> Summary:
+        project, session_id = self.session.project, self.session.session_id
         bullets = (
-            replace(one, project=self.project, session_id=self.session_id)
+            replace(one, project=project, session_id=session_id)
             for one in draft.bullets
         )
         return replace(draft, bullets=tuple(bullets))
@@ -234,9 +230,7 @@ def read_segment_work(
         session_title=title,
         is_in_repository=bool(session.branch),
     )
-    return SegmentWork(
-        bounds, whole, session.agent, session.project, session.session_id
-    )
+    return SegmentWork(bounds, whole, session)
 
 
 def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
@@ -471,12 +465,11 @@ class RollupStage:
                 yield names
 
     def _try_roll_up(self, name: str, now_ms: int) -> Exception | None:
-        result = try_item(lambda: self._roll_up(name, now_ms))
-        if not isinstance(result, Exception):
-            return None
-        with database.transaction():
-            rollup_queue.set_failed(name, now_ms)
-        return result
+        error = try_item(lambda: self._roll_up(name, now_ms))
+        if error:
+            with database.transaction():
+                rollup_queue.set_failed(name, now_ms)
+        return error
 
     def _roll_up(self, name: str, now_ms: int) -> None:
         with database.connection():

@@ -619,7 +619,8 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
             if one in positions and other in positions:
                 # Not all terms of a long query have an idf.
                 least = min(idfs.get(one, 0.0), idfs.get(other, 0.0))
-                if least and _are_near(positions[one], positions[other]):
+                distances = (a - b for a in positions[one] for b in positions[other])
+                if least and any(abs(words) <= NEAR_WORDS for words in distances):
                     total += least
         for typed in query.words:
             if typed.exact in positions:
@@ -633,14 +634,3 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
         return total
 
     return bonus
-
-
-def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:
-    """Return True if two terms are ever near; both lists are sorted."""
-    one = other = 0
-    while one < len(some) and other < len(others):
-        distance = others[other] - some[one]
-        if abs(distance) <= NEAR_WORDS:
-            return True
-        one, other = (one + 1, other) if distance > 0 else (one, other + 1)
-    return False
