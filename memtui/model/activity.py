@@ -18,12 +18,8 @@ def count_by_part(
 ) -> tuple[int, ...]:
     """Count the messages of a year's months, a month's weeks or a week's days.
 
-    The parts of a day have three hours each; a segment has none.
-
-    Args:
-        node_id: The year, month, week or day.
-        start_ms: Its start.
-        children: Nodes that it consists of, each with its start and its messages.
+    The parts of a day have three hours each; a segment has none. Of the children the
+    start and the number of messages are given.
     """
     here = calendar.period(node_id)
     parts = {

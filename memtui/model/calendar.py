@@ -171,12 +171,8 @@ def ancestor_id(day: str, level: TocLevel) -> str:
 def path(node_id: str, month_id: str = "") -> list[str]:
     """Return the ids from the year down to this node, including it.
 
-    Above a day are its week, month and year.
-
-    Args:
-        node_id: The node.
-        month_id: The month that a week is listed under; that of its Thursday by
-            default.
+    Above a day are its week, month and year. A week is under the month that it is
+    listed under, by default that of its Thursday.
     """
     here = period(node_id)
     wider = _ORDER[: _ORDER.index(here.level)]
@@ -272,12 +268,7 @@ def monday(day: date) -> date:
 
 
 def week_count(first: date, end: date) -> int:
-    """Return the number of weeks with days of a period.
-
-    Args:
-        first: The first day.
-        end: The first day after it.
-    """
+    """Return the number of weeks with days of a period, which excludes its end."""
     return (monday(end - timedelta(days=1)) - monday(first)) // WEEK + 1
 
 

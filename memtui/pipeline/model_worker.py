@@ -99,10 +99,7 @@ class Rewriter:
     def run(self, name: str, *, is_requested: bool) -> RewriteOutcome:
         """Let the model write a version of a node.
 
-        Args:
-            name: The node's id.
-            is_requested: Whether the user requested it: then a new version is written
-                even if one was made from the same input.
+        If the user requested it, a new one is written even from the same input.
 
         Raises:
             RequestCancelled: The node is unchanged.
@@ -274,21 +271,14 @@ class ModelWorker:
     ) -> None:
         """Create the worker.
 
-        Args:
-            make: Creates the summarizer.
-            schedule: Decides which job runs.
-            rules: The rules of segments.
-            zone: The store's time zone.
-            clock: Returns the time, aware.
-            on_change: Called whenever ``model`` changes; it must return quickly.
-            is_requested: Whether the settings name a model.
-            changed: Where the changed nodes are noted.
+        ``on_change`` is called whenever ``model`` changes, and must return quickly;
+        ``is_requested`` says whether the settings name a model.
         """
         self._summarizer = summarizer = make(self.set_progress)
         self._schedule, self._on_change = schedule, on_change
         self._zone, self._clock = zone, clock
         self._rewrite = Rewriter(summarizer, rules, zone, clock, self.set_progress)
-        self._stored: tuple[ModelCondition, str, datetime | None] | None = None
+        self._last_condition: tuple[ModelCondition, str, datetime | None] | None = None
         self._paused_until: datetime | None = None
         self._checked_ms = 0
         self._summarizer_version = ""
@@ -447,10 +437,10 @@ class ModelWorker:
         found = health.condition, health.message, until
         with database.connection():
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
-            if found != self._stored:
+            if found != self._last_condition:
                 with database.transaction():
                     meta.set_model_record(ModelRecord(*found, self._clock()))
-                self._stored = found
+                self._last_condition = found
         status = self.model.with_health(health)
         self._set_status(replace(status, paused_until=until, pending=waiting))
 

@@ -95,24 +95,26 @@ class PipelineConfig:
 class Pipeline:
     """The stages of one store."""
 
-    def __init__(self, setup: PipelineConfig) -> None:
-        self._setup = setup
-        self.lock = WorkerLock(setup.lock_file)
-        spool = Spool(setup.spool)
+    def __init__(self, config: PipelineConfig) -> None:
+        self._config = config
+        self.lock = WorkerLock(config.lock_file)
+        spool = Spool(config.spool)
         spool.create()
-        self._ingester = SpoolIngester(spool, setup.counter, setup.clock, setup.policy)
-        self._tail = Tail(self.importer(), setup.watched, setup.clock)
+        self._ingester = SpoolIngester(
+            spool, config.counter, config.clock, config.policy
+        )
+        self._tail = Tail(self.importer(), config.watched, config.clock)
         self._changed = ChangedNodes()
-        self._segmenter = SegmentationStage(setup)
-        self._segment_summarizer = SummaryStage(setup, self._changed)
+        self._segmenter = SegmentationStage(config)
+        self._segment_summarizer = SummaryStage(config, self._changed)
         self._rollup = RollupStage(
-            setup, self._changed, is_more_read=lambda: self._tail.is_behind
+            config, self._changed, is_more_read=lambda: self._tail.is_behind
         )
         self._node_indexer = NodeIndexer(
-            NodeIndex(setup.node_index), setup.clock, self._changed
+            NodeIndex(config.node_index), config.clock, self._changed
         )
         self._message_indexer = MessageIndexer(
-            MessageIndex(setup.message_index, with_tools=setup.with_tools)
+            MessageIndex(config.message_index, with_tools=config.with_tools)
         )
         self._reporter: ProgressReporter | None = None
         self._model_worker: ModelWorker | None = None
@@ -132,7 +134,7 @@ class Pipeline:
             self._stages(), reporter.step_done, self._can_work, database.connection
         )
         self._watcher = FileWatcher(self._worker.wake)
-        self._tail.use_watcher(self._watcher, self._setup.spool / "new")
+        self._tail.use_watcher(self._watcher, self._config.spool / "new")
         self._worker.start()
         self._start_model(reporter)
 
@@ -149,11 +151,7 @@ class Pipeline:
         return self._reporter.failing if self._reporter else ()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
-        """Stop after the current step and release the lock.
-
-        Args:
-            wait_s: Seconds to wait for all threads together.
-        """
+        """Stop after the current step and release the lock."""
         if self._model_worker:
             self._model_worker.stop()
         loops = [loop for loop in (self._model_thread, self._worker) if loop]
@@ -168,17 +166,17 @@ class Pipeline:
         self.lock.release()
 
     def _start_model(self, reporter: ProgressReporter) -> None:
-        setup = self._setup
-        if setup.make_model is None or setup.schedules is None:
+        config = self._config
+        if config.make_model is None or config.schedules is None:
             return
         self._model_worker = model = ModelWorker(
-            setup.make_model,
-            JobScheduler(setup.schedules),
-            setup.rules,
-            setup.zone,
-            setup.clock,
+            config.make_model,
+            JobScheduler(config.schedules),
+            config.rules,
+            config.zone,
+            config.clock,
             reporter.model_changed,
-            is_requested=setup.is_model_requested,
+            is_requested=config.is_model_requested,
             changed=self._changed,
         )
         self._model_thread = Worker(
@@ -214,12 +212,12 @@ class Pipeline:
 
     def importer(self) -> TranscriptReader:
         """Return an import into this store; it may run beside the stages."""
-        setup = self._setup
+        config = self._config
         return TranscriptReader(
-            agent=setup.agent,
-            counter=setup.counter,
-            clock=setup.clock,
-            policy=setup.policy,
+            agent=config.agent,
+            counter=config.counter,
+            clock=config.clock,
+            policy=config.policy,
         )
 
     def reindex(self) -> None:
@@ -309,9 +307,9 @@ SESSIONS_AT_ONCE = 20
 class SegmentationStage:
     """Cuts sessions into segments."""
 
-    def __init__(self, setup: PipelineConfig) -> None:
-        self._rules, self._zone, self._clock = setup.rules, setup.zone, setup.clock
-        self._with_subagents = setup.with_subagents
+    def __init__(self, config: PipelineConfig) -> None:
+        self._rules, self._zone, self._clock = config.rules, config.zone, config.clock
+        self._with_subagents = config.with_subagents
 
     def step(self) -> int:
         """Cut a batch of sessions, close silent segments; return how many changed."""

@@ -102,13 +102,9 @@ class SegmentWork:
         digest: str,
         weighed: WordWeights | None = None,
     ) -> NewVersion:
-        """Return a version of the node made from a draft.
+        """Return a version of the node made from a summarizer's draft.
 
-        Args:
-            draft: The summarizer's draft.
-            identity: The summarizer's identity.
-            digest: The ``input_hash``.
-            weighed: The weights of the words, if known already.
+        The digest is the ``input_hash``; the words' weights may be known already.
         """
         segment, bounds, session = self.segment, self.range, self.session
         cleaned = _redact_draft(sanitize(self._with_work(draft)))
@@ -288,9 +284,9 @@ SEGMENTS_AT_ONCE = 20
 class SummaryStage:
     """Summarizes pending segments."""
 
-    def __init__(self, setup: "PipelineConfig", changed: ChangedNodes) -> None:
-        self._summarizer, self._rules = setup.summarizer, setup.rules
-        self._zone, self._clock, self._changed = setup.zone, setup.clock, changed
+    def __init__(self, config: "PipelineConfig", changed: ChangedNodes) -> None:
+        self._summarizer, self._rules = config.summarizer, config.rules
+        self._zone, self._clock, self._changed = config.zone, config.clock, changed
         self._is_renewed = False
 
     def step(self) -> int:
@@ -399,13 +395,13 @@ class RollupStage:
 
     def __init__(
         self,
-        setup: "PipelineConfig",
+        config: "PipelineConfig",
         changed: ChangedNodes,
         *,
         is_more_read: Callable[[], bool],
     ) -> None:
-        self._summarizer, self._zone = setup.summarizer, setup.zone
-        self._clock, self._changed = setup.clock, changed
+        self._summarizer, self._zone = config.summarizer, config.zone
+        self._clock, self._changed = config.clock, changed
         self._is_more_read = is_more_read
         self._walk: Iterator[Sequence[str]] | None = None
         self._waiting_since_s: float | None = None

@@ -194,14 +194,14 @@ def _rank(
     """
     ranked: dict[int, RankedSession] = {}
 
-    def of(number: int) -> RankedSession:
+    def ranking(number: int) -> RankedSession:
         return ranked.setdefault(number, RankedSession(number))
 
     most = max((one.message for one in found.messages), default=0.0) or 1.0
     most_window = max((one.window for one in found.messages), default=0.0) or 1.0
     best_message: dict[int, float] = {}
     for message in found.messages:
-        one = of(message.session)
+        one = ranking(message.session)
         one.add_score(Layer.MESSAGES, message.message)
         one.add_score(Layer.WINDOWS, message.window)
         one.add_score(Layer.CONVERSATIONS, message.conversation)
@@ -210,11 +210,11 @@ def _rank(
         if own > best_message.get(message.session, -1.0):
             best_message[message.session], one.message = own, message
     for number, score in found.titles.items():
-        of(number).add_score(Layer.TITLES, score)
+        ranking(number).add_score(Layer.TITLES, score)
     for number, match, at in leads:
         layer = Layer.GRIPS if match.kind is HitKind.GRIP else Layer.NODES
-        if of(number).add_score(layer, match.score):
-            of(number).leads[layer] = match, at
+        if ranking(number).add_score(layer, match.score):
+            ranking(number).leads[layer] = match, at
     for layer, weight in LAYER_WEIGHTS.items():
         top = max((x.scores.get(layer, 0.0) for x in ranked.values()), default=0.0)
         for one in ranked.values():

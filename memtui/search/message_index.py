@@ -174,10 +174,8 @@ class MessageIndex:
     ) -> None:
         """Remember the file; it is opened when it is used.
 
-        Args:
-            path: The file.
-            with_tools: Whether the text of tool calls is indexed, not only the name.
-            keep_open: Whether connections for reading stay open until ``close``.
+        Of tool calls the text is indexed only ``with_tools``, otherwise the name. To
+        ``keep_open`` is to reuse connections for reading until ``close``.
         """
         self.path, self.with_tools = path, with_tools
         self._lock, self._max_idle = threading.Lock(), MAX_IDLE if keep_open else 0
@@ -360,9 +358,8 @@ class MessageIndex:
     ) -> None:
         """Index the next events before ``oldest_id``, and record how far back it got.
 
-        Args:
-            events: The latest first; none if there are no more.
-            terms: The terms of their ``texts``, if they are known.
+        The latest come first; none are given if there are no more. The terms are those
+        of their ``texts``, if they are known.
         """
         if terms is None:
             terms = list(map(analyzer.term_text, self.texts(events)))
@@ -436,7 +433,6 @@ class MessageIndex:
 
         Args:
             terms: The query's terms, each once; 62 at most.
-            within: Which messages may be returned.
             required: Terms that each message must contain.
             with_titles: Whether to score the titles of sessions as well.
         """
@@ -763,11 +759,6 @@ class _Lookup:
 
         Within some sessions it is assumed to be as frequent as in all; roles and times
         are ignored. A message with several completions of a prefix counts for each.
-
-        Args:
-            term: The term.
-            match: The FTS5 query for it.
-            messages: How many messages these sessions have.
         """
         total = max(1, _totals(self._db)[0])
         if total > MAX_COUNTED or 0 < len(term.prefix) <= PREFIX_CHARS:

@@ -249,11 +249,6 @@ def matching_terms(
 
     Words that cannot give such a term are skipped early, which makes this twenty times
     as fast as ``terms``.
-
-    Args:
-        text: Any string.
-        wanted: Wanted terms.
-        prefixes: Wanted prefixes of terms.
     """
     likely = term_prefilter([*wanted, *prefixes])
     found = [word for word in words(text) if likely(word)]
@@ -308,15 +303,9 @@ def _prefilter(wanted: frozenset[str]) -> _WordCache[object]:
 def find_spans(
     text: str, wanted: Collection[str], prefixes: Collection[str] = ()
 ) -> list[tuple[int, int]]:
-    """Return where a text contains wanted terms, for highlighting.
+    """Return the spans of wanted terms, or of those with a wanted prefix, in order.
 
-    Args:
-        text: The text shown.
-        wanted: Terms, as ``terms`` returns them for the query.
-        prefixes: Prefixes of terms that match, too.
-
-    Returns:
-        Offsets (start, end) in order; adjacent ones are merged.
+    Adjacent ones are merged.
     """
     sought = frozenset(wanted)
     if not (sought or prefixes):

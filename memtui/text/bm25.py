@@ -16,9 +16,7 @@ def inverse_document_frequency(documents: float, containing: float) -> float:
 def length_norms(lengths: Sequence[float], b: float) -> list[float]:
     """Return what is added to a term's count in the denominator, for each document.
 
-    Args:
-        lengths: The lengths of the documents, in terms.
-        b: How much long documents are discounted: 0 to 1.
+    The higher b is, from 0 to 1, the more long documents are discounted.
     """
     mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
     return [K1 * (1 - b + b * length / mean) for length in lengths]

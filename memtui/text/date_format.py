@@ -139,12 +139,8 @@ def calendar_age(at: datetime, now: datetime, zone: tzinfo) -> str:
     """Format how long ago a time was in the words that a question uses.
 
     "yesterday", "last week", "last month" and "last year" are those of the calendar,
-    as ``dates.read`` reads them; a number of units is the nearest one.
-
-    Args:
-        at: The time, aware; one ahead of ``now`` is "just now".
-        now: The current time, aware.
-        zone: The time zone whose midnights separate the days.
+    as ``dates.read`` reads them; a number of units is the nearest one. A time ahead of
+    ``now`` is "just now".
     """
     on, today = at.astimezone(zone).date(), now.astimezone(zone).date()
     seconds = (now - at).total_seconds()

@@ -63,11 +63,6 @@ def new_nonce() -> str:
 
 
 def fence(body: str, number: str) -> str:
-    """Enclose an answer in a fence, with the notice.
-
-    Args:
-        body: The answer; its stored texts went through ``neutralize``.
-        number: The number of the fence, from ``new_nonce``.
-    """
+    """Enclose an answer, its stored texts neutralized, in a fence with a nonce."""
     body = body.replace(number, "·" * len(number))
     return f"<{TAG} {number}> {NOTICE}\n{body}\n</{TAG} {number}>"

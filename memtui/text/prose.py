@@ -265,14 +265,9 @@ _MARKUP = re.compile(r"(?:[#>|*+•\-–—=~_`\s✅❌✓✗☐☑]+|\d+[.)]\s|
 
 
 def best_excerpt(text: str, weights: Mapping[str, float]) -> str:
-    """Return the sentence of a text with the highest weight.
+    """Return the sentence of a text whose terms have the highest weight.
 
-    Args:
-        text: An event's text.
-        weights: The wanted terms and their weights.
-
-    Returns:
-        A part of ``text``, unchanged, at most ``EXCERPT_CHARS`` long, cut at a word.
+    It is at most ``EXCERPT_CHARS`` long, cut at a word.
     """
     best, best_score = "", -1.0
     for candidate in _candidates(text[:EXCERPT_SOURCE_CHARS]):

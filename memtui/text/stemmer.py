@@ -75,9 +75,6 @@ def word_prefixes(start: str) -> set[str]:
 
     Rules only remove letters from the end of a word and replace others, except for the
     last letter of the stem; irregular forms differ by more.
-
-    Args:
-        start: A stem, or the beginning of one.
     """
     if not _ENGLISH.fullmatch(start):
         return {start}

@@ -202,7 +202,7 @@ def test_a_late_event_changes_its_own_ancestors_alone(
 ) -> None:
     bring(works, tmp_path, "march", [line(0, "Fix the ferry importer")])
     bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
-    clock = works._setup.clock
+    clock = works._config.clock
     assert isinstance(clock, Clock)
     clock.now = START + timedelta(days=90)
     bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
@@ -521,9 +521,9 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
         "odd",
         [told, other, line(1, odd, session=odd, metadata={odd: odd})],
     )
-    new = works._setup.spool / "new"
+    new = works._config.spool / "new"
     payload = {"hook_event_name": odd, "session_id": "s", "prompt": "x"}
-    works._setup.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
+    works._config.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
     (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
     settle(works)
     assert status.read_stats().messages == 3
@@ -570,7 +570,7 @@ def test_a_folder_that_holds_other_files_is_left_alone(
 def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     works: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new = works._setup.spool / "new"
+    new = works._config.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
     for number, prompt in enumerate(["before", "poison", "after"]):
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
