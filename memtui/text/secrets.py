@@ -7,6 +7,7 @@ unclosed tag extends to the end of the text if it starts a line; within a line i
 ignored. Redacting again changes nothing.
 """
 
+import base64
 import json
 import re
 from bisect import bisect_right
@@ -19,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_context import SecretSpan
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -28,7 +29,18 @@ MIN_CHARS = 8
 NAME_CHARS = 64
 """Texts up to this length are cached."""
 
-PRIVATE, CUT_KEY = "private", "cut key"
+PRIVATE, CUT_KEY, ENCODED = "private", "cut key", "encoded secret"
+
+MIN_ENCODED_CHARS = 27
+"""The length of the shortest key in base64."""
+
+ENCODED_START_CHARS = 16
+"""The number of characters that are decoded first: nearly all runs are no text."""
+
+_ENCODED_START = re.compile(r"[I-Za-f2-7][A-Za-z0-9_-]+$")
+"""The form of ASCII text in base64 or hex."""
+
+_HEX = re.compile("(?:[0-9a-fA-F]{2})+")
 
 _TAG = re.compile(
     r"(?:<|\\++u003c|&lt;)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
@@ -183,12 +195,31 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             or text[start - 1] in _ESCAPE_STARTS
         ):
             yield from _keys_of_run(text, start, end)
+        if end - start >= MIN_ENCODED_CHARS and _is_encoded_secret(text[start:end]):
+            yield start, end, ENCODED
         start = find(_RUN, end)
     past = 0
     for inner in sorted(secret_patterns.inner_key_starts(text)):
         if inner >= past and (key := secret_patterns.match_key(text, inner)):
             yield inner, *key
             past = key[0]
+
+
+def _is_encoded_secret(run: str) -> bool:
+    """Return whether a run of name characters is the base64 or hex form of a text with
+    a secret."""
+    if not _ENCODED_START.match(run):
+        return False
+    is_hex = _HEX.fullmatch(run)
+    padded = run if is_hex else run + "=" * (-len(run) % 4)
+    try:
+        for part in (run[:ENCODED_START_CHARS], padded):
+            found = bytes.fromhex(part) if is_hex else base64.urlsafe_b64decode(part)
+            if not " ".join(found.decode("ascii").split()).isprintable():
+                return False
+    except ValueError:
+        return False
+    return bool(redact(found.decode("ascii")).kinds)
 
 
 def _find_cut_keys(
@@ -307,7 +338,7 @@ def _replace_spans(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[st
 _BY_NAME = frozenset((
     secret_values.PASSWORD, secret_values.SECRET, secret_values.KEY,
     secret_values.TOKEN, secret_values.BASIC, "bearer token", "authorization token",
-    "cookie", "signature", CUT_KEY,
+    "cookie", "signature", CUT_KEY, ENCODED,
 ))  # fmt: skip
 """Kinds that are less specific than the format of a key."""
 

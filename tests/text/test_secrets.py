@@ -4,6 +4,7 @@ The labelled set ``data/secrets.jsonl`` contains made-up secrets in two parts, s
 no scanner mistakes them for real ones; lines with ``text`` contain none.
 """
 
+import base64
 import json
 import re
 import time
@@ -106,6 +107,33 @@ def test_every_secret_is_found_inside_json_inside_json() -> None:
         redacted = redact(whole)
         assert json.loads(json.loads(redacted.text)["output"])["a"] == 1
         assert redacted.kinds, whole
+
+
+ENCODED = [
+    one.secret
+    for one in labels()
+    if re.fullmatch(r"[\w.-]{20,}", one.secret, re.ASCII) and redact(one.secret).kinds
+]
+"""Secrets by their own format, made of the characters of names."""
+
+
+@pytest.mark.parametrize("secret", ENCODED[::5])
+def test_an_encoded_secret_is_found(secret: str) -> None:
+    plain = secret.encode()
+    encoded = base64.b64encode(plain).decode()
+    for form in (encoded, encoded.rstrip("="), plain.hex(), plain.hex().upper()):
+        found = redact(f'{{"value": "{form}"}}')
+        assert found.kinds, form
+        assert json.loads(found.text).keys() == {"value"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The quick brown fox jumps over it", '{"name": "ferry", "id": 4}', "a" * 40],
+)
+def test_encoded_text_without_a_secret_stays(text: str) -> None:
+    for form in (base64.b64encode(text.encode()).decode(), text.encode().hex()):
+        assert redact(f"value {form}").text == f"value {form}"
 
 
 def test_text_without_secrets_is_returned_itself() -> None:
