@@ -10,21 +10,27 @@ from dataclasses import asdict, astuple
 from datetime import datetime, tzinfo
 from typing import Any
 
-from peewee import fn
-
 from memtui.model import calendar
 from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
-from memtui.store.database import IN_JSON, fetch, fetch_value, insert, next_id
+from memtui.store.database import (
+    IN_JSON,
+    db,
+    execute,
+    fetch,
+    fetch_column,
+    fetch_value,
+    insert,
+    next_id,
+)
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
     GenerationRow,
     GripRow,
-    NodeRow,
     VersionRow,
 )
 
@@ -82,40 +88,41 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
     )
 
 
+_SHOW = (
+    "INSERT INTO nodes (node_id, level, parent_id, start_ms, latest_id, is_live,"
+    " needs_model, is_dirty, attempts, retry_ms, is_pinned, is_outdated,"
+    " model_attempts, model_retry_ms, requested_ms)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0)"
+    " ON CONFLICT (node_id) DO UPDATE SET is_dirty = 0, is_live = excluded.is_live,"
+    " attempts = 0, retry_ms = 0, is_outdated = is_pinned,"
+    " latest_id = CASE WHEN is_pinned THEN latest_id ELSE excluded.latest_id END,"
+    " needs_model = excluded.needs_model, model_attempts = 0, model_retry_ms = 0"
+)
+"""Shows a version of a node, unless one is pinned; a request for another one stays."""
+
+
 def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     """Add an extractive version of each node and show it, unless one is pinned.
 
     Each node comes with whether it contains an open segment; its number and its time of
     creation are set here. Finished nodes need a version by a model from then on.
     """
-    names = [node.node_id for node, _ in nodes]
     rows = _insert([node for node, _ in nodes], now_ms)
-    is_kept = NodeRow.is_pinned | (NodeRow.requested_ms > 0)
-    found = NodeRow.select().where(NodeRow.node_id.in_(names), is_kept)
-    before = {row.node_id: row for row in found}
-    pinned = {name: row.latest_id for name, row in before.items() if row.is_pinned}
-    requested = {name: row.requested_ms for name, row in before.items()}
-    insert(
-        NodeRow,
-        [
-            {
-                "node_id": node.node_id,
-                "level": node.level.value,
-                "parent_id": calendar.parent_id(node.node_id),
-                "start_ms": to_ms(node.start_time),
-                "latest": pinned.get(node.node_id, row),
-                "is_dirty": False,
-                "is_live": is_live,
-                "is_pinned": node.node_id in pinned,
-                "is_outdated": node.node_id in pinned,
-                "needs_model": node.status is not NodeStatus.PROVISIONAL,
-                "requested_ms": requested.get(node.node_id, 0),
-            }
-            for row, (node, is_live) in zip(rows, nodes, strict=True)
-        ],
-        conflict="update",
-    )
-    _delete_replaced(names, first_row=rows[0] if rows else 0)
+    shown = [
+        (
+            node.node_id,
+            node.level.value,
+            calendar.parent_id(node.node_id),
+            to_ms(node.start_time),
+            row,
+            is_live,
+            node.status is not NodeStatus.PROVISIONAL,
+        )
+        for row, (node, is_live) in zip(rows, nodes, strict=True)
+    ]
+    db.connection().executemany(_SHOW, shown)
+    if rows:
+        _delete_replaced([node.node_id for node, _ in nodes], first_row=rows[0])
 
 
 def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
@@ -123,20 +130,20 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
 
     The grips stay: somebody may have cited them.
     """
-    rows = fetch(
+    replaced = fetch_column(
         "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"
         f" WHERE v.node_id {IN_JSON} AND v.id < ? AND v.status = 'provisional'"
         " AND NOT v.is_by_model AND v.id <> n.latest_id",
-        json.dumps(node_ids),
-        first_row,
+        *(json.dumps(node_ids), first_row),
     )
-    replaced = [row for (row,) in rows]
-    if not replaced:
-        return
-    bullets = BulletRow.select(BulletRow.id).where(BulletRow.version.in_(replaced))
-    BulletGripRow.delete().where(BulletGripRow.bullet.in_(bullets)).execute()
-    BulletRow.delete().where(BulletRow.version.in_(replaced)).execute()
-    VersionRow.delete().where(VersionRow.id.in_(replaced)).execute()
+    bullets = f"SELECT id FROM bullets WHERE version_id {IN_JSON}"
+    for sql in (
+        f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})",
+        f"DELETE FROM bullets WHERE version_id {IN_JSON}",
+        f"DELETE FROM node_versions WHERE id {IN_JSON}",
+    ):
+        if replaced:
+            execute(sql, json.dumps(replaced))
 
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
@@ -151,28 +158,20 @@ def add_from_model(node: TocNode, now_ms: int) -> bool:
 
 def set_latest(node_id: str, row: int) -> bool:
     """Show a version unless one is pinned; return whether it is shown now."""
-    changed = NodeRow.update(latest=row).where(
-        NodeRow.node_id == node_id, ~NodeRow.is_pinned
-    )
-    return bool(changed.execute())
+    sql = "UPDATE nodes SET latest_id = ? WHERE node_id = ? AND NOT is_pinned"
+    return bool(execute(sql, row, node_id))
 
 
 def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
     """Return the input hashes of the latest extractive versions of nodes."""
-    shown = NodeRow.select(NodeRow.node_id).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.latest.is_null(False)
+    rows = fetch(
+        # SQLite takes the hash from the row with the maximum.
+        "SELECT v.node_id, v.input_hash, max(v.version) FROM node_versions v"
+        " JOIN nodes n ON n.node_id = v.node_id AND n.latest_id IS NOT NULL"
+        f" WHERE v.node_id {IN_JSON} AND NOT v.is_by_model GROUP BY v.node_id",
+        json.dumps(list(node_ids)),
     )
-    rows = (
-        VersionRow.select(
-            VersionRow.node_id,
-            # SQLite takes this from the row with the maximum.
-            VersionRow.input_hash,
-            fn.MAX(VersionRow.version),
-        )
-        .where(VersionRow.node_id.in_(shown), ~VersionRow.is_by_model)
-        .group_by(VersionRow.node_id)
-    )
-    return {name: input_hash for name, input_hash, _ in rows.tuples()}
+    return {name: input_hash for name, input_hash, _ in rows}
 
 
 def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
@@ -181,13 +180,12 @@ def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
     Returns:
         Its key, and the reason of its rejection; None if there is none.
     """
-    rows = VersionRow.select(VersionRow.id, VersionRow.rejection).where(
-        VersionRow.node_id == node_id,
-        VersionRow.is_by_model,
-        VersionRow.input_hash == input_hash,
+    found = fetch(
+        "SELECT id, rejection FROM node_versions WHERE node_id = ? AND is_by_model"
+        " AND input_hash = ? ORDER BY version DESC LIMIT 1",
+        *(node_id, input_hash),
     )
-    found = rows.order_by(VersionRow.version.desc()).tuples().first()
-    return (int(found[0]), str(found[1])) if found else None
+    return (found[0][0], found[0][1]) if found else None
 
 
 def latest_id() -> int:
@@ -196,32 +194,26 @@ def latest_id() -> int:
 
 def list_since(version_id: int) -> tuple[int, list[str]]:
     """Return the nodes with later versions than one, and the key of the last one."""
-    rows = (
-        VersionRow.select(VersionRow.id, VersionRow.node_id)
-        .where(VersionRow.id > version_id)
-        .order_by(VersionRow.id)
-        .limit(PAGE_ROWS)
-        .tuples()
-    )
-    found = list(rows)
+    sql = "SELECT id, node_id FROM node_versions WHERE id > ? ORDER BY id LIMIT ?"
+    found = fetch(sql, version_id, PAGE_ROWS)
     return (found[-1][0] if found else version_id), [name for _, name in found]
 
 
 def has_rejected(node_id: str) -> bool:
-    rows = VersionRow.select().where(
-        VersionRow.node_id == node_id,
-        VersionRow.is_by_model,
-        VersionRow.rejection != "",
-    )
-    return bool(rows.exists())
+    is_rejected = "node_id = ? AND is_by_model AND rejection <> ''"
+    return bool(fetch(f"SELECT 1 FROM node_versions WHERE {is_rejected}", node_id))
 
 
 def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
     """Insert versions with their bullets; return their keys."""
     names = [node.node_id for node in nodes]
-    rows = VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
-    own = rows.where(VersionRow.node_id.in_(names)).group_by(VersionRow.node_id)
-    last = dict(own.tuples())
+    last = dict(
+        fetch(
+            "SELECT node_id, max(version) FROM node_versions"
+            f" WHERE node_id {IN_JSON} GROUP BY node_id",
+            json.dumps(names),
+        )
+    )
     keyed = list(enumerate(nodes, start=next_id(VersionRow)))
     insert(
         VersionRow,
@@ -308,15 +300,15 @@ def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
     Returns:
         Whether there is such a version.
     """
-    is_of_node = VersionRow.node_id == node_id
-    row = VersionRow.get_or_none(is_of_node, VersionRow.version == version)
+    sql = "SELECT id FROM node_versions WHERE node_id = ? AND version = ?"
+    row = fetch_value(sql, node_id, version)
     if row is None:
         return False
-    later = VersionRow.select().where(
-        is_of_node, VersionRow.version > version, ~VersionRow.is_by_model
-    )
+    later = "node_id = ? AND version > ? AND NOT is_by_model"
+    sql = f"SELECT 1 FROM node_versions WHERE {later} LIMIT 1"
+    is_outdated = bool(fetch(sql, node_id, version))
     return _set_pinned(
-        node_id, row.id, zone, now_ms, is_pinned=True, is_outdated=later.exists()
+        node_id, row, zone, now_ms, is_pinned=True, is_outdated=is_outdated
     )
 
 
@@ -326,14 +318,14 @@ def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
     Returns:
         Whether there is one.
     """
-    rows = VersionRow.select(VersionRow.id).where(
-        VersionRow.node_id == node_id, VersionRow.rejection == ""
+    newest = fetch_value(
+        "SELECT max(id) FROM node_versions WHERE node_id = ? AND rejection = ''",
+        node_id,
     )
-    newest = rows.order_by(VersionRow.version.desc()).first()
     if newest is None:
         return False
     return _set_pinned(
-        node_id, newest.id, zone, now_ms, is_pinned=False, is_outdated=False
+        node_id, newest, zone, now_ms, is_pinned=False, is_outdated=False
     )
 
 
@@ -346,8 +338,9 @@ def _set_pinned(
     is_pinned: bool,
     is_outdated: bool,
 ) -> bool:
-    changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_outdated=is_outdated)
-    if not changed.where(NodeRow.node_id == node_id).execute():
+    changes = "latest_id = ?, is_pinned = ?, is_outdated = ?"
+    sql = f"UPDATE nodes SET {changes} WHERE node_id = ?"
+    if not execute(sql, row, is_pinned, is_outdated, node_id):
         return False
     outbox.add_nodes([node_id], now_ms)
     rollup_queue.add(calendar.rolled_into(node_id), zone)
@@ -360,19 +353,22 @@ def request(node_id: str, now_ms: int) -> bool:
     Returns:
         Whether there is such a node.
     """
-    changed = NodeRow.update(needs_model=True, model_attempts=0, model_retry_ms=0)
-    if not changed.where(NodeRow.node_id == node_id).execute():
-        return False
-    requested = NodeRow.update(requested_ms=now_ms)
-    requested.where(NodeRow.node_id == node_id, NodeRow.requested_ms == 0).execute()
-    outbox.add_nodes([node_id], now_ms)
-    return True
+    changed = execute(
+        "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0,"
+        " requested_ms = CASE requested_ms WHEN 0 THEN ? ELSE requested_ms END"
+        " WHERE node_id = ?",
+        *(now_ms, node_id),
+    )
+    if changed:
+        outbox.add_nodes([node_id], now_ms)
+    return bool(changed)
 
 
 def get_requested_at(node_id: str) -> datetime | None:
     """Return when a new version was requested that is not made yet; None if none."""
-    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    return from_ms(row.requested_ms) if row and row.requested_ms else None
+    sql = "SELECT requested_ms FROM nodes WHERE node_id = ?"
+    at_ms = fetch_value(sql, node_id)
+    return from_ms(at_ms) if at_ms else None
 
 
 # Grips: each is stored once, under an id that follows from its content
@@ -395,29 +391,22 @@ def add_grips(grips: Sequence[Grip]) -> None:
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:
-    rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
-    return {row.id: _to_grip(row) for row in rows}
+    rows = fetch(
+        "SELECT id, excerpt, start_event_id, end_event_id, at_ms, source, node_id"
+        f" FROM grips WHERE id {IN_JSON} ORDER BY id",
+        json.dumps(list(grip_ids)),
+    )
+    return {
+        name: Grip(name, excerpt, start, end, from_ms(at_ms), source, node_id or None)
+        for name, excerpt, start, end, at_ms, source, node_id in rows
+    }
 
 
 def list_grips(node_id: str) -> list[Grip]:
     """Return the grips made for a node that its shown version uses."""
     sql = f"SELECT DISTINCT g.id {_SHOWN_GRIPS} WHERE n.node_id = ?"
-    names = [name for (name,) in fetch(sql, node_id)]
-    rows = GripRow.select().where(GripRow.id.in_(names)).order_by(GripRow.id)
-    return [_to_grip(row) for row in rows]
+    return [*get_grips(fetch_column(sql, node_id)).values()]
 
 
 def count_grips() -> int:
     return int(fetch_value(f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"))
-
-
-def _to_grip(row: GripRow) -> Grip:
-    return Grip(
-        grip_id=row.id,
-        excerpt=row.excerpt,
-        event_id_start=row.start_event_id,
-        event_id_end=row.end_event_id,
-        timestamp=from_ms(row.at_ms),
-        source=row.source,
-        toc_node_id=row.node_id or None,
-    )
