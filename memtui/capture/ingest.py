@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +38,7 @@ from memtui.capture.spool import (
 from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
-from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
     copies,
     cursors,
@@ -216,7 +215,7 @@ class SpoolIngester:
         events = [event for file in files for event in file.of_type(Event)]
         now_ms = to_ms(self._clock())
         with database.transaction(durable=True):
-            added = store_events.add(count_tokens(events, self._counter), route=HOOK)
+            added = store_events.add(events, route=HOOK, counter=self._counter)
             created = set(added.created)
             new = [event for event in events if event.event_id in created]
             cursors.add_activity(HOOKS, new, now_ms)
@@ -505,9 +504,7 @@ class _FileImport:
             if batch.is_replaced:
                 self._without_text = Cursor()
             added = store_events.add(
-                batch.events,
-                route=self._source.route,
-                count_tokens=partial(count_tokens, counter=reader.counter),
+                batch.events, route=self._source.route, counter=reader.counter
             )
             store_events.add_thoughts(batch.thoughts)
             store_session_metadata(batch.sessions)
@@ -574,17 +571,6 @@ class _FileImport:
                 progress.invalid += one.count
             else:
                 progress.skipped += one.count
-
-
-def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:
-    return [
-        event
-        if event.token_counter
-        else replace(
-            event, tokens=counter.count(counted_text(event)), token_counter=counter.name
-        )
-        for event in events
-    ]
 
 
 def store_session_metadata(found: Iterable[SessionMetadata]) -> None:

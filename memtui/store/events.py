@@ -2,9 +2,9 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from memtui.model.events import (
     Event,
@@ -18,6 +18,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.filters import ALL, Scope
+from memtui.model.sessions import counted_text
 from memtui.store import copies, outbox, sessions, tombstones
 from memtui.store.copies import StoredEvent
 from memtui.store.database import (
@@ -30,6 +31,9 @@ from memtui.store.database import (
 )
 from memtui.store.schema import EventRow, SourceCopyRow, ThoughtRow
 from memtui.store.sessions import SessionKey
+
+if TYPE_CHECKING:
+    from memtui.text.tokens import TokenCounter
 
 log = logging.getLogger(__name__)
 
@@ -57,57 +61,54 @@ _SELECT = f"SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_i
 _IN_ORDER = "ORDER BY e.at_ms, e.ordinal, e.id"
 
 
-CountTokens = Callable[[Sequence[Event]], list[Event]]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AddResult:
     """The result of adding a batch of events."""
 
-    created: tuple[str, ...]
-    known: int
+    created: list[str] = field(default_factory=list)
+    """The ids of the events that were new."""
+    known: int = 0
     """The number that were stored already, themselves or as a copy."""
     forgotten: int = 0
     """The number that the user had forgotten: they are not stored again."""
-    sessions: frozenset[int] = frozenset()
+    sessions: set[int] = field(default_factory=set)
+    """The numbers of the sessions that got new events."""
 
 
 def add(
-    batch: Sequence[Event], *, route: str, count_tokens: CountTokens = list
+    batch: Sequence[Event], *, route: str, counter: "TokenCounter | None" = None
 ) -> AddResult:
     """Add the new events of a batch with their outbox rows, inside one transaction.
 
     An event with a known id changes nothing. One that came by another route or in
     another session already is stored as a copy; if it is the better copy, it replaces
     the other. Events with provenance have their own route and bring their source
-    copies. The tokens of the new ones are counted.
+    copies. The tokens of the new ones are counted, unless they were exported with them.
     """
     by_route: dict[str, list[Event]] = {}
     for event in batch:
         own = event.provenance.route if event.provenance else route
         by_route.setdefault(own, []).append(event)
-    results = []
+    result = AddResult()
     # The best copies first: each brings the others with it.
     for own in sorted(by_route, key=copies.route_rank, reverse=True):
-        results.append(_add_by_route(by_route[own], own, count_tokens))
+        _add_by_route(by_route[own], own, counter, result)
         _add_copies(by_route[own])
-    return AddResult(
-        created=tuple(event_id for result in results for event_id in result.created),
-        known=sum(result.known for result in results),
-        forgotten=sum(result.forgotten for result in results),
-        sessions=frozenset[int]().union(*(result.sessions for result in results)),
-    )
+    return result
 
 
 def _add_by_route(
-    batch: Sequence[Event], route: str, count_tokens: CountTokens
-) -> AddResult:
+    batch: Sequence[Event],
+    route: str,
+    counter: "TokenCounter | None",
+    result: AddResult,
+) -> None:
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
     for table in (EventRow, SourceCopyRow):
         for event_id in existing_keys(table, unknown):
             del unknown[event_id]
-    counted = count_tokens(list(unknown.values()))
+    counted = [_with_tokens(event, counter) for event in unknown.values()]
     rows = sessions.open_all(counted)
     numbers = {key: int(row.id) for key, row in rows.items()}
     several_routes = {
@@ -124,13 +125,18 @@ def _add_by_route(
         (numbers[event.agent, event.session_id], event.timestamp_ms) for event in new
     )
     replacements = {stored.event_id for stored in worse.values()}
-    created = tuple(e.event_id for e in new if e.event_id not in replacements)
-    return AddResult(
-        created=created,
-        known=len(allowed) - len(created),
-        forgotten=len(batch) - len(allowed),
-        sessions=frozenset(numbers.values()),
-    )
+    created = [e.event_id for e in new if e.event_id not in replacements]
+    result.created += created
+    result.known += len(allowed) - len(created)
+    result.forgotten += len(batch) - len(allowed)
+    result.sessions |= set(numbers.values())
+
+
+def _with_tokens(event: Event, counter: "TokenCounter | None") -> Event:
+    if event.token_counter or not counter:
+        return event
+    tokens = counter.count(counted_text(event))
+    return replace(event, tokens=tokens, token_counter=counter.name)
 
 
 def _add_copies(batch: Iterable[Event]) -> None:

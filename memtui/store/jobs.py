@@ -101,11 +101,12 @@ def end_run(
 
     ``skipped`` is how many times of its schedule passed meanwhile.
     """
+    text = " ".join(secrets.redact(clean(error)).text.split())
     JobRunRow.update(
         heartbeat_ms=now_ms,
         ended_ms=now_ms,
         result=result,
-        error=_shorten_error(error),
+        error=text if len(text) <= ERROR_CHARS else f"{text[: ERROR_CHARS - 1]}…",
         skipped=skipped,
     ).where(JobRunRow.id == number).execute()
 
@@ -148,11 +149,6 @@ def _update(job: Job, **values: object) -> None:
     JobRow.insert(name=job).on_conflict_ignore().execute()
     if values:
         JobRow.update(**values).where(JobRow.name == job).execute()
-
-
-def _shorten_error(error: str) -> str:
-    text = " ".join(secrets.redact(clean(error)).text.split())
-    return text if len(text) <= ERROR_CHARS else f"{text[: ERROR_CHARS - 1]}…"
 
 
 def _to_run(row: JobRunRow) -> JobRun:

@@ -171,7 +171,8 @@ def list_children(
         entries = nodes.list_children(
             parent_id, offset, limit, scope, days=days if month_id else None
         )
-        entries = _add_counts(entries)
+        counts = _count_under(e.node_id for e in entries if _is_uncounted(e))
+        entries = [replace(e, counts=counts.get(e.node_id, e.counts)) for e in entries]
         if level is TocLevel.WEEK:
             entries = _clip_weeks(entries, days)
     if level is TocLevel.WEEK and parent_id:
@@ -207,11 +208,6 @@ def _clip_weeks(weeks: Sequence[TocEntry], days: DayRange) -> list[TocEntry]:
 
 def _is_uncounted(node: TocEntry | TocNode) -> bool:
     return node.status is NodeStatus.PENDING and node.level is not TocLevel.SEGMENT
-
-
-def _add_counts(entries: Sequence[TocEntry]) -> list[TocEntry]:
-    counts = _count_under(entry.node_id for entry in entries if _is_uncounted(entry))
-    return [replace(e, counts=counts.get(e.node_id, e.counts)) for e in entries]
 
 
 def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:

@@ -828,8 +828,8 @@ def test_s3_14_every_way_in_says_what_was_created(house: Workspace) -> None:
     with database.transaction():
         first = events.add([message], route="hook")
         again = events.add([message], route="hook")
-    assert first.created == (message.event_id,) and first.known == 0
-    assert again.created == () and again.known == 1
+    assert first.created == [message.event_id] and first.known == 0
+    assert again.created == [] and again.known == 1
     answer = changes.append_message(house, "mcp:s1", "user", "Feed the walrus.").head
     assert len(answer["event_id"]) == 26
 

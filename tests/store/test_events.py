@@ -82,23 +82,23 @@ def test_neither_is_kept_when_the_transaction_fails() -> None:
 
 def test_the_same_event_again_changes_nothing() -> None:
     event = said("Fix the cart", key="k")
-    assert add(event).created == (event.event_id,)
+    assert add(event).created == [event.event_id]
     before = OutboxRow.select().count(), sessions.get("claude-code", "s1")
     again = add(event, event)
-    assert (again.created, again.known) == ((), 2)
+    assert (again.created, again.known) == ([], 2)
     assert (OutboxRow.select().count(), sessions.get("claude-code", "s1")) == before
 
 
 def test_what_a_hook_told_is_not_kept_again_from_the_transcript() -> None:
     add(said("Fix the cart"), route="hook")
     told = said("Fix  the\ncart", after_s=2, key="uuid-1")
-    assert add(told).created == ()
-    assert add(told).created == ()
+    assert add(told).created == []
+    assert add(told).created == []
 
 
 def test_the_order_of_the_two_tellings_does_not_matter() -> None:
     add(said("Fix the cart", after_s=2, key="uuid-1"))
-    assert add(said("Fix the cart"), route="hook").created == ()
+    assert add(said("Fix the cart"), route="hook").created == []
 
 
 @pytest.mark.parametrize("shown", ["[image: image/png, 1 kB]", "[image]"])
@@ -147,14 +147,14 @@ def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
     other = said(
         "Bash: ls\na\nb", after_s=1, key="t1", kind=EventType.TOOL_RESULT, **about
     )
-    assert add(other).created == ()
+    assert add(other).created == []
 
 
 def test_the_same_words_twice_are_two_messages() -> None:
     add(said("commit"), said("commit", after_s=60), route="hook")
     first, second, third = (said("commit", n, key=f"u{n}") for n in (1, 61, 120))
-    assert add(first, second).created == ()
-    assert add(third).created == (third.event_id,)
+    assert add(first, second).created == []
+    assert add(third).created == [third.event_id]
 
 
 def test_the_same_words_much_later_are_another_message() -> None:

@@ -124,6 +124,7 @@ ParsedItem = (
     | FileReplaced
 )
 
+Fields = Mapping[str, object]
 State = Mapping[str, Any]
 
 

@@ -187,10 +187,6 @@ def _slash_command(fields: dict[str, object], text: str) -> str:
     return f"/{match[1]} {(match[2] or '').strip()}".strip() if match else ""
 
 
-def _forked_from(fields: dict[str, object]) -> str:
-    return as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
-
-
 def _subagent_message(fields: dict[str, object]) -> dict[str, object]:
     """Return the complete subagent message in a progress record, or {}."""
     progress = as_object(fields.get("data"))
@@ -229,7 +225,8 @@ class _TranscriptReader:
 
     @property
     def needs_reread(self) -> bool:
-        return self._held.has_any or self._queue.has_waiting
+        waiting = (one for one in self._queue.prompts if not one.is_yielded)
+        return bool(self._held.messages) or any(waiting)
 
     def state(self) -> Mapping[str, object]:
         return {
@@ -298,7 +295,7 @@ class _TranscriptReader:
         if not session.strip():
             raise EventRefused("no session id")
         uuid = as_text(fields.get("uuid"))
-        source = _forked_from(fields)
+        source = as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
         self._sessions.add_record(session, uuid, fields, at, forked_from=source)
         return Position(
             line, at, source or session, self._subagent_of(uuid, fields), uuid
@@ -457,38 +454,34 @@ class _HeldMessages:
 
     def __init__(self, state: Iterable[Mapping[str, Any]]) -> None:
         events = [event_from_state(fields) for fields in state]
-        self._held = {(e.session_id, e.subagent): e for e in events}
-
-    @property
-    def has_any(self) -> bool:
-        return bool(self._held)
+        self.messages = {(e.session_id, e.subagent): e for e in events}
 
     def state(self) -> list[dict[str, object]]:
-        return [event_to_state(event) for event in self._held.values()]
+        return [event_to_state(event) for event in self.messages.values()]
 
     def add(self, event: Event) -> None:
         """Hold a message, after the texts of it that are held already."""
         conversation = event.session_id, event.subagent
-        if before := self._held.get(conversation):
+        if before := self.messages.get(conversation):
             text = event.text
             # A later record may repeat the text before it and continue it.
             if not text.startswith(before.text):
                 text = f"{before.text}\n\n{text}"
             event = replace(before, text=text)
-        self._held[conversation] = event
+        self.messages[conversation] = event
 
     def pop(self, position: Position, *, unless_id: str = "") -> Iterator[Event]:
         conversation = position.session_id, position.subagent
-        held = self._held.get(conversation)
+        held = self.messages.get(conversation)
         # An empty id matches no held message.
         if held and held.metadata.get("message_id") != (unless_id or None):
-            del self._held[conversation]
+            del self.messages[conversation]
             yield held
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
-        for conversation, held in list(self._held.items()):
+        for conversation, held in list(self.messages.items()):
             if now - held.timestamp > HOLD_TIME:
-                del self._held[conversation]
+                del self.messages[conversation]
                 yield held
 
 
@@ -513,21 +506,17 @@ class _PromptQueue:
     """
 
     def __init__(self, state: State) -> None:
-        self._prompts = [
+        self.prompts = [
             _QueuedPrompt(event_from_state(fields), left_ms, is_yielded)
             for fields, left_ms, is_yielded in state.get("prompts", ())
         ]
         self._known: list[tuple[str, int]] = list(map(tuple, state.get("known", ())))
         """Hashes of the latest messages; and their times, or 0 if they were queued."""
 
-    @property
-    def has_waiting(self) -> bool:
-        return any(not prompt.is_yielded for prompt in self._prompts)
-
     def state(self) -> Mapping[str, object]:
         prompts = [
             (event_to_state(prompt.event), prompt.left_ms, prompt.is_yielded)
-            for prompt in self._prompts
+            for prompt in self.prompts
         ]
         return {"prompts": prompts, "known": self._known}
 
@@ -538,9 +527,9 @@ class _PromptQueue:
             if known == digest and known_ms >= at_ms:
                 self._known[number] = known, 0
                 return False
-        if any(prompt.event.event_id == event.event_id for prompt in self._prompts):
+        if any(prompt.event.event_id == event.event_id for prompt in self.prompts):
             return False
-        self._prompts.append(_QueuedPrompt(event))
+        self.prompts.append(_QueuedPrompt(event))
         return True
 
     def take(self, position: Position, text: str) -> bool:
@@ -551,7 +540,7 @@ class _PromptQueue:
         words = _words(clean(parse_prompt(text)[0]))
         queued = [
             prompt
-            for prompt in self._prompts
+            for prompt in self.prompts
             if prompt.event.session_id == position.session_id
         ]
         waiting = [prompt for prompt in queued if not prompt.left_ms]
@@ -568,13 +557,13 @@ class _PromptQueue:
         at_ms = to_ms(event.timestamp)
         self._remove(
             prompt
-            for prompt in self._prompts
+            for prompt in self.prompts
             if prompt.is_yielded
             and at_ms - to_ms(prompt.event.timestamp) >= _REMEMBERED_PROMPT_MS
         )
         queued = [
             prompt
-            for prompt in self._prompts
+            for prompt in self.prompts
             if prompt.event.session_id == event.session_id
             and prompt.event.timestamp <= event.timestamp
         ]
@@ -594,7 +583,7 @@ class _PromptQueue:
 
     def _remove(self, prompts: Iterable[_QueuedPrompt]) -> None:
         removed = list(prompts)
-        self._prompts = [one for one in self._prompts if one not in removed]
+        self.prompts = [one for one in self.prompts if one not in removed]
         for prompt in removed:
             self._remember(prompt.event)
 
@@ -604,7 +593,7 @@ class _PromptQueue:
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
         """Yield the prompts that no record will repeat soon."""
-        for prompt in self._prompts:
+        for prompt in self.prompts:
             if prompt.left_ms:
                 is_old = now - from_ms(prompt.left_ms) > HOLD_TIME
             else:

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from memtui.capture.formats import codex_tools
 from memtui.capture.formats.base import (
+    Fields,
     InvalidRecord,
     ParsedItem,
     Position,
@@ -89,7 +90,6 @@ _REMEMBERED_RESULTS = 300
 
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
-_Fields = Mapping[str, object]
 
 
 class CodexFormat(JsonLinesFormat):
@@ -122,7 +122,7 @@ class CodexFormat(JsonLinesFormat):
 FORMAT = CodexFormat()
 
 
-def _is_flat_header(fields: _Fields) -> bool:
+def _is_flat_header(fields: Fields) -> bool:
     """Return whether a record is the first of one of the oldest rollouts."""
     has_id = isinstance(fields.get("id"), str) and "timestamp" in fields
     return has_id and "type" not in fields and "instructions" in fields
@@ -136,7 +136,7 @@ class _CodexRecord:
     """The payload's type where it has one, else the envelope's."""
     label: str
     """Its name in reports: ``event_msg/token_count``."""
-    payload: _Fields
+    payload: Fields
     is_item: bool = False
     """Part of the model's history, not an event of the program."""
     is_flat: bool = False
@@ -152,7 +152,7 @@ class _CodexRecord:
         return "item" if self.is_item else self.kind
 
     @classmethod
-    def parse(cls, fields: _Fields) -> "_CodexRecord | None":
+    def parse(cls, fields: Fields) -> "_CodexRecord | None":
         """Take a record out of its envelope; None if it does not say what it is."""
         kind, payload = fields.get("type"), as_object(fields.get("payload"))
         if kind is None:
@@ -173,7 +173,7 @@ class _CodexRecord:
         return cls(name, f"{kind}/{name}", payload, kind == "response_item")
 
     @classmethod
-    def _parse_untyped(cls, fields: _Fields) -> "_CodexRecord | None":
+    def _parse_untyped(cls, fields: Fields) -> "_CodexRecord | None":
         if "role" in fields:
             content = fields.get("content", fields.get("message"))
             return cls("message", "message", {**fields, "content": content}, True, True)
@@ -252,7 +252,7 @@ class _RolloutReader(SessionReader):
         elif record.kind == "thread_name_updated":
             self.learn("title", payload.get("thread_name", payload.get("name")))
 
-    def _subagent_started(self, fields: _Fields) -> Iterator[ParsedItem]:
+    def _subagent_started(self, fields: Fields) -> Iterator[ParsedItem]:
         """Read the start of a subagent, whose own file does not name the call."""
         thread_id = as_text(fields.get("new_thread_id"))
         if thread_id and self._thread.session_id:
@@ -598,7 +598,7 @@ class _Thread:
     def subagent(self) -> str:
         return self.own_id if self.parent or self.kind else ""
 
-    def open(self, meta: _Fields, at: datetime | None) -> None:
+    def open(self, meta: Fields, at: datetime | None) -> None:
         """Learn from a ``session_meta``; the first one is the rollout's own."""
         name = clean(as_text(meta.get("id") or meta.get("session_id"))).strip()
         if not self.own_id and name:
@@ -612,7 +612,7 @@ class _Thread:
         if self.is_copying:
             self.copied_from = name if name != self.own_id else self.forked_from
 
-    def _open_own(self, own_id: str, meta: _Fields, at: datetime | None) -> None:
+    def _open_own(self, own_id: str, meta: Fields, at: datetime | None) -> None:
         self.own_id = own_id
         self._learn_parent(meta)
         self.forked_from = clean(as_text(meta.get("forked_from_id")))
@@ -631,7 +631,7 @@ class _Thread:
         }
         self.facts |= {name: value for name, value in facts.items() if value}
 
-    def _learn_parent(self, meta: _Fields) -> None:
+    def _learn_parent(self, meta: Fields) -> None:
         subagent = as_object(meta.get("source")).get("subagent")
         spawn = as_object(as_object(subagent).get("thread_spawn"))
         if not subagent and meta.get("thread_source") != "subagent":
@@ -645,7 +645,7 @@ class _Thread:
         )
         self.kind = next((clean(k) for k in kinds if isinstance(k, str) and k), "agent")
 
-    def is_own_record(self, kind: str, payload: _Fields, at: datetime | None) -> bool:
+    def is_own_record(self, kind: str, payload: Fields, at: datetime | None) -> bool:
         turn = unique_id(as_text(payload.get("turn_id"))) if kind in _TURN_KINDS else ""
         if turn:
             self._begin_turn(turn)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtui.capture.formats.base import (
+    Fields,
     as_object,
     as_objects,
     as_text,
@@ -65,7 +66,6 @@ _EXIT_CODE_WITHIN = 400
 """The part of a result in which the line with the exit code is looked for."""
 
 _FAILED = ("failed", "declined")
-_Fields = Mapping[str, object]
 
 
 class CompleteCall(NamedTuple):
@@ -77,11 +77,11 @@ class CompleteCall(NamedTuple):
     failed: bool = False
 
 
-def call_key(fields: _Fields) -> str:
+def call_key(fields: Fields) -> str:
     return as_text(fields.get("call_id") or fields.get("id"))
 
 
-def parse_call(fields: _Fields) -> tuple[str, object]:
+def parse_call(fields: Fields) -> tuple[str, object]:
     kind, function = as_text(fields.get("type")), as_object(fields.get("function"))
     name = first_text(fields, "name") or first_text(function, "name")
     if kind == "local_shell_call":
@@ -93,7 +93,7 @@ def parse_call(fields: _Fields) -> tuple[str, object]:
     return name, parse_json(fields.get("arguments", fields.get("input")))
 
 
-def parse_result(fields: _Fields) -> tuple[str, bool]:
+def parse_result(fields: Fields) -> tuple[str, bool]:
     if isinstance(tools := fields.get("tools"), list):
         return "\n".join(as_text(t.get("name")) for t in as_objects(tools)), False
     output = fields.get("output", fields.get("result"))
@@ -110,7 +110,7 @@ def parse_result(fields: _Fields) -> tuple[str, bool]:
     return text, match is not None and int(match[1]) != 0
 
 
-def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
+def _parse_structured_result(fields: Fields) -> tuple[str, bool]:
     code = as_object(fields.get("metadata")).get("exit_code")
     code = fields.get("exit_code", fields.get("exitCode", code))
     failed = code not in (None, 0) or fields.get("success") is False
@@ -125,7 +125,7 @@ def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
     return as_text(fields), failed
 
 
-def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
+def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
     """Parse a record that holds both call and result, by its COMPLETE_CALLS value."""
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
@@ -149,7 +149,7 @@ def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
     return _parse_image_generation(fields)
 
 
-def _parse_web_search(fields: _Fields) -> CompleteCall:
+def _parse_web_search(fields: Fields) -> CompleteCall:
     inner = as_object(fields.get("action")) or fields
     query = {
         name: inner[name]
@@ -163,14 +163,14 @@ def _parse_web_search(fields: _Fields) -> CompleteCall:
     return CompleteCall("web_search", query, "\n".join(filter(None, lines)))
 
 
-def _parse_image_generation(fields: _Fields) -> CompleteCall:
+def _parse_image_generation(fields: Fields) -> CompleteCall:
     path, data = as_text(fields.get("saved_path")), fields.get("result")
     image = path or (f"data:image,{data}" if isinstance(data, str) else None)
     prompt = {"prompt": as_text(fields.get("revised_prompt"))}
     return CompleteCall("image_generation", prompt, image_placeholder(image))
 
 
-def _parse_mcp_call(fields: _Fields, failed: bool) -> CompleteCall:
+def _parse_mcp_call(fields: Fields, failed: bool) -> CompleteCall:
     call = as_object(fields.get("invocation")) or fields
     names = as_text(call.get("server")), as_text(call.get("tool"))
     name, arguments = ".".join(filter(None, names)), call.get("arguments")
@@ -185,11 +185,11 @@ def _parse_mcp_call(fields: _Fields, failed: bool) -> CompleteCall:
     return CompleteCall(name, arguments, as_text(result.get("Err")), True)
 
 
-def _only(fields: _Fields, name: str) -> dict[str, object]:
+def _only(fields: Fields, name: str) -> dict[str, object]:
     return {name: fields[name]} if fields.get(name) else {}
 
 
-def _output(fields: _Fields) -> str:
+def _output(fields: Fields) -> str:
     texts: Iterable[str] = (as_text(fields.get(n)) for n in ("stdout", "stderr"))
     return "\n".join(text.rstrip("\n") for text in texts if text.strip())
 

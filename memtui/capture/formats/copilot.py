@@ -6,12 +6,13 @@ the call that started it; its events belong to the parent's session. The files a
 ``<session>.jsonl``.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from memtui.capture.formats.base import (
+    Fields,
     InvalidRecord,
     ParsedItem,
     Position,
@@ -41,7 +42,6 @@ _TYPE_PREFIXES = (
 )
 
 _TYPES_WITH_FOLDER = ("session.start", "session.resume", "session.context_changed")
-_Fields = Mapping[str, object]
 
 
 class CopilotFormat(JsonLinesFormat):
@@ -80,7 +80,7 @@ class _CopilotReader(SessionReader):
             yield from self._read(kind, record, data, at)
 
     def _read(
-        self, kind: str, record: Record, data: _Fields, at: datetime
+        self, kind: str, record: Record, data: Fields, at: datetime
     ) -> Iterator[ParsedItem]:
         self._learn(kind, data, at)
         yield from self.introduce()
@@ -104,7 +104,7 @@ class _CopilotReader(SessionReader):
         if is_empty and self.calls.count == calls:
             yield SkippedRecord(kind, record.line, is_stored_elsewhere=True)
 
-    def _learn(self, kind: str, data: _Fields, at: datetime) -> None:
+    def _learn(self, kind: str, data: Fields, at: datetime) -> None:
         if kind == "session.start":
             name = clean(as_text(data.get("sessionId"))).strip()
             self.session_id = name or self.session_id
@@ -120,10 +120,12 @@ class _CopilotReader(SessionReader):
             if "cwd" not in self.facts:
                 self.learn("cwd", context.get("cwd"))
                 self.learn("root", context.get("gitRoot"))
-                self.learn("project", _project(as_text(context.get("repository"))))
+                # It is ``owner/name``, or an address.
+                name = as_text(context.get("repository")).rstrip("/")
+                self.learn("project", name.removesuffix(".git").rpartition("/")[2])
                 self.learn("at", at.isoformat())
 
-    def _user_message(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _user_message(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         files = map(_attachment, as_objects(data.get("attachments")))
         text = join_texts((as_text(data.get("content")), *files))
         source = as_text(data.get("source"))
@@ -133,7 +135,7 @@ class _CopilotReader(SessionReader):
             yield self.builder.prompt(position, text)
 
     def _assistant_message(
-        self, position: Position, data: _Fields
+        self, position: Position, data: Fields
     ) -> Iterator[ParsedItem]:
         thought = as_text(data.get("reasoningText"))
         if self._is_new_thought(position, thought, "message"):
@@ -143,7 +145,7 @@ class _CopilotReader(SessionReader):
         for request in as_objects(data.get("toolRequests")):
             yield from self._tool_start(position, request)
 
-    def _reasoning(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _reasoning(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         text = as_text(data.get("content"))
         if self._is_new_thought(position, text, "record"):
             yield self.builder.thought(position, text)
@@ -152,7 +154,7 @@ class _CopilotReader(SessionReader):
         is_empty = not text.strip()
         return not is_empty and self.recent.is_new("thought", text, writer, position.at)
 
-    def _tool_start(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _tool_start(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         """Remember a call that is requested or started: the first record counts."""
         call = ToolCall.make(
             as_text(data.get("toolCallId")),
@@ -163,7 +165,7 @@ class _CopilotReader(SessionReader):
         if other := self.calls.replace(call):
             yield from self.builder.interrupted_calls([other])
 
-    def _tool_complete(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _tool_complete(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         call = self.calls.pop(as_text(data.get("toolCallId")))
         if not call.tool_name and data.get("toolName"):
             name = as_text(data.get("toolName"))
@@ -173,7 +175,7 @@ class _CopilotReader(SessionReader):
         yield self.builder.tool_result(position, call, result, is_error=is_error)
 
     def _subagent_started(
-        self, position: Position, data: _Fields
+        self, position: Position, data: Fields
     ) -> Iterator[ParsedItem]:
         if call_id := as_text(data.get("toolCallId")):
             given = as_object(parse_json(self.calls.get(call_id).tool_input))
@@ -188,7 +190,7 @@ class _CopilotReader(SessionReader):
         yield self._boundary(position, data, EventType.SUBAGENT_START)
 
     def _boundary(
-        self, position: Position, data: _Fields, kind: EventType, source: str = ""
+        self, position: Position, data: Fields, kind: EventType, source: str = ""
     ) -> ParsedItem:
         return self.builder.event(
             position,
@@ -200,12 +202,12 @@ class _CopilotReader(SessionReader):
             agent_type=as_text(data.get("agentName")),
         )
 
-    def _compaction(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _compaction(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         if data.get("success") is not False:
             kind, text = EventType.SESSION_START, as_text(data.get("summaryContent"))
             yield self.builder.event(position, kind, text, source="compact")
 
-    def _abort(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
+    def _abort(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         yield from self.interrupted(position, with_subagents=True)
         text = f"[aborted: {as_text(data.get('reason')) or 'interrupted'}]"
         yield self.builder.system_message(position, text, "interruption")
@@ -232,7 +234,7 @@ _FACTS = ("session.model_change", "session.context_changed", "session.title_chan
 """The types that only say something of the session."""
 
 _READERS: dict[
-    str, Callable[[_CopilotReader, Position, _Fields], Iterator[ParsedItem]]
+    str, Callable[[_CopilotReader, Position, Fields], Iterator[ParsedItem]]
 ] = {
     "session.compaction_complete": _CopilotReader._compaction,
     "user.message": _CopilotReader._user_message,
@@ -247,12 +249,7 @@ _READERS: dict[
 READ_TYPES = frozenset({*_BOUNDARIES, *_NOTICES, *_FACTS, *_READERS})
 
 
-def _project(repository: str) -> str:
-    """Return the name of a repository: ``owner/name``, or an address."""
-    return repository.rstrip("/").removesuffix(".git").rpartition("/")[2]
-
-
-def _attachment(fields: _Fields) -> str:
+def _attachment(fields: Fields) -> str:
     """Return what stands for an attachment: type and name or size, not its bytes."""
     kind = as_text(fields.get("type")) or "attachment"
     if isinstance(data := fields.get("data"), str) and data:
@@ -261,7 +258,7 @@ def _attachment(fields: _Fields) -> str:
     return f"[{kind}: {name}]" if name else f"[{kind}]"
 
 
-def _result(data: _Fields) -> str:
+def _result(data: Fields) -> str:
     result, error = data.get("result"), data.get("error")
     fields = result if isinstance(result, dict) else {"content": result}
     contents = as_objects(fields.get("contents"))

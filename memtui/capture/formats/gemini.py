@@ -24,6 +24,7 @@ from memtui.capture.formats.base import (
     HOLD_TIME,
     IN_THE_FUTURE,
     Cursor,
+    Fields,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
@@ -73,8 +74,6 @@ _REMEMBERED = 2000
 """The number of yielded items remembered. One that is written again much later is
 yielded again, which changes nothing, since its event has the same id."""
 
-_Fields = Mapping[str, object]
-
 
 class GeminiFormat(SourceFormat):
     name, title = AGENT, "Gemini CLI"
@@ -103,7 +102,7 @@ class GeminiFormat(SourceFormat):
 FORMAT = GeminiFormat()
 
 
-def _is_header(fields: _Fields) -> bool:
+def _is_header(fields: Fields) -> bool:
     return (
         isinstance(fields.get("sessionId"), str)
         and bool(_HEADER_FIELDS & fields.keys())
@@ -492,7 +491,7 @@ def _part_key(position: Position, index: int, part: object) -> str:
     return f"{content_hash(as_text(stable))}:{index}"
 
 
-def _message_text(fields: _Fields) -> str:
+def _message_text(fields: Fields) -> str:
     content = fields.get("content") or fields.get("parts")
     return join_texts(map(_part_text, _as_list(content)))
 
@@ -517,11 +516,11 @@ def _part_text(part: object) -> str:
     return as_text(part.get("text"))
 
 
-def _parts(fields: _Fields) -> list[dict[str, object]]:
+def _parts(fields: Fields) -> list[dict[str, object]]:
     return as_objects(fields.get("content"))
 
 
-def _thoughts(fields: _Fields) -> list[object]:
+def _thoughts(fields: Fields) -> list[object]:
     beside = fields.get("thoughts")
     among = [part.get("text") for part in _parts(fields) if part.get("thought")]
     return [*(beside if isinstance(beside, list) else ()), *among]

@@ -31,6 +31,7 @@ from memtui.capture.formats.base import (
     IN_THE_FUTURE,
     Cursor,
     EventBuilder,
+    Fields,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
@@ -84,7 +85,6 @@ _COMPLETE_STATES = frozenset({"completed", "success", "error"})
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 
 _SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
-_Fields = Mapping[str, object]
 
 
 class OpenCodeFormat(SourceFormat):
@@ -207,7 +207,7 @@ class _Session:
     changed_ms: int = 0
 
 
-def _inner(fields: _Fields | None, name: str) -> dict[str, object]:
+def _inner(fields: Fields | None, name: str) -> dict[str, object]:
     return as_object((fields or {}).get(name))
 
 
@@ -215,7 +215,7 @@ def _as_number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _placeholder(fields: _Fields) -> str:
+def _placeholder(fields: Fields) -> str:
     """Return what stands for a file: its type, name and size, not its bytes."""
     mime = as_text(fields.get("mime")) or "unknown type"
     url, size = first_text(fields, "url", "uri"), ""
@@ -267,7 +267,7 @@ def _from_version_2(
     return {**fields, "role": role}, named
 
 
-def _tool_part(fields: _Fields) -> dict[str, object]:
+def _tool_part(fields: Fields) -> dict[str, object]:
     state, times = _inner(fields, "state"), _inner(fields, "time")
     content, error = state.get("content"), state.get("error")
     return {
@@ -289,7 +289,7 @@ def _tool_part(fields: _Fields) -> dict[str, object]:
 # Files
 
 
-def _exported_session(fields: _Fields) -> dict[str, object]:
+def _exported_session(fields: Fields) -> dict[str, object]:
     session = _inner(fields, "info") or _inner(fields, "session")
     return session if "id" in session and "messages" in fields else {}
 
@@ -321,7 +321,7 @@ def _read_session_file(
     yield Cursor(len(raw), state=reader.state(), needs_reread=reader.needs_reread)
 
 
-def _session(fields: _Fields, project: _Fields) -> _Session:
+def _session(fields: Fields, project: Fields) -> _Session:
     return _Session(
         id=as_text(fields.get("id")),
         parent=as_text(fields.get("parentID")),
