@@ -90,7 +90,7 @@ bench-agents: $(VENV)/.runs
 eval: eval-grips eval-grounding eval-summaries eval-search eval-words
 
 eval-search: $(VENV)/.runs
-	@$(BIN)/python -m benchmarks.finding $(ARGS)
+	@$(BIN)/python -m benchmarks.search_quality $(ARGS)
 
 eval-grips: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grips $(ARGS)

@@ -1,9 +1,9 @@
 """Measure the tokens an agent reads until it has the evidence for a question.
 
-The labelled questions of ``benchmarks.finding`` are asked in every way an agent can
-ask, each answer within the default budget. The answers, including fences, are counted
-until one contains the evidence. Further figures: how many single answers of a given
-size contain it, the cost of reading the matching sessions, and of searching all
+The labelled questions of ``benchmarks.search_quality`` are asked in every way an agent
+can ask, each answer within the default budget. The answers, including fences, are
+counted until one contains the evidence. Further figures: how many single answers of a
+given size contain it, the cost of reading the matching sessions, and of searching all
 messages for the longest word of the question. Run it from the checkout:
 
     python -m benchmarks.agents [--coding | --locomo] [--some N]
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks import finding
+from benchmarks import search_quality
 from benchmarks.transcripts import DATA
 from memtui.agents import memories, replies, routing, search, sessions, toc
 from memtui.agents.replies import Reply
@@ -61,7 +61,7 @@ def fold(text: str) -> str:
 
 def read_coding() -> list[Question]:
     """Return the questions about coding sessions."""
-    rows = map(json.loads, finding.CODING.read_text("utf-8").splitlines())
+    rows = map(json.loads, search_quality.CODING.read_text("utf-8").splitlines())
     return [
         Question(
             row["query"],
@@ -76,7 +76,9 @@ def read_coding() -> list[Question]:
 def read_locomo() -> list[Question]:
     """Return LoCoMo's questions that have an answer."""
     turns = {}
-    for line in (finding.LOCOMO / "sessions.jsonl").read_text("utf-8").splitlines():
+    for line in (
+        (search_quality.LOCOMO / "sessions.jsonl").read_text("utf-8").splitlines()
+    ):
         for turn in json.loads(line)["turns"]:
             turns[turn["turn_id"]] = fold(turn["text"])[:QUOTED_CHARS]
     return [
@@ -86,7 +88,7 @@ def read_locomo() -> list[Question]:
             tuple(turns[turn] for turn in one.turns if turn in turns),
             one.sessions,
         )
-        for one in finding.locomo()
+        for one in search_quality.locomo()
     ]
 
 
@@ -252,13 +254,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if not args.locomo:
-            files = [DATA / name for name in finding.FOLDERS]
-            with finding.house_of(folder / "coding", files) as workspace:
+            files = [DATA / name for name in search_quality.FOLDERS]
+            with search_quality.house_of(folder / "coding", files) as workspace:
                 report("Coding sessions", workspace, read_coding()[:: args.some])
         if not args.coding:
-            finding.write_locomo(folder)
+            search_quality.write_locomo(folder)
             file = folder / "locomo.jsonl"
-            with finding.house_of(folder / "home", [file]) as workspace:
+            with search_quality.house_of(folder / "home", [file]) as workspace:
                 report("LoCoMo", workspace, read_locomo()[:: args.some])
 
 

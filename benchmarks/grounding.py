@@ -1,9 +1,10 @@
 """Measure how often verdicts on bullets with known answers are right.
 
 Bullets are made from the sentences and tool calls of real transcripts
-(``benchmarks/planted.py``) and by hand in German and Chinese
-(``benchmarks/foreign.py``), and checked against the segment they are from or a wrong
-one; others are written by hand for short conversations (``benchmarks/judged.py``).
+(``benchmarks/generated_bullets.py``) and by hand in German and Chinese
+(``benchmarks/other_languages.py``), and checked against the segment they are from or a
+wrong one; others are written by hand for short conversations
+(``benchmarks/handwritten.py``).
 Sessions are divided in two by name: the rules were tuned on one half, the other is held
 out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how wording
 that no rule here produced is judged. Run it from the checkout:
@@ -20,8 +21,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks import foreign, grips, judged, planted, transcripts
-from benchmarks.planted import BulletMaker
+from benchmarks import (
+    generated_bullets,
+    grips,
+    handwritten,
+    other_languages,
+    transcripts,
+)
+from benchmarks.generated_bullets import BulletMaker
 from benchmarks.transcripts import Stretch
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
@@ -122,14 +129,14 @@ def main() -> int:
             table.add(kind, half, claims.check_bullet(claim, held_against.passages))
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
-    for kind, (texts, said) in foreign.BULLETS.items():
+    for kind, (texts, said) in other_languages.BULLETS.items():
         known = PassageIndex(texts)
         for claim in map(DraftBullet, said):
             table.add(kind, True, claims.check_bullet(claim, known))
     for row in _written_by_others(stretches):
         table.add(*row)
     print("\n".join(table.lines()))
-    print("\n".join(judged.table_lines()))
+    print("\n".join(handwritten.table_lines()))
     _tell_time(stretches)
     return 0
 
@@ -147,7 +154,7 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Yield verdicts on bullets that claim true and false actions."""
-    told = list(planted.action_bullets(one.events, chance))
+    told = list(generated_bullets.action_bullets(one.events, chance))
     found = claims.check_against_events(
         [DraftBullet(text) for _, text in told], one.events
     )

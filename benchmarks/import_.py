@@ -1,8 +1,8 @@
 """Measure the speed of an import, compared with the least possible time.
 
 It runs ``memtui --home … import …`` on generated transcripts, then both halves of the
-import separately, and ``benchmarks.floor`` on the same files before and after. Run it
-from the checkout:
+import separately, and ``benchmarks.import_minimum`` on the same files before and after.
+Run it from the checkout:
 
     python -m benchmarks.import_ --messages 100000
 """
@@ -40,14 +40,14 @@ def floor_s(folder: Path) -> float:
     with tempfile.TemporaryDirectory() as scratch:
         database = str(Path(scratch) / "floor.db")
         return run(
-            [sys.executable, "-m", "benchmarks.floor", str(folder), database]
+            [sys.executable, "-m", "benchmarks.import_minimum", str(folder), database]
         ).wall_s
 
 
 def halves_s(folder: Path) -> tuple[float, float]:
     """How long storing and digesting took, each by itself, in seconds."""
     with tempfile.TemporaryDirectory() as home:
-        argv = [sys.executable, "-m", "benchmarks.halves", str(folder), home]
+        argv = [sys.executable, "-m", "benchmarks.import_stages", str(folder), home]
         store_s, digest_s = json.loads(run(argv).output)
     return store_s, digest_s
 
@@ -59,9 +59,9 @@ def whole(folder: Path) -> Run:
     return run([*MEMTUI, "--home", str(STORE), "import", str(folder)])
 
 
-def line(name: str, took_s: float, messages: int, floor: float) -> str:
+def line(name: str, took_s: float, messages: int, import_minimum: float) -> str:
     """A figure beside the floor."""
-    rate, ratio = messages / took_s, took_s / floor
+    rate, ratio = messages / took_s, took_s / import_minimum
     return (
         f"{name:<7} {took_s:8.2f} s  {rate:8,.0f} messages/s  {ratio:6.2f} x the floor"
     )
@@ -87,11 +87,11 @@ def main() -> None:
         store_s, digest_s = halves_s(folder)
         taken = {"store": store_s, "digest": digest_s, "import": command.wall_s}
         floors += [floor_s(folder) for _ in range(FLOORS - before)]
-    floor = median(floors)
-    print(line("floor", floor, given.messages, floor), end="  ")
+    import_minimum = median(floors)
+    print(line("floor", import_minimum, given.messages, import_minimum), end="  ")
     print(f"({min(floors):.2f} to {max(floors):.2f} s)")
     for name, took_s in taken.items():
-        print(line(name, took_s, given.messages, floor))
+        print(line(name, took_s, given.messages, import_minimum))
     if taken:
         print(f"memory  {command.peak_bytes / MB:8,.0f} MB at its peak")
         print(f"kept    {size_of(STORE) / MB:8,.0f} MB")

@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from benchmarks import appending, asking, conversations, questions, rivals
+from benchmarks import append, conversations, engines, questions, session_search
+from benchmarks.engines import Rival
 from benchmarks.processes import CACHE, Run, machine, run
-from benchmarks.rivals import Rival
 from benchmarks.tail import took_ms
 from memtui import store
 from memtui.paths import Paths
@@ -62,7 +62,7 @@ Taken = dict[str, list[float]]
 def alone(does: str, paths: Paths, *given: str) -> Run:
     """Do something in a process of its own."""
     home = str(paths.store.parent)
-    return run([sys.executable, "-m", "benchmarks.search_alone", does, home, *given])
+    return run([sys.executable, "-m", "benchmarks.search_process", does, home, *given])
 
 
 def share(taken: Sequence[float], of: float) -> float:
@@ -122,11 +122,13 @@ def asked(
     paths: Paths, others: Sequence[Rival], by_kind: dict[str, list[str]], turns: int
 ) -> dict[str, Taken]:
     """The milliseconds each question took each engine, by the kind of question."""
-    engines = {"memtui": asking.finder(paths)} | {one.name: one.find for one in others}
+    searches = {"memtui": session_search.finder(paths)} | {
+        one.name: one.find for one in others
+    }
     every = [(kind, one) for kind, some in by_kind.items() for one in some]
     rounds = {
         name + what: [[0.0] * turns for _ in every]
-        for name in engines
+        for name in searches
         for what in ("", BUSY)
     }
     # What measures is not to be looked through for garbage at its expense.
@@ -134,10 +136,10 @@ def asked(
     gc.freeze()
     with database.connection():
         for _, question in every[:: max(1, len(every) // WARMED)]:
-            engines["memtui"](question)
+            searches["memtui"](question)
         for turn in range(turns):
             for at, (_, question) in enumerate(every):
-                for name, find in engines.items():
+                for name, find in searches.items():
                     busy_s = time.process_time()
                     rounds[name][at][turn] = took_ms(partial(find, question))
                     busy_ms = (time.process_time() - busy_s) * 1000
@@ -187,9 +189,9 @@ def figures(name: str, taken: Sequence[float]) -> str:
 
 def show_appended(paths: Paths, runs: int) -> None:
     """Print what one more message costs, and how soon it is found."""
-    with appending.copied(paths) as copy:
-        taken = appending.measure(copy, runs)
-        found = appending.found_ms(copy, min(runs, FOUND))
+    with append.copied(paths) as copy:
+        taken = append.measure(copy, runs)
+        found = append.found_ms(copy, min(runs, FOUND))
     print("one more message, ms       p50      p95      p99      max")
     for way, each in taken.items():
         print(figures(way, each))
@@ -228,8 +230,8 @@ def measure(
     by_kind = questions.of(some, each)
     folder = paths.store.parent
     found = (
-        rivals.plain(folder, messages, texts),
-        rivals.tantivy(folder, messages, texts),
+        engines.plain(folder, messages, texts),
+        engines.tantivy(folder, messages, texts),
     )
     others = [other for other in found if other]
     if len(others) < len(found):
@@ -249,7 +251,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=CACHE, help="where stores stay")
     parser.add_argument("--keep", action="store_true", help="make no index anew")
     parser.add_argument("--each", type=int, default=questions.EACH)
-    parser.add_argument("--runs", type=int, default=appending.RUNS)
+    parser.add_argument("--runs", type=int, default=append.RUNS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     given = parser.parse_args()
     print(

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from benchmarks.floor import INSERT, TABLE, text_of
+from benchmarks.import_minimum import INSERT, TABLE, text_of
 from benchmarks.processes import machine
 from memtui.capture import tail as capture_tail
 from memtui.capture.ingest import TranscriptReader

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from benchmarks import digested, generate
+from benchmarks import generate, summarized_stores
+from benchmarks.event_loop import Stalls, watched
 from benchmarks.processes import CACHE, machine, run
-from benchmarks.stalls import Stalls, watched
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, in_home
@@ -117,7 +117,7 @@ async def settled(pilot: Pilots) -> None:
 @asynccontextmanager
 async def opened(paths: Paths, steps: Steps) -> AsyncIterator[Pilots]:
     """The app with its first screen; how that came about is noted."""
-    app = MemtuiApp(lambda: Workspace(paths, digested.settings()))
+    app = MemtuiApp(lambda: Workspace(paths, summarized_stores.settings()))
     async with watched(steps.setdefault("start", Stalls())):
         context = app.run_test(size=SIZE)
         pilot = await context.__aenter__()
@@ -174,7 +174,7 @@ def memory_mb() -> dict[str, float]:
 
 def one(size: int, kind: str) -> dict[str, object]:
     """Measure in this process."""
-    paths = digested.home(size)
+    paths = summarized_stores.home(size)
     imported, copy = None, CACHE / f"ui-copy-{os.getpid()}"
     if kind == "import":
         imported = CACHE / f"transcripts-{generate.VERSION}-{IMPORTED}"

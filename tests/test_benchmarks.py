@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks import (
     conversations,
-    floor,
     generate,
-    planted,
+    generated_bullets,
+    import_minimum,
     questions,
     search,
     start,
@@ -33,7 +33,7 @@ def test_transcripts_hold_as_many_messages_as_asked_for(tmp_path: Path) -> None:
     found = lines(tmp_path)
     assert len(found) == files
     assert sum(map(len, found.values())) == 1234
-    assert floor.keep(tmp_path, tmp_path / "floor.db") == 1234
+    assert import_minimum.keep(tmp_path, tmp_path / "floor.db") == 1234
 
 
 def test_transcripts_are_the_same_each_time(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_messages_are_about_92_words_and_calls_have_results(tmp_path: Path) -> N
         # The last call of a file may be cut off from its result.
         for record in map(json.loads, records[:-1]):
             content = record["message"]["content"]
-            words += len(floor.text_of(content).split())
+            words += len(import_minimum.text_of(content).split())
             if not isinstance(content, str):
                 calls += [part["id"] for part in content if "input" in part]
                 results += [p["tool_use_id"] for p in content if "tool_use_id" in p]
@@ -84,10 +84,10 @@ def test_reading_on_is_measured_on_what_was_stored(tmp_path: Path) -> None:
     for taken in measured:
         names = {"first": 1, "parsed": runs, "kept": runs, "taken": runs}
         assert {name: len(each) for name, each in taken.items()} == names
-        assert min(taken["taken"]) > min(taken["parsed"]) > 0
+        assert min(*taken["taken"], *taken["parsed"]) > 0
     with tail.opened(tmp_path / "home"):
         idle = tail.idle(tmp_path / "unchanged", 20, runs)
-    assert min(idle["looked"]) > min(idle["walked"]) > 0
+    assert min(*idle["looked"], *idle["walked"]) > 0
     (waited,) = tail.waited(tmp_path / "waited", 1, is_told=True)
     assert waited > 0
 
@@ -107,21 +107,24 @@ def test_a_sentence_made_wrong_differs_in_what_it_is_said_to() -> None:
     chance = random.Random(0)
     path = "The login is checked in src/auth/token.py before each request"
     numbers = "All 14 tests pass in 3 s and three are slow"
-    assert planted.exchange_numbers(numbers, chance) == (
+    assert generated_bullets.exchange_numbers(numbers, chance) == (
         "All 3 tests pass in 14 s and three are slow"
     )
-    assert planted.change_unit("All 14 tests pass", chance) == "All 14 errors pass"
+    assert (
+        generated_bullets.change_unit("All 14 tests pass", chance)
+        == "All 14 errors pass"
+    )
     for _ in range(20):
-        moved = planted.change_directory(path, chance)
+        moved = generated_bullets.change_directory(path, chance)
         assert moved not in (None, path)
         assert moved is not None
         assert moved.endswith("/token.py before each request")
-        spelled = planted.change_number_word(numbers, chance)
+        spelled = generated_bullets.change_number_word(numbers, chance)
         assert spelled is not None
         assert "three" not in spelled
-    assert planted.join_halves("a b c d e f", "u v w x y z") == "a b c x y z"
-    assert planted.deny_nearly("It was done", chance) != "It was done"
-    assert planted.change_directory("Nothing to move here", chance) is None
+    assert generated_bullets.join_halves("a b c d e f", "u v w x y z") == "a b c x y z"
+    assert generated_bullets.deny_nearly("It was done", chance) != "It was done"
+    assert generated_bullets.change_directory("Nothing to move here", chance) is None
 
 
 def test_words_come_back_as_they_do_in_conversations() -> None:

@@ -6,7 +6,7 @@ alone; adversarial questions are left out. The questions about real coding sessi
 (``coding_queries.md``) search all of them. Summaries are extractive. Run it from the
 checkout:
 
-    python -m benchmarks.finding [--misses]
+    python -m benchmarks.search_quality [--misses]
 """
 
 import argparse

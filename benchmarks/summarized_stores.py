@@ -2,10 +2,11 @@
 
 They contain the conversations of ``benchmarks.conversations`` and one long session. All
 stages run once, as in ``memtui work --until-idle``, with the extractive summarizer. In
-large stores the summaries of segments only quote (see ``benchmarks.quoted``), because
-making them would take an hour. A store is made once and reused:
+large stores the summaries of segments only quote (see
+``benchmarks.quick_summarizer``), because making them would take an hour. A store is
+made once and reused:
 
-    python -m benchmarks.digested 10000 100000
+    python -m benchmarks.summarized_stores 10000 100000
 """
 
 import argparse
@@ -15,7 +16,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from benchmarks import conversations, quoted
+from benchmarks import conversations, quick_summarizer
 from benchmarks.processes import CACHE
 from memtui.model.events import to_ms
 from memtui.paths import Paths, in_home
@@ -59,7 +60,7 @@ def home(messages: int) -> Paths:
 
 def _digest(paths: Paths, messages: int) -> None:
     if messages >= LARGE:
-        quoted.use()
+        quick_summarizer.use()
     house = Workspace(paths, settings())
     begun_s = told_s = time.monotonic()
     try:

@@ -3,7 +3,7 @@
 It runs the stages of ``memtui import`` one half after the other, and prints the seconds
 of each. Run it from the checkout:
 
-    python -m benchmarks.halves FOLDER HOME
+    python -m benchmarks.import_stages FOLDER HOME
 """
 
 import json

@@ -3,7 +3,7 @@
 It parses the same JSON and inserts a row for each record with plain sqlite3: one table,
 WAL, batches of 1,000. Run it from the checkout:
 
-    python -m benchmarks.floor FOLDER DATABASE
+    python -m benchmarks.import_minimum FOLDER DATABASE
 """
 
 import json

@@ -1,11 +1,11 @@
 """Verdicts on the bullets written by hand do not become worse."""
 
-from benchmarks import judged
+from benchmarks import handwritten
 from memtui.model.verdicts import Support
 
 
 def test_false_and_true_bullets_are_told_apart() -> None:
-    found = list(judged.verdicts())
+    found = list(handwritten.verdicts())
     false = [one.support for bullet, one in found if not bullet.is_true]
     true = [one.support for bullet, one in found if bullet.is_true]
     assert len(false) == len(true) == 150

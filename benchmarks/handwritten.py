@@ -1,11 +1,11 @@
 """Measure verdicts on bullets written by hand, half of them false.
 
-``judged_bullets.jsonl`` has 30 short conversations with ten bullets each, as a careful
-or a careless author would write them. The rules were tuned on the first twelve; twelve
-were held out, and used afterwards. Six were written after that. Run it from the
+``handwritten_bullets.jsonl`` has 30 short conversations with ten bullets each, as a
+careful or a careless author would write them. The rules were tuned on the first twelve;
+twelve were held out, and used afterwards. Six were written after that. Run it from the
 checkout:
 
-    python -m benchmarks.judged [--list tuning|"held out"|later]
+    python -m benchmarks.handwritten [--list tuning|"held out"|later]
 """
 
 import json
@@ -22,7 +22,7 @@ from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
 
-FILE = Path(__file__).with_name("judged_bullets.jsonl")
+FILE = Path(__file__).with_name("handwritten_bullets.jsonl")
 PARTS = ("tuning", "held out", "later")
 TYPES = {
     "user": EventType.USER_MESSAGE,
@@ -47,10 +47,10 @@ def conversations() -> Iterator[tuple[list[Event], list[JudgedBullet]]]:
     """Yield the conversations with their bullets."""
     for line in FILE.read_text("utf-8").splitlines():
         held = json.loads(line)
-        judged = [
+        handwritten = [
             JudgedBullet(held["source"], held["half"], **one) for one in held["bullets"]
         ]
-        yield list(_events(held["events"])), judged
+        yield list(_events(held["events"])), handwritten
 
 
 def _events(told: Sequence[dict[str, str]]) -> Iterator[Event]:
@@ -72,10 +72,10 @@ def _events(told: Sequence[dict[str, str]]) -> Iterator[Event]:
 
 def verdicts() -> Iterator[tuple[JudgedBullet, Verdict]]:
     """Yield all bullets with their verdicts."""
-    for events, judged in conversations():
-        drafts = [DraftBullet(one.text) for one in judged]
+    for events, handwritten in conversations():
+        drafts = [DraftBullet(one.text) for one in handwritten]
         found = claims.check_against_events(drafts, events)
-        yield from zip(judged, found, strict=True)
+        yield from zip(handwritten, found, strict=True)
 
 
 def table_lines() -> Iterator[str]:

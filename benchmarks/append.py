@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 
-from benchmarks import asking
+from benchmarks import session_search
 from benchmarks.processes import CHECKOUT, environment
 from memtui import store
 from memtui.model import events
@@ -87,7 +87,7 @@ def found_ms(paths: Paths, runs: int) -> list[float]:
     Raises:
         SystemExit: It is not found.
     """
-    find = asking.finder(paths)
+    find = session_search.finder(paths)
     taken = []
     with database.connection():
         for number in range(NEVER_SAID, NEVER_SAID + runs):
@@ -160,7 +160,7 @@ def by_process(paths: Paths) -> Iterator[None]:
     """The index is kept in step by another process."""
     home = str(paths.store.parent)
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.search_alone", "follow", home],
+        [sys.executable, "-m", "benchmarks.search_process", "follow", home],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=CHECKOUT,
