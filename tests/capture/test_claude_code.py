@@ -1,5 +1,6 @@
 import json
 import tempfile
+import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,10 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.store import database, sessions
+from memtui.store import database, problems, sessions
 from memtui.store.database import db
 from memtui.workspace import Workspace
+from tests.cli_runner import run_memtui
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -631,15 +633,100 @@ def test_other_values_in_an_array_are_refused_alone(
     assert (importer.progress.created, importer.progress.invalid) == (2, 2)
 
 
-def test_the_records_of_a_damaged_array_are_read_line_by_line() -> None:
-    lines = [json.dumps(user(number, f"Message {number}")) for number in range(1, 5)]
-    whole = "[\n" + ",\n".join(lines) + "\n]\n"
-    damaged = whole.replace('"uuid-3"', "uuid-3")
-    readings = read_bytes(damaged.encode(), "projects/shop/s1.json")
-    texts = [one.text for one in readings if isinstance(one, Event)]
+ARRAY = [user(number, f"Message {number}") for number in range(1, 5)]
+
+LAYOUTS = {
+    "one line": (json.dumps(ARRAY), 1),
+    "indented": (json.dumps(ARRAY, indent=2), 26),
+    "a record a line": ("[\n" + ",\n".join(map(json.dumps, ARRAY)) + "\n]\n", 4),
+    "commas first": ("[" + "\n, ".join(map(json.dumps, ARRAY)) + "\n]", 3),
+}
+"""Arrays, and the line on which the third record begins."""
+
+
+def read_array(raw: str) -> tuple[list[str], list[InvalidRecord]]:
+    """The texts in an array of records, and what is wrong with it."""
+    readings = read_bytes(raw.encode(), "projects/shop/s1.json")
+    return (
+        [one.text for one in readings if isinstance(one, Event)],
+        [one for one in readings if isinstance(one, InvalidRecord)],
+    )
+
+
+@pytest.mark.parametrize(("whole", "line"), LAYOUTS.values(), ids=LAYOUTS)
+def test_the_whole_records_of_an_array_that_is_cut_off_are_read(
+    whole: str, line: int
+) -> None:
+    texts = [f"Message {number}" for number in range(1, 5)]
+    assert read_array(whole) == (texts, [])
+    cut = InvalidRecord("the array is cut off", line)
+    assert read_array(whole[: whole.index("Message 3")]) == (texts[:2], [cut])
+    assert read_array(whole[: whole.index("uuid-3")]) == (texts[:2], [cut])
+    last = whole[: whole.rindex("}") + 1]
+    cut = InvalidRecord("the array is cut off", last.count("\n") + 1)
+    assert read_array(last) == (texts, [cut])
+    assert read_array(f"{last},") == (texts, [cut])
+
+
+@pytest.mark.parametrize("name", [one for one in LAYOUTS if one != "one line"])
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [('"Message 3"', '"Message 3'), ('"uuid-3"', "uuid-3"), ('"uuid-3"', '"uuid-3"]')],
+)
+def test_the_records_after_a_damaged_one_of_an_array_are_read(
+    name: str, right: str, wrong: str
+) -> None:
+    whole, line = LAYOUTS[name]
+    texts, damaged = read_array(whole.replace(right, wrong))
     assert texts == ["Message 1", "Message 2", "Message 4"]
-    invalid = [one.line for one in readings if isinstance(one, InvalidRecord)]
-    assert invalid == [1, 4, 6]
+    assert damaged == [InvalidRecord("not valid JSON", line)]
+
+
+def test_what_follows_damage_in_an_array_of_one_line_is_one_problem() -> None:
+    whole, line = LAYOUTS["one line"]
+    damaged = InvalidRecord("not valid JSON", line)
+    texts = ["Message 1", "Message 2"]
+    assert read_array(whole.replace('"uuid-3"', "uuid-3")) == (texts, [damaged])
+
+
+def test_text_after_an_array_is_a_problem() -> None:
+    whole, _ = LAYOUTS["a record a line"]
+    texts = [f"Message {number}" for number in range(1, 5)]
+    after = InvalidRecord("text after the end of an array", 6)
+    assert read_array(f"{whole}{whole}") == (texts, [after])
+    assert read_array(f"{whole}\n\0") == (texts, [])
+
+
+def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
+    house: Workspace, tmp_path: Path
+) -> None:
+    file, whole = tmp_path / "session.json", LAYOUTS["indented"][0]
+    importer = house.pipeline.importer()
+    found = []
+    for end in (whole.index("Message 3"), whole.index("Message 4"), len(whole)):
+        file.write_text(whole[:end])
+        list(importer.run([file]))
+        with database.connection():
+            found += [(one.source, one.reason) for one in problems.list_damaged()]
+    assert found == [(str(file), "the array is cut off")] * 2
+    assert (importer.progress.created, importer.progress.unreadable) == (4, 0)
+
+
+def test_an_import_of_an_array_that_is_cut_off_says_so(tmp_path: Path) -> None:
+    file, whole = tmp_path / "session.json", LAYOUTS["indented"][0]
+    file.write_text(whole[: whole.index("Message 3")])
+    done = run_memtui(tmp_path / "home", "import", str(file), code=0)
+    assert "2 new events" in done.stdout and "1 record skipped" in done.stdout
+    told = run_memtui(tmp_path / "home", "quarantine").stdout
+    assert f"{file}:{LAYOUTS['indented'][1]}" in told
+    assert "the array is cut off" in told
+
+
+def test_a_damaged_array_does_not_take_long() -> None:
+    for part in ('{"a":[\n', '{"a":\n', '{"\n', "{\n", '{"a": 1}}\n'):
+        started = time.process_time()
+        read_array('[\n{"type": "user"},\n' + part * 20_000)
+        assert time.process_time() - started < 5
 
 
 def test_a_subtype_that_is_no_text_disturbs_nothing() -> None:

@@ -55,6 +55,9 @@ COMPRESSED = ".zst"
 
 RECORDS_PER_CURSOR = 500
 
+MAX_DAMAGED = 100
+"""The number of damaged parts of an array after which the rest is not read."""
+
 FINGERPRINT_BYTES = 4096
 """The number of bytes compared at the file's start and before the cursor."""
 
@@ -253,7 +256,7 @@ def _open(path: Path) -> Iterator[BinaryIO]:
 def _read_array(file: BinaryIO) -> list[Record | InvalidRecord] | None:
     """Return the records of a file that is one JSON array of objects, else None.
 
-    Other values among the objects are invalid records.
+    Other values among the objects are invalid records, and so is what is damaged.
     """
     file.seek(0)
     start = file.read(FINGERPRINT_BYTES).decode("utf-8", "replace")
@@ -261,12 +264,40 @@ def _read_array(file: BinaryIO) -> list[Record | InvalidRecord] | None:
     file.seek(0)
     if not start.lstrip(_SEPARATORS).startswith("[") or size > MAX_RECORD_BYTES:
         return None
-    values: list[object] = []
-    with suppress(ValueError, RecursionError):
-        values = json.loads(_decoded(file.read()), strict=False)
+    records = list(_parse_array(file.read().decode("utf-8", "replace")))
     file.seek(0)
-    records = [_as_record(value, number) for number, value in enumerate(values, 1)]
     return records if any(isinstance(one, Record) for one in records) else None
+
+
+def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
+    """Parse the values of a JSON array, which may be cut off.
+
+    After damage they are parsed from the next object on that is indented as those
+    before.
+    """
+    at = counted = text.index("[") + 1
+    line, number, damaged, indent = text.count("\n", 0, at) + 1, 0, 0, ""
+    while True:
+        start, at = at, _skip_separators(text, at)
+        line, counted = line + text.count("\n", counted, at), at
+        if "\n" in text[start:at]:
+            indent = text[text.rindex("\n", start, at) : at]
+        if text.startswith("]", at):
+            if text[at + 1 :].strip(_SEPARATORS):
+                yield InvalidRecord("text after the end of an array", line)
+            return
+        number = max(number + 1, line)
+        try:
+            value, at = _DECODER.raw_decode(text, at)
+            yield _as_record(value, number)
+        except (ValueError, RecursionError):
+            is_resumable, damaged = indent and damaged < MAX_DAMAGED, damaged + 1
+            at = text.find(f"{indent}{{", at + 1) if is_resumable else -1
+            is_cut_off = at < 0 and text.rstrip(_SEPARATORS)[-1:] != "]"
+            reason = "the array is cut off" if is_cut_off else "not valid JSON"
+            yield InvalidRecord(reason, line)
+            if at < 0:
+                return
 
 
 def _read_from(
