@@ -12,14 +12,21 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 from memtui import files
 from memtui.errors import StoreBusyError, StoreError
-from memtui.model.events import from_ms, to_ms
+from memtui.model.calendar import TocLevel
+from memtui.model.events import EventRole, EventType, from_ms, to_ms
+from memtui.model.jobs import Job
+from memtui.model.nodes import NodeStatus
 from memtui.model.quantities import plural
-from memtui.store import database, events, meta, schema, tombstones
+from memtui.model.summaries import BulletKind
+from memtui.model.verdicts import Support
+from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
+from memtui.store.problems import ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
 
 COPY_PAGES = 4096
@@ -115,11 +122,11 @@ def read_info(file: Path) -> StoreInfo:
         schema.check_version(version, file)
         sql = "SELECT count(*), max(updated_ms) FROM sessions"
         sessions, last_ms = opened.execute(sql).fetchone()
-        (count,) = opened.execute("SELECT count(*) FROM events").fetchone()
+        (events,) = opened.execute("SELECT count(*) FROM events").fetchone()
         return StoreInfo(
             schema=version,
             sessions=int(sessions),
-            events=int(count),
+            events=int(events),
             last_at=None if last_ms is None else from_ms(last_ms),
             forgotten=frozenset(
                 Tombstone(TombstoneKind(kind), subject, agent, at_ms)
@@ -302,8 +309,18 @@ def _count_unreadable(table: type[schema.Table]) -> int:
             conditions.append(f"NOT is_utf8(CAST({column} AS BLOB))")
         if column.endswith("_ms"):
             conditions.append(f"{column} NOT BETWEEN {_MIN_MS} AND {_MAX_MS}")
+        if values := _ENUMS.get((name, column)):
+            known = ", ".join(f"'{value}'" for value in values)
+            conditions.append(f"{column} NOT IN ({known})")
+        if json_type := _JSON_TYPES.get((name, column)):
+            # A list may be "": that is what ``schema.add_missing`` adds.
+            empty = int(json_type != "array")
+            conditions.append(
+                f"CASE WHEN {column} = '' THEN {empty} WHEN json_valid({column})"
+                f" THEN json_type({column}) <> '{json_type}' ELSE 1 END"
+            )
     if table is schema.EventRow:
-        conditions += [events.IS_DAMAGED, _HAS_BAD_METADATA]
+        conditions.append(_HAS_BAD_METADATA)
     sql = f"SELECT count(*) FROM {name} WHERE {' OR '.join(conditions)}"
     return int(database.fetch_value(sql))
 
@@ -327,6 +344,32 @@ _STORED_TYPES = {
 _MIN_MS, _MAX_MS = (
     to_ms(bound.replace(tzinfo=UTC)) for bound in (datetime.min, datetime.max)
 )
+
+_ENUMS: dict[tuple[str, str], type[StrEnum]] = {
+    ("events", "type"): EventType,
+    ("events", "role"): EventRole,
+    ("node_versions", "level"): TocLevel,
+    ("node_versions", "status"): NodeStatus,
+    ("nodes", "level"): TocLevel,
+    ("bullets", "support"): Support,
+    ("bullets", "kind"): BulletKind,
+    ("problems", "kind"): ProblemKind,
+    ("tombstones", "kind"): TombstoneKind,
+    ("checkpoints", "level"): TocLevel,
+    ("jobs", "name"): Job,
+    ("job_runs", "job"): Job,
+}
+"""The known values of a column, by table and column."""
+
+_JSON_TYPES = {
+    ("node_versions", "keywords"): "array",
+    ("node_versions", "child_ids"): "array",
+    ("node_versions", "agents"): "array",
+    ("node_versions", "projects"): "array",
+    ("bullets", "verdict"): "object",
+    ("cursors", "state"): "object",
+}
+"""The type of the JSON in a column, by table and column."""
 
 _HAS_BAD_METADATA = (
     "metadata <> '' AND CASE"

@@ -15,9 +15,11 @@ DAMAGES = {
         *("agent = x'ff00'", f"title = {NOT_UTF8}"),
     ),
     "events": ("at_ms = 'x'", "role = 'nobody'", f"text = {NOT_UTF8}"),
-    "nodes": ("start_ms = 'x'",),
-    "bullets": (f"text = {NOT_UTF8}",),
+    "node_versions": ("status = 'bogus'", "keywords = '{'", "agents = '{}'"),
+    "nodes": ("level = 'decade'", "start_ms = 'x'"),
+    "bullets": ("verdict = '{'", "verdict = ''", "verdict = '[]'", "kind = 'x'"),
     "grips": ("at_ms = 'x'",),
+    "cursors": ("state = '{'",),
 }
 
 
@@ -39,7 +41,8 @@ def test_a_damaged_row_is_reported(
     ("table", "damage", "words"),
     [
         ("sessions", "updated_ms = 'x'", ("sessions",)),
-        ("node_versions", "created_ms = 'x'", ("show", "toc:year:2024")),
+        ("node_versions", "status = 'bogus'", ("show", "toc:year:2024")),
+        ("bullets", "verdict = '{'", ("show", "toc:year:2024")),
         ("grips", "at_ms = 'x'", ("expand", "GRIP")),
     ],
 )
