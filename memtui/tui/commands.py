@@ -34,8 +34,7 @@ class Command:
 NAMED = ("enter", "backspace")
 """Keys that are shown by their names, for which Textual has symbols."""
 
-HIDDEN = ("equals_sign",)
-"""Keys that are not shown: "=" is "+" without shift."""
+HIDDEN = ("equals_sign",)  # Keys that are not shown: "=" is "+" without shift.
 
 FINDING = (
     Command(

@@ -21,25 +21,13 @@ from memtui.text import date_format
 SUPPORTED, WEAK, UNSUPPORTED, QUOTED = "✓", "~", "✗", "“"
 """The verdict of a bullet; of a node: all supported, some, none even weakly."""
 
-LIVE = "●"
-"""Marks an open segment."""
-
-STALE = "…"
-"""Marks a node that is being updated."""
-
-PROVISIONAL = "○"
-"""Marks a provisional node: more may come."""
-
-BY_MODEL = "m"
-"""Marks a node written by a model; all others are extracts."""
-
-SPEAKER_CELLS = 8
-"""The width of the column of speakers; longer names are cut."""
-
+LIVE = "●"  # Marks an open segment.
+STALE = "…"  # Marks a node that is being updated.
+PROVISIONAL = "○"  # Marks a provisional node: more may come.
+BY_MODEL = "m"  # Marks a node written by a model; all others are extracts.
+SPEAKER_CELLS = 8  # The width of the column of speakers; longer names are cut.
 _KB = 1000
-
-GLIMPSE_CHARS = 72
-"""The maximum length of a text in a notice."""
+GLIMPSE_CHARS = 72  # The maximum length of a text in a notice.
 
 
 def size(characters: int) -> str:

@@ -93,8 +93,7 @@ CONTRAST = _theme("contrast", is_dark=True, selection=45)
 DUSK = _theme("dusk", is_dark=True, selection=35)
 PAPER = _theme("paper", is_dark=False, selection=25)
 
-THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)
-"""All themes, the default first."""
+THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)  # All themes, the default first.
 
 
 def short_name(name: str) -> str:
@@ -208,8 +207,7 @@ ASCII_MARKS = {
 }  # fmt: skip
 """The ASCII replacement of each mark, one cell wide like the mark itself."""
 
-UNKNOWN = "?"
-"""Replaces a character of stored text that the terminal cannot show."""
+UNKNOWN = "?"  # Replaces a character of stored text that the terminal cannot show.
 
 _TABLE = str.maketrans(ASCII_MARKS)
 

@@ -14,15 +14,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SLOW_S = 0.3
-"""A load that takes longer shows a placeholder."""
-
-LOADING = "loading…"
-"""That placeholder."""
-
-RETRY_S = 1.0
-"""The delay before a failed load is repeated."""
-
+SLOW_S = 0.3  # A load that takes longer shows a placeholder.
+LOADING = "loading…"  # That placeholder.
+RETRY_S = 1.0  # The delay before a failed load is repeated.
 WILL_RETRY = "memtui will try again."
 
 

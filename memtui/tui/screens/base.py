@@ -32,9 +32,7 @@ HEIGHTS = [(0, "-low"), (30, "-tall")]
 AGAIN = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
-CHANGE = "change"
-"""The group of threads that change what is listed."""
-
+CHANGE = "change"  # The group of threads that change what is listed.
 EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 
 
@@ -215,8 +213,7 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
 
 # The line of keys
 
-GAP = 2
-"""The space between two keys, in cells."""
+GAP = 2  # The space between two keys, in cells.
 
 
 class KeyHint(NamedTuple):

@@ -34,16 +34,9 @@ GLYPHS = "·░▒▓█"
 
 NO_MESSAGES = "$rule"
 CURSOR = "bold $block-cursor-foreground on $block-cursor-background"
-
-LEAD_CELLS = 6
-"""The width of years and weekdays at the left."""
-
-BLOCK_LINES = 9
-"""The height of a year: months, seven weekdays, a blank line."""
-
-WIDE_CELLS = 114
-"""From this width on, in cells, a week is two cells wide."""
-
+LEAD_CELLS = 6  # The width of years and weekdays at the left.
+BLOCK_LINES = 9  # The height of a year: months, seven weekdays, a blank line.
+WIDE_CELLS = 114  # From this width on, in cells, a week is two cells wide.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY = timedelta(days=1)
 

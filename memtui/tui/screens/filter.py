@@ -108,9 +108,7 @@ class ScopeList(ItemList[ScopeChoice], can_focus=False):
         self.show_items(items, options, "0")
 
 
-CLEAR = "F"
-"""Shows everything, while nothing is typed."""
-
+CLEAR = "F"  # Shows everything, while nothing is typed.
 NOTHING = "No conversations yet: there is nothing to filter."
 
 

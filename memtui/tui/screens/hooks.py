@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from memtui.integrations.config_files import ConfigChange
 
 HINT = "Press enter to see the change for the agent above."
-
-DIFF_HEAD = 2
-"""The lines of a diff that only name the file, which the title does too."""
+DIFF_HEAD = 2  # The lines of a diff that only name the file, which the title does too.
 
 
 class AgentList(ItemList["HookStatus"], inherit_bindings=False):

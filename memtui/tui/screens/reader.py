@@ -43,16 +43,13 @@ from memtui.tui.widgets.transcript_view import (
 )
 from memtui.tui.widgets.turn_rendering import RenderedTurn, TurnLayout
 
-CITED_CHARS = 300
-"""The maximum length of the message text in a copied citation."""
+CITED_CHARS = 300  # The maximum length of the message text in a copied citation.
 
 LIVE = timedelta(minutes=30)
 """A session whose last message is within this time opens at its end: it may still be
 running."""
 
-PLACE, WRITE = "place", "write"
-"""Groups of threads whose errors are shown as notices."""
-
+PLACE, WRITE = "place", "write"  # Groups of threads whose errors are shown as notices.
 TURNS, NEWS, FIND = "turns", "news", "find"
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."

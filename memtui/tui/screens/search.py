@@ -66,10 +66,7 @@ EXAMPLES = {
 """Values of the filters that have no fixed list of values."""
 
 EXAMPLE_CELLS = 19
-
-MAX_QUERY = 40
-"""The length of a query in a note, in characters."""
-
+MAX_QUERY = 40  # The length of a query in a note, in characters.
 ONLY_IN_MESSAGES = "ctrl+o works in the messages view (tab)."
 
 NOT_IN_CONTENTS_YET = (
@@ -268,8 +265,7 @@ def make_finders(
     }
 
 
-PAUSE_S = 0.03
-"""The pause in typing before a search starts."""
+PAUSE_S = 0.03  # The pause in typing before a search starts.
 
 RETRY_S = 2.0
 """The delay before searching again after an error, or while an index is being built."""

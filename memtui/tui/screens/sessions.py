@@ -31,23 +31,15 @@ from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import fit, mark_selected
 
 SESSIONS_PAGE = 200
-
-ROW_LINES = 2
-"""A line for a session, and one for its project and outcome."""
-
-MARK = "▸ "
-"""Before the row under the cursor; two spaces before all others."""
-
+ROW_LINES = 2  # A line for a session, and one for its project and outcome.
+MARK = "▸ "  # Before the row under the cursor; two spaces before all others.
 SEPARATOR = "  "
-
-LONG_WHEN = 17
-"""The width of a day with its time; without the time it is narrower."""
+LONG_WHEN = 17  # The width of a day with its time; without the time it is narrower.
 
 HEADINGS = {"when": "started", "age": "", "messages": "msgs"}
 """The headings of columns that are not their names."""
 
-NUMBERS = ("length", "messages")
-"""The columns that are aligned to the right."""
+NUMBERS = ("length", "messages")  # The columns that are aligned to the right.
 
 
 def fit_columns(width: int) -> dict[str, int]:

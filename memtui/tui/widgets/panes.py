@@ -17,11 +17,8 @@ from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import PaneLeft
 
-SEPARATOR = " · "
-"""Between the parts of the info."""
-
-MIN_TITLE = 24
-"""The cells that a title keeps before the info gets any."""
+SEPARATOR = " · "  # Between the parts of the info.
+MIN_TITLE = 24  # The cells that a title keeps before the info gets any.
 
 
 class PaneTitle(Widget):

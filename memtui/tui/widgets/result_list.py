@@ -209,11 +209,8 @@ SELECTED_MARK, BAR = "▸ ", "┃ "
 INDENT = 2
 """The indentation of all but the first line of a row, and the width of its mark."""
 
-MIN_ALIGNED_TITLE = 28
-"""The narrowest title beside times that form a column, in cells."""
-
-OUTCOME = "→ "
-"""The mark before the outcome of a session."""
+MIN_ALIGNED_TITLE = 28  # The narrowest title beside times that form a column, in cells.
+OUTCOME = "→ "  # The mark before the outcome of a session.
 
 MIN_NEIGHBORS = 50
 """From this width on, in cells, the messages before and after are shown."""

@@ -39,19 +39,14 @@ from memtui.tui.widgets.turn_rendering import (
     render_markdown,
 )
 
-STEP = 3
-"""The events that one key adds or removes on each side."""
+STEP = 3  # The events that one key adds or removes on each side.
 
 MAX_HEAD_SHARE = 0.8
 """The share of the pane that may be above a quoted line so that its event's time and
 speaker are visible; they are also in the title."""
 
-MAX_CONTEXT = 60
-"""The most events shown on each side."""
-
-EXCERPT_LEAD = 80
-"""The length of the marked line of a message before its first match."""
-
+MAX_CONTEXT = 60  # The most events shown on each side.
+EXCERPT_LEAD = 80  # The length of the marked line of a message before its first match.
 PLACEHOLDER = "The source of the selected bullet is shown here, word for word."
 NOT_FOUND = "This source no longer exists: its conversation may have been deleted."
 NO_SOURCE = "There is no source here."
@@ -348,8 +343,7 @@ def find_excerpt(text: str, excerpt: str) -> TextSpan | None:
 
 # Drawing
 
-BAR, QUOTE_BAR = "┃ ", "▌ "
-"""Before the lines of the source, and before quoted lines."""
+BAR, QUOTE_BAR = "┃ ", "▌ "  # Before the lines of the source, and before quoted lines.
 
 MATCHED = f"{MARKED} bold"
 """The style of the words of the bullet within quoted text."""

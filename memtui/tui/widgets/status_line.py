@@ -20,11 +20,8 @@ from memtui.tui import format
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
-GAP = 3
-"""The smallest space between the two ends of the line, in cells."""
-
-MIN_SCOPE = 30
-"""The cells of the scope that are shown even where there is little room."""
+GAP = 3  # The smallest space between the two ends of the line, in cells.
+MIN_SCOPE = 30  # The cells of the scope that are shown even where there is little room.
 
 INTERVAL_S = 0.5
 """The least time between two updates beside a model, so that the text can be read."""

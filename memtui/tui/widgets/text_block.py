@@ -13,8 +13,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-GAP = 2
-"""The smallest space between two parts of a line, in cells."""
+GAP = 2  # The smallest space between two parts of a line, in cells.
 
 MIN_WIDTH = 12
 """The narrowest paragraph; below it the text at the right end is left out."""
@@ -23,8 +22,7 @@ _DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
 
 
-MAX_LOST = 12
-"""A text is cut between words if not more characters are lost."""
+MAX_LOST = 12  # A text is cut between words if not more characters are lost.
 
 
 def fit(text: str, cells: int) -> str:

@@ -40,9 +40,7 @@ PARTLY_EXPANDED = (
 LOAD_GROUP = "toc-load"
 
 NO_BRANCH = "Nothing to expand here. Press enter to open."
-
-INDENT = 2
-"""The width of the expand mark and of one step of indentation, in cells."""
+INDENT = 2  # The width of the expand mark and of one step of indentation, in cells.
 
 OTHER_LINES = 6
 """The lines of the screen that are not filled with the newest days at the start."""
@@ -54,12 +52,8 @@ OTHER_LINES = 6
 TocRow = NodeRow | str
 """A node, or a note on a branch that is being read or could not be read."""
 
-COUNT_WIDTH = 5
-"""The width of the column of counts with a space: "9,999"."""
-
-MIN_HEADLINE = 28
-"""The cells that a headline keeps before a sparkline gets any."""
-
+COUNT_WIDTH = 5  # The width of the column of counts with a space: "9,999".
+MIN_HEADLINE = 28  # The cells that a headline keeps before a sparkline gets any.
 BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
 
 ColorOf = Callable[[str], Style]

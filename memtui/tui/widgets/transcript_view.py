@@ -34,9 +34,7 @@ from memtui.tui.widgets.turn_rendering import RenderedTurn
 MAX_TURNS = 600
 """The most turns that stay loaded; the ones furthest from the last read are dropped."""
 
-GUESSED_HEIGHT = 3.0
-"""The assumed height of a turn while none is loaded, in lines."""
-
+GUESSED_HEIGHT = 3.0  # The assumed height of a turn while none is loaded, in lines.
 CURSOR_MARK, MATCH_MARK = "▌ ", "┃ "
 
 PREFETCH_LINES = 40

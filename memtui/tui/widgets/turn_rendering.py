@@ -26,14 +26,12 @@ from memtui.tui import format
 if TYPE_CHECKING:
     from memtui.services.conversation import Turn
 
-MARGIN = 2
-"""The cells at the left for the cursor and the bars of matches."""
+MARGIN = 2  # The cells at the left for the cursor and the bars of matches.
 
 GUTTER = 5 + 1 + format.SPEAKER_CELLS + 1
 """The width of time and speaker with the spaces after them, in cells."""
 
-MAX_WIDTH = 100
-"""The widest text, in cells: longer lines are tiring to read."""
+MAX_WIDTH = 100  # The widest text, in cells: longer lines are tiring to read.
 
 SIDE_BY_SIDE = 64
 """From this width on, in cells, time and speaker are beside the text, not above it."""
@@ -42,9 +40,7 @@ MAX_CHARS = 20_000
 
 EXPORT_HINT = " (e exports all)"
 COLLAPSED, EXPANDED = "▸ ", "▾ "
-
-MARKED = "$evidence on $evidence-back"
-"""The style of quoted text."""
+MARKED = "$evidence on $evidence-back"  # The style of quoted text.
 
 FOUND = f"{MARKED} bold"
 """The style of the words that the user is finding."""
@@ -244,11 +240,8 @@ def mark_words(content: Content, words: str, style: str) -> Content:
 
 # Excerpts of long texts
 
-EXCERPT_CHARS = 4000
-"""The usual length of an excerpt, in characters."""
-
-LEAD_CHARS = 400
-"""The length shown before a span deep in a long text, in characters."""
+EXCERPT_CHARS = 4000  # The usual length of an excerpt, in characters.
+LEAD_CHARS = 400  # The length shown before a span deep in a long text, in characters.
 
 TextSpan = tuple[int, int]
 
@@ -304,11 +297,8 @@ HEADING = re.compile(r"#{1,6} \S")
 INLINE_CODE = re.compile(r"`[^`\n]+`")
 BOLD = re.compile(r"\*\*(?=\S)[^*\n]+(?<=\S)\*\*")
 
-MAX_HIGHLIGHTED = 20_000
-"""The longest code block that is highlighted, in characters."""
-
-TAB = 4
-"""The distance of tab stops, in cells."""
+MAX_HIGHLIGHTED = 20_000  # The longest code block that is highlighted, in characters.
+TAB = 4  # The distance of tab stops, in cells.
 
 
 def render_markdown(text: str) -> Content:
@@ -373,9 +363,7 @@ def _highlight(code: str, language: str) -> Content:
 # Edits
 
 PATCH = "*** Begin Patch"
-
-MAX_COMPARED = 250_000
-"""The most pairs of old and new lines that are compared."""
+MAX_COMPARED = 250_000  # The most pairs of old and new lines that are compared.
 
 DIFF_STYLES = {"+ ": "$success", "− ": "$error", "  ": "$context"}
 """The styles of the lines of a diff, by their signs."""
