@@ -127,11 +127,8 @@ class TurnsRequested(Message):
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
-@dataclass(eq=False, repr=False)
-class FindRequested(Message):
-    """Words should be found in the whole conversation; empty to find nothing."""
-
-    words: str
+class WordsFound(Message):
+    """Words were found in the conversation, or it could not be searched."""
 
 
 class TranscriptResized(Message):

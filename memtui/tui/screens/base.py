@@ -211,6 +211,22 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         await self.query_one(Input).action_submit()
 
 
+class FindInput(Input):
+    """An input that leaves enter and escape to the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.keep_words", "keep", key_display="enter"),
+        Binding("escape", "screen.back", "go back", key_display="esc"),
+    ]
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder, compact=True, id="words")
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return whether a key is typed; Textual has no character for "slash"."""
+        return key == "slash" or super().check_consume_key(key, character)
+
+
 # The line of keys
 
 GAP = 2  # The space between two keys, in cells.

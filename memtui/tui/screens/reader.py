@@ -3,6 +3,7 @@
 import atexit
 import shutil
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
@@ -12,8 +13,10 @@ from typing import ClassVar, NamedTuple
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.events import DescendantFocus
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from memtui.model import sessions
 from memtui.model.events import EventPosition
@@ -30,10 +33,9 @@ from memtui.services.conversation import (
 )
 from memtui.tui import commands, format, messages, terminal, workers
 from memtui.tui.messages import TurnsPosition, TurnsRequested
-from memtui.tui.screens.base import LAYOUTS, BaseScreen, describe_failure
+from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
-from memtui.tui.widgets.find_line import FindLine
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
@@ -50,7 +52,7 @@ LIVE = timedelta(minutes=30)
 running."""
 
 PLACE, WRITE = "place", "write"  # Groups of threads whose errors are shown as notices.
-TURNS, NEWS, FIND = "turns", "news", "find"
+TURNS, NEWS = "turns", "news"
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 EMPTY = "This session has no messages."
@@ -65,6 +67,105 @@ class LoadedTurns(NamedTuple):
     rendered: list[RenderedTurn]
     layout: TurnLayout
     expanded: frozenset[str]
+
+
+class FindLine(Horizontal, workers.AppNode):
+    """Finds words in the whole conversation as they are typed.
+
+    One search runs at a time; its result counts if the input still has the same words,
+    else these are searched next.
+    """
+
+    _input = getters.query_one("#words", Input)
+
+    def __init__(self, key: ConversationKey) -> None:
+        super().__init__(id="finding")
+        self._key = key
+        self.words = ""
+        """The words that ``matches`` belong to."""
+        self.matches: Sequence[EventPosition] = ()
+        self.is_searching = False
+
+    def compose(self) -> ComposeResult:
+        yield Static("/", id="slash", markup=False)
+        yield FindInput("words in this session")
+        yield Static(id="matches", markup=False)
+
+    @property
+    def text(self) -> str:
+        return self._input.value.strip()
+
+    @property
+    def has_input_focus(self) -> bool:
+        return self._input.has_focus
+
+    def focus_input(self) -> None:
+        self._input.focus()
+
+    @on(Input.Changed)
+    def search(self) -> None:
+        words = self.text
+        if self.is_searching or self.words == words:
+            return
+        self.is_searching = True
+
+        def find() -> Sequence[EventPosition]:
+            return conversation.find_text(self._key, words) if words else ()
+
+        slow = partial(self._show_text, "searching…")
+        self.load(find, partial(self._accept, words), "find", slow)
+
+    def _accept(self, words: str, matches: Sequence[EventPosition]) -> None:
+        self.is_searching = False
+        if words != self.text:
+            self.search()
+            return
+        self.words, self.matches = words, matches
+        self.post_message(messages.WordsFound())
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        """Show that the search failed; enter repeats it."""
+        self.is_searching, self.words, self.matches = False, "", ()
+        self._show_text("search failed")
+        self.notify(f"✗ Not searched: {format.error_text(error)}.", severity="error")
+
+    def reset(self) -> None:
+        self.words, self.matches = "", ()
+        self._input.value = ""
+        self._show_text("")
+
+    def first_match(self, here: EventPosition | None) -> EventPosition:
+        """Return the first match from a position on, or else the first of all."""
+        index = bisect_left(self.matches, here) if here else 0
+        return self.matches[index % len(self.matches)]
+
+    def next_match(self, here: EventPosition, by: int) -> EventPosition | None:
+        """Return the next (1) or previous (-1) match; None at either end."""
+        index = (
+            bisect_right(self.matches, here)
+            if by > 0
+            else bisect_left(self.matches, here) - 1
+        )
+        return self.matches[index] if 0 <= index < len(self.matches) else None
+
+    def show_position(self, here: EventPosition | None) -> None:
+        """Show which of the matches is at a position."""
+        if self.is_searching:
+            return
+        if not self.matches:
+            self._show_text("no match" if self.words else "")
+            return
+        total = f"{len(self.matches):,}"
+        index = bisect_left(self.matches, here) if here else len(self.matches)
+        is_match = index < len(self.matches) and self.matches[index] == here
+        which = f"{index + 1:,} of {total}" if is_match else total
+        keys = (
+            "enter keep · esc back" if self.has_input_focus else "n next · p previous"
+        )
+        self._show_text(f"{which} · {keys}")
+
+    def _show_text(self, text: str) -> None:
+        self.query_one("#matches", Static).update(Content(text))
 
 
 class ReaderScreen(BaseScreen[None]):
@@ -113,7 +214,7 @@ class ReaderScreen(BaseScreen[None]):
         yield PaneTitle("Session")
         yield TranscriptView()
         yield Static(id="nothing", markup=False)
-        yield FindLine()
+        yield FindLine(self.key)
 
     @property
     def here(self) -> messages.SessionRequested:
@@ -246,9 +347,6 @@ class ReaderScreen(BaseScreen[None]):
         if group == TURNS:
             self._is_jumping = False
             self.view.end_request()
-        if group == FIND:
-            self._find_line.show_error()
-            self._render_again()
         if group in (PLACE, WRITE):
             self.notify(format.error_text(error), severity="error")
         elif isinstance(error, ConversationGoneError):
@@ -409,22 +507,11 @@ class ReaderScreen(BaseScreen[None]):
         self.set_class(True, "-finding")
         self._find_line.focus_input()
 
-    @on(messages.FindRequested)
-    def find(self, message: messages.FindRequested) -> None:
-        words = message.words
-
-        def read() -> "tuple[EventPosition, ...]":
-            return tuple(conversation.find_text(self.key, words)) if words else ()
-
-        self.load(read, partial(self._show_found, words), FIND)
-
-    def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
+    @on(messages.WordsFound)
+    def show_found(self) -> None:
         """Mark the matches, and go to the first from where the search began."""
-        line = self._find_line
-        if not line.accept(words, places):
-            return
         spot, _ = self._before_search
-        here = spot.cursor if spot else None
+        line, here = self._find_line, spot.cursor if spot else None
         self._restore(line.first_match(here) if line.matches else None)
         self.show_match_number()
 

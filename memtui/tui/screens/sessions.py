@@ -25,8 +25,13 @@ from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported, SessionRequested, SessionsRequested
-from memtui.tui.screens.base import EMPTY, LAYOUTS, BaseScreen, describe_failure
-from memtui.tui.widgets.find_line import FindInput
+from memtui.tui.screens.base import (
+    EMPTY,
+    LAYOUTS,
+    BaseScreen,
+    FindInput,
+    describe_failure,
+)
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import fit, mark_selected
 

@@ -137,7 +137,10 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         for index in range(len(self.bullets)):
             if index == self._first_withheld:
                 options += hidden
-            rows = [self._bullet(index), *map(_draw_quote, self._quotes.get(index, ()))]
+            rows = [
+                self._draw_bullet(index),
+                *map(_draw_quote, self._quotes.get(index, ())),
+            ]
             for number, row in enumerate(rows, -1):
                 name = _name((index, number))
                 items[name] = (index, number)
@@ -147,14 +150,26 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         is_listed = _name(cursor) in items
         self.show_items(items, options, _name(cursor if is_listed else (cursor[0], -1)))
 
-    def _bullet(self, index: int) -> Paragraph:
-        is_expanded = index in self._quotes
-        return _draw_bullet(
-            self.bullets[index],
-            is_expanded=is_expanded,
-            is_explained=is_expanded or index == self._explained,
-            is_withheld=index >= self._first_withheld,
-            is_indented=is_below_project(self.bullets[index], self.bullets),
+    def _draw_bullet(self, index: int) -> Paragraph:
+        bullet, is_expanded = self.bullets[index], index in self._quotes
+        is_explained = is_expanded or index == self._explained
+        is_dim = index >= self._first_withheld and not is_explained
+        reasons: tuple[str, ...] = ()
+        if is_explained or bullet.verdict.contradiction:
+            from memtui.services import explain  # not needed at the start
+
+            verdict = explain.explain_verdict(bullet) if is_explained else ""
+            reasons = explain.explain_contradiction(bullet), verdict
+        end = Content.styled("no source", "$error")
+        if bullet.grip_ids:
+            count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
+            words = "" if bullet.has_support else "closest words "
+            end = Content.styled(words + count, "$context")
+        return Paragraph(
+            draw_mark(bullet, is_indented=is_below_project(bullet, self.bullets)),
+            draw_text(bullet, "$context" if is_dim else ""),
+            end,
+            [Content.styled(one, "not bold") for one in reasons if one],
         )
 
     def _explain(self, bullet: int) -> None:
@@ -162,7 +177,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         before, self._explained = self._explained, bullet
         for index in {before, bullet} if before != bullet else ():
             if (name := _name((index, -1))) in self.items:
-                self.replace_option_prompt(name, self._bullet(index))
+                self.replace_option_prompt(name, self._draw_bullet(index))
         self.scroll_to_highlight()
 
     # Cursor and sources
@@ -311,32 +326,6 @@ def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
         conversation.expand(grip_id, before=0, after=0) for grip_id in grip_ids
     ]
     return [one.grip.excerpt if one.grip else "" for one in expansions]
-
-
-def _draw_bullet(
-    bullet: Bullet,
-    *,
-    is_expanded: bool,
-    is_explained: bool,
-    is_withheld: bool,
-    is_indented: bool,
-) -> Paragraph:
-    style = "$context" if is_withheld and not is_explained else ""
-    text = draw_text(bullet, style)
-    reasons: tuple[str, ...] = ()
-    if is_explained or bullet.verdict.contradiction:
-        from memtui.services import explain  # not needed at the start
-
-        verdict = explain.explain_verdict(bullet) if is_explained else ""
-        reasons = explain.explain_contradiction(bullet), verdict
-    under = [Content.styled(one, "not bold") for one in reasons if one]
-    if not bullet.grip_ids:
-        end = Content.styled("no source", "$error")
-    else:
-        count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
-        words = "" if bullet.has_support else "closest words "
-        end = Content.styled(words + count, "$context")
-    return Paragraph(draw_mark(bullet, is_indented=is_indented), text, end, under)
 
 
 def is_below_project(bullet: Bullet, bullets: Sequence[Bullet]) -> bool:
