@@ -93,8 +93,8 @@ class DayGrid(Widget, can_focus=True):
         self.set_reactive(DayGrid.cursor, cursor)
         self._today = today
         self._top_year = cursor.year
+        # The first and the last day with conversations.
         self.span: DateRange | None = None
-        """The first and the last day with conversations."""
         self.years: dict[int, CalendarYear] = {}
         self.scale = ActivityScale.from_counts(())
 

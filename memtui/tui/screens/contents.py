@@ -83,15 +83,15 @@ class ContentsScreen(BaseScreen[None]):
         super().__init__(classes=" ".join(["-at-tree", *found]))
         self._scope = scope
         self._pane = "tree"
+        # The locations that were left by a jump, the latest last.
         self.jumps = deque[JumpTarget](maxlen=HISTORY_SIZE)
-        """The locations that were left by a jump, the latest last."""
+        # The destination of the jump under way.
         self._destination: JumpTarget | None = None
-        """The destination of the jump under way."""
+        # The start of the jump; None if it goes back.
         self._origin: JumpTarget | None = None
-        """The start of the jump; None if it goes back."""
         self._search_history: SearchHistory | None = None
+        # The message to show once the page of its node is loaded.
         self._found: JumpTarget | None = None
-        """The message to show once the page of its node is loaded."""
         self._progress: PipelineProgress | None = None
         self._changed: set[str] = set()
 

@@ -5,7 +5,7 @@ A change is always shown first; a second key writes it.
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,21 +15,19 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.integrations.agents import HooksEditor, HookStatus
+from memtui.integrations.config_files import ConfigChange
 from memtui.paths import with_tilde
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 
-if TYPE_CHECKING:
-    from memtui.integrations.agents import HooksEditor, HookStatus
-    from memtui.integrations.config_files import ConfigChange
-
 HINT = "Press enter to see the change for the agent above."
 DIFF_HEAD = 2  # The lines of a diff that only name the file, which the title does too.
 
 
-class AgentList(ItemList["HookStatus"], inherit_bindings=False):
+class AgentList(ItemList[HookStatus], inherit_bindings=False):
     """The agents, one per line."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -50,12 +48,11 @@ class HooksScreen(BaseScreen[None]):
         *commands.bindings("page_up", "page_down"),
     ]
 
-    def __init__(self, hooks: "HooksEditor") -> None:
+    def __init__(self, hooks: HooksEditor) -> None:
         super().__init__()
         self._hooks = hooks
         self._change: ConfigChange | None = None
-        self._agent = ""
-        """The agent whose change is shown or being planned."""
+        self._agent = ""  # The agent whose change is shown or being planned.
         self._title = PaneTitle("Change")
 
     def compose_body(self) -> ComposeResult:
@@ -73,7 +70,7 @@ class HooksScreen(BaseScreen[None]):
         self.query_one(AgentList).loading = True
         self.load(self._hooks.statuses, self._show, "hooks")
 
-    def _show(self, installations: "Sequence[HookStatus]") -> None:
+    def _show(self, installations: Sequence[HookStatus]) -> None:
         agents = self.query_one(AgentList)
         agents.loading = False
         rows = [Option(_row(one), id=one.agent) for one in installations]
@@ -96,7 +93,7 @@ class HooksScreen(BaseScreen[None]):
         plan = partial(self._hooks.plan, one.agent, is_removal=is_removal)
         self.load(plan, self._show_change, "hooks")
 
-    def _show_change(self, change: "ConfigChange") -> None:
+    def _show_change(self, change: ConfigChange) -> None:
         if change.agent != self._agent:
             return
         self._change = change
@@ -120,7 +117,7 @@ class HooksScreen(BaseScreen[None]):
         write = partial(_write, self._hooks, change)
         self.load(write, partial(self._show_written, change.agent), "hooks")
 
-    def _show_written(self, agent: str, installations: "Sequence[HookStatus]") -> None:
+    def _show_written(self, agent: str, installations: Sequence[HookStatus]) -> None:
         self._show(installations)
         one = self.query_one(AgentList).items[agent]
         done = "installed" if one.is_installed else "removed"
@@ -150,12 +147,12 @@ class HooksScreen(BaseScreen[None]):
             self.dismiss(None)
 
 
-def _write(hooks: "HooksEditor", change: "ConfigChange") -> "Sequence[HookStatus]":
+def _write(hooks: HooksEditor, change: ConfigChange) -> Sequence[HookStatus]:
     hooks.write(change)
     return hooks.statuses()
 
 
-def _row(one: "HookStatus") -> Content:
+def _row(one: HookStatus) -> Content:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
     state = "installed" if one.is_installed else "not installed"
     if not one.is_installed and not one.is_found:

@@ -164,8 +164,8 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        # The entries whose retry has no outcome yet.
         self._retried: tuple[str, ...] = ()
-        """The entries whose retry has no outcome yet."""
         self._returning = ""
 
     def compose_head(self) -> ComposeResult:

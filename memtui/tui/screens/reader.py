@@ -81,8 +81,7 @@ class FindLine(Horizontal, workers.AppNode):
     def __init__(self, key: ConversationKey) -> None:
         super().__init__(id="finding")
         self._key = key
-        self.words = ""
-        """The words that ``matches`` belong to."""
+        self.words = ""  # The words that ``matches`` belong to.
         self.matches: Sequence[EventPosition] = ()
         self.is_searching = False
 
@@ -197,18 +196,16 @@ class ReaderScreen(BaseScreen[None]):
         self.key = key
         self.about: ConversationInfo | None = None
         self._event_id = event_id
-        self._is_jumping = False
-        """True if a load replaces everything shown."""
+        self._is_jumping = False  # True if a load replaces everything shown.
         self._with_thinking = False
         self._expanded: set[str] = set()
-        self._to_render: set[str] = set()
-        """The events that are being rendered again."""
+        self._to_render: set[str] = set()  # The events that are being rendered again.
         self._renders_all = False
+        # The position and the expanded events when the search began.
         self._before_search: tuple[TranscriptPosition | None, frozenset[str]] = (
             None,
             frozenset(),
         )
-        """The position and the expanded events when the search began."""
 
     def compose_body(self) -> ComposeResult:
         yield PaneTitle("Session")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -39,10 +39,7 @@ from memtui.tui.widgets.result_list import (
 )
 from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import Paragraph, Stack, TextBlock
-
-if TYPE_CHECKING:
-    from memtui.workspace import Workspace
-
+from memtui.workspace import Workspace
 
 MAX_NOTE_LINES, MAX_NOTE_LINES_ALONE = 4, 10
 """The most lines of notes below results, and without results."""
@@ -217,8 +214,8 @@ class SearchHistory:
 
     def __init__(self) -> None:
         self.view = SearchView.ALL
+        # True if only the best message of each session is shown.
         self.is_one_each = False
-        """True if only the best message of each session is shown."""
         self._queries: list[str] = []
         self._at = 0
         self._draft = ""
@@ -244,7 +241,7 @@ class SearchHistory:
 
 
 def make_finders(
-    workspace: "Workspace", history: SearchHistory, scope: Callable[[], Scope]
+    workspace: Workspace, history: SearchHistory, scope: Callable[[], Scope]
 ) -> dict[SearchView, SearchFunction]:
     """Return the search function of each view; each is imported on first use."""
 
@@ -321,8 +318,7 @@ class SearchScreen(Dialog[JumpTarget]):
         self._suggester = FilterSuggester()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
-        self._opens_first = False
-        """True if Enter was pressed before the result came."""
+        self._opens_first = False  # True if Enter was pressed before the result came.
         self._opening: JumpTarget | None = None
 
     @property

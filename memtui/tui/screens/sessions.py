@@ -132,14 +132,13 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
 
     def __init__(self) -> None:
         super().__init__(id="sessions")
+        # The sessions that have been read, by their index in the list.
         self.sessions: dict[int, Session] = {}
-        """The sessions that have been read, by their index in the list."""
         self._work: dict[tuple[str, str], SessionWork] = {}
         self.total = 0
         self.cursor = 0
         self._requested: set[int] = set()
-        self.is_outdated = True
-        """True until this list is loaded."""
+        self.is_outdated = True  # True until this list is loaded.
         self._opens_when_current = False
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -12,14 +12,12 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
 from memtui.tui import commands, format
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
-
-if TYPE_CHECKING:
-    from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
 
 NAME_CELLS, VALUE_CELLS = 18, 24
 
@@ -38,7 +36,7 @@ SECTIONS = {
 """The headings of the groups; other sections are shown by their names."""
 
 
-def _draw_setting(entry: "SettingEntry") -> Content:
+def _draw_setting(entry: SettingEntry) -> Content:
     key = entry.setting.name.partition(".")[2]
     value = entry.text or EMPTY_VALUE
     if len(value) > VALUE_CELLS:
@@ -50,7 +48,7 @@ def _draw_setting(entry: "SettingEntry") -> Content:
     )
 
 
-def _short_origin(entry: "SettingEntry") -> str:
+def _short_origin(entry: SettingEntry) -> str:
     origin = _origin(entry)
     if origin.startswith("MEMTUI_"):
         origin = "environment"
@@ -59,16 +57,16 @@ def _short_origin(entry: "SettingEntry") -> str:
     return f"{origin}, next start" if needs_restart(entry) else origin
 
 
-def _origin(entry: "SettingEntry") -> str:
+def _origin(entry: SettingEntry) -> str:
     return entry.origin if entry.is_set else "default"
 
 
-def needs_restart(entry: "SettingEntry") -> bool:
+def needs_restart(entry: SettingEntry) -> bool:
     """Return whether the setting has changed but takes effect at the next start."""
     return entry.text != entry.running and not entry.setting.applies_to
 
 
-def effect_time(entry: "SettingEntry") -> str:
+def effect_time(entry: SettingEntry) -> str:
     """Return when a change takes effect, or for what."""
     setting = entry.setting
     if setting.applies_to:
@@ -76,7 +74,7 @@ def effect_time(entry: "SettingEntry") -> str:
     return "at once" if setting.applies_at_once else "at the next start"
 
 
-def describe_setting(entry: "SettingEntry") -> Content:
+def describe_setting(entry: SettingEntry) -> Content:
     setting = entry.setting
     lines = [Content(setting.description), Content("")]
     lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
@@ -106,7 +104,7 @@ def _with_unit(text: str, unit: str) -> str:
     return f"{text or EMPTY_VALUE} {unit}".strip()
 
 
-class SettingList(ItemList["SettingEntry"]):
+class SettingList(ItemList[SettingEntry]):
     """Moves through the settings."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -114,7 +112,7 @@ class SettingList(ItemList["SettingEntry"]):
     )
     HELP_TITLE = "In the list of settings"
 
-    def show(self, entries: "Sequence[SettingEntry]", words: str) -> None:
+    def show(self, entries: Sequence[SettingEntry], words: str) -> None:
         matches = {
             entry.setting.name: entry
             for entry in entries
@@ -133,12 +131,12 @@ class SettingList(ItemList["SettingEntry"]):
             self.scroll_home(animate=False)
 
 
-def _text(entry: "SettingEntry") -> str:
+def _text(entry: SettingEntry) -> str:
     setting = entry.setting
     return f"{setting.name} {setting.description} {setting.unit} {entry.text}".lower()
 
 
-class SettingScreen(Dialog["SettingEntry"]):
+class SettingScreen(Dialog[SettingEntry]):
     """A dialog that changes one setting; returns its new entry once it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -149,10 +147,7 @@ class SettingScreen(Dialog["SettingEntry"]):
     ]
 
     def __init__(
-        self,
-        entry: "SettingEntry",
-        file: str,
-        change: "Callable[[str, str], SettingEntry]",
+        self, entry: SettingEntry, file: str, change: Callable[[str, str], SettingEntry]
     ) -> None:
         """Make the dialog.
 
@@ -213,7 +208,7 @@ class SettingScreen(Dialog["SettingEntry"]):
         change = partial(self._change, self._entry.setting.name, event.value)
         self.load(change, self._leave_saved, "save")
 
-    def _leave_saved(self, entry: "SettingEntry") -> None:
+    def _leave_saved(self, entry: SettingEntry) -> None:
         self.app.post_message(SettingChanged(entry))
         self.dismiss(entry)
 
@@ -255,7 +250,7 @@ class SettingsScreen(ListDetailScreen[None]):
     _list = getters.query_one(SettingList)
     _input = getters.query_one("#find", Input)
 
-    def __init__(self, settings: "SettingsEditor") -> None:
+    def __init__(self, settings: SettingsEditor) -> None:
         super().__init__()
         self._settings = settings
         self._sheet: SettingsState | None = None
@@ -277,7 +272,7 @@ class SettingsScreen(ListDetailScreen[None]):
     def reload(self) -> None:
         self.load(self._settings.read, self._show, "settings")
 
-    def _show(self, sheet: "SettingsState") -> None:
+    def _show(self, sheet: SettingsState) -> None:
         self._sheet = sheet
         broken = self.query_one("#broken", Static)
         broken.update(Content.styled(BROKEN.format(sheet.problem), "$error"))
@@ -328,7 +323,7 @@ class SettingsScreen(ListDetailScreen[None]):
         screen = SettingScreen(entry, file, self._settings.change)
         self.memtui.ask(screen, self._confirm)
 
-    def _confirm(self, entry: "SettingEntry") -> None:
+    def _confirm(self, entry: SettingEntry) -> None:
         name, value = entry.setting.name, entry.text or EMPTY_VALUE
         is_later = needs_restart(entry) or entry.setting.applies_to
         effect = effect_time(entry) if is_later else "now"

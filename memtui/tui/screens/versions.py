@@ -182,8 +182,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         super().__init__()
         self._line = line
         self._history: TocHistory | None = None
-        self._confirming = 0
-        """The rejected version that a second P pins."""
+        self._confirming = 0  # The rejected version that a second P pins.
         self._is_changed = self._is_being_written = False
 
     def compose_list(self) -> ComposeResult:

@@ -56,8 +56,8 @@ class WelcomeScreen(BaseScreen[bool]):
         """Make the screen, the first one if the store is empty."""
         super().__init__()
         self._is_first = is_first
+        # The conversations found; None during the search.
         self._found: Sequence[AgentHistory] | None = None
-        """The conversations found; None during the search."""
         self._is_ours = True
 
     def compose_body(self) -> ComposeResult:

@@ -25,8 +25,8 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
+        # The items by the ids of their options; headings have no id.
         self.items: dict[str, Item] = {}
-        """The items by the ids of their options; headings have no id."""
 
     @property
     def current(self) -> Item | None:

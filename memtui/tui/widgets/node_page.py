@@ -56,13 +56,14 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     def __init__(self) -> None:
         super().__init__()
         self.node_id = ""
+        # The listed bullets: those of the node, then the withheld ones if
+        # shown.
         self.bullets: tuple[Bullet, ...] = ()
-        """The listed bullets: those of the node, then the withheld ones if shown."""
         self._withheld: tuple[Bullet, ...] = ()
         self._shows_withheld = False
         self._explained = -1
+        # The quotes of the expanded bullets; empty while they are being read.
         self._quotes: dict[int, Sequence[str]] = {}
-        """The quotes of the expanded bullets; empty while they are being read."""
         self._grip: BulletPosition = (0, 0)
 
     def show(self, node: TocNode) -> None:
@@ -376,14 +377,13 @@ class NodePage(Vertical, workers.AppNode):
 
     def __init__(self, leave: Callable[[], object], *, id: str) -> None:
         super().__init__(id=id)
-        self._leave = leave
-        """Called before another node is shown."""
+        self._leave = leave  # Called before another node is shown.
         self.node: TocNode | None = None
         self.scope = ALL
+        # The shown node; True if a version of it by a model was rejected.
         self._shown: tuple[ScopedNode, bool] | None = None
-        """The shown node; True if a version of it by a model was rejected."""
+        # The row of the contents that is or will be shown.
         self._row: TocEntry | DaySession | None = None
-        """The row of the contents that is or will be shown."""
         self._grip_to_open = ""
 
     def compose(self) -> ComposeResult:

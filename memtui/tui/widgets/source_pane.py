@@ -104,8 +104,8 @@ class SourcePane(Vertical, workers.AppNode):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.expansion = Expansion()
+        # The search result that is shown; None for the source of a bullet.
         self.shown_target: JumpTarget | None = None
-        """The search result that is shown; None for the source of a bullet."""
         self._requested = SourceRequested(PLACEHOLDER)
         self._context_size = CONTEXT_EVENTS
 

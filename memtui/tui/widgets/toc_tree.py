@@ -220,26 +220,24 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     def __init__(self, *, id: str) -> None:
         super().__init__(Text(), None, id=id)  # "" would load the table of emojis.
         self.scope = ALL
-        self.session_count = 0
-        """The number of sessions in all years."""
+        self.session_count = 0  # The number of sessions in all years.
         self.show_root = False
         self.show_guides = False
         self.guide_depth = INDENT
         self.auto_expand = False
         self._rows: dict[RowKey, TreeNode[TocRow]] = {}
+        # The branches that are or will be up to date.
         self._loaded: set[RowKey] = set()
-        """The branches that are or will be up to date."""
-        self._wanted: set[RowKey] = set()
-        """The branches to read next."""
+        self._wanted: set[RowKey] = set()  # The branches to read next.
         self._reading: set[RowKey] = set()
+        # True until the user acts: the newest days are kept expanded.
         self._follows_newest = True
-        """True until the user acts: the newest days are kept expanded."""
+        # The branches that were expanded because they were the newest.
         self._near: set[RowKey] = set()
-        """The branches that were expanded because they were the newest."""
+        # The row that the cursor should stay on in another scope.
         self._kept: RowKey | None = None
-        """The row that the cursor should stay on in another scope."""
+        # The ids on the way to a node that is being revealed.
         self._path: list[str] = []
-        """The ids on the way to a node that is being revealed."""
 
     def on_mount(self) -> None:
         self.root.expand()

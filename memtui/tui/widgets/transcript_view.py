@@ -58,12 +58,11 @@ class TurnBuffer:
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self.rendered: list[RenderedTurn] = []
+        # True if the session begins, or ends, with the loaded turns.
         self.is_first = self.is_last = True
-        """True if the session begins, or ends, with the loaded turns."""
+        # The numbers of turns that are not loaded.
         self.turns_before = self.turns_after = 0
-        """The numbers of turns that are not loaded."""
-        self.version = 0
-        """Changes with every change of the buffer."""
+        self.version = 0  # Changes with every change of the buffer.
         self._tops: list[int] = [0]
 
     @property
@@ -171,8 +170,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id="transcript")
         self.buffer = TurnBuffer()
         self.cursor: EventPosition | None = None
+        # The number of jumps; only the answer to the last one counts.
         self.jump_count = 0
-        """The number of jumps; only the answer to the last one counts."""
         self._is_waiting = False
 
     @property
