@@ -27,7 +27,7 @@ PROVISIONAL = "○"  # Marks a provisional node: more may come.
 BY_MODEL = "m"  # Marks a node written by a model; all others are extracts.
 SPEAKER_CELLS = 8  # The width of the column of speakers; longer names are cut.
 _KB = 1000
-GLIMPSE_CHARS = 72  # The maximum length of a text in a notice.
+NOTICE_CHARS = 72  # The maximum length of a text in a notice.
 
 
 def size(characters: int) -> str:
@@ -54,7 +54,7 @@ def period_name(level: TocLevel, first: date, today: date) -> str:
 
 
 def shorten(text: str) -> str:
-    return textwrap.shorten(text, GLIMPSE_CHARS, placeholder="…")
+    return textwrap.shorten(text, NOTICE_CHARS, placeholder="…")
 
 
 def segment_time(segment: TocNode, zone: tzinfo) -> str:
@@ -195,10 +195,8 @@ def event_text(event: Event) -> str:
     }.get(event.event_type, "(no text)")
 
 
-def error_text(error: BaseException | None) -> str:
+def error_text(error: BaseException) -> str:
     """Return the message of an error, never empty; with advice for a damaged store."""
-    if error is None:
-        return "cancelled"
     text = str(error).strip() or type(error).__name__
     is_damage = isinstance(error, StoreDamagedError)
     return f"{text} (run memtui doctor)" if is_damage else text

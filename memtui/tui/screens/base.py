@@ -48,6 +48,11 @@ class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
     def show_error(self, error: BaseException, group: str) -> None:
         self.notify(f"✗ {format.error_text(error)}", severity="error")
 
+    def copy(self, citation: str) -> None:
+        """Copy a citation to the clipboard, and say so."""
+        self.app.copy_to_clipboard(citation)
+        self.notify(format.shorten(citation), title="Copied")
+
     def action_leave(self) -> None:
         self.dismiss(None)
 

@@ -237,11 +237,10 @@ class ContentsScreen(BaseScreen[None]):
 
     def action_copy_citation(self) -> None:
         citation = self._source.citation()
-        if not citation:
+        if citation:
+            self.copy(citation)
+        else:
             self.notify("There is no source to copy.")
-            return
-        self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation), title="Copied")
 
     # Jumps
 
@@ -319,7 +318,7 @@ class ContentsScreen(BaseScreen[None]):
         if self._search_history is None:
             self._search_history = SearchHistory()
         history = self._search_history
-        finders = make_finders(self.workspace, history, lambda: self._scope)
+        finders = make_finders(self.workspace, history, self._scope)
         screen = SearchScreen(finders, self.zone, self.now, history)
         screen.set_class(self.has_class("-zoomed"), "-over-one")
         self.memtui.ask(screen, self._jump)

@@ -618,8 +618,7 @@ class ReaderScreen(BaseScreen[None]):
         )
         source = ", ".join(filter(None, parts))
         citation = f"“{quote}” — {source}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
-        self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation), title="Copied")
+        self.copy(citation)
 
     def action_show_in_contents(self) -> None:
         if (turn := self._selected_turn()) is None:

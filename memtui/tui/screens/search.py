@@ -241,23 +241,24 @@ class SearchHistory:
 
 
 def make_finders(
-    workspace: Workspace, history: SearchHistory, scope: Callable[[], Scope]
+    workspace: Workspace, history: SearchHistory, scope: Scope
 ) -> dict[SearchView, SearchFunction]:
     """Return the search function of each view; each is imported on first use."""
+    filters = Filters(scope=scope)
 
     def find_all(text: str) -> Hits[CombinedHit]:
-        found = workspace.search.find(text, filters=Filters(scope=scope()))
+        found = workspace.search.find(text, filters=filters)
         return replace(found, hits=session_outcomes.add_work(found.hits))
 
     def find_messages(text: str) -> Hits[MessageHit]:
         found = workspace.session_search.find(
-            text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
+            text, is_one_each=history.is_one_each, filters=filters
         )
         return replace(found, hits=session_outcomes.add_work(found.hits))
 
     return {
         SearchView.ALL: find_all,
-        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope()),
+        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope),
         SearchView.MESSAGES: find_messages,
     }
 

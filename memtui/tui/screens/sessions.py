@@ -174,11 +174,6 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         """Note that the list is up to date, so that sessions can be opened."""
         self.is_outdated = self._opens_when_current = False
 
-    def request_again(self, offset: int) -> None:
-        """Request a page again if it is in view."""
-        self._requested.discard(offset // SESSIONS_PAGE)
-        self.refresh()
-
     def reset(self) -> None:
         """Go to the first row and wait for another list."""
         self.cursor = 0
@@ -333,14 +328,7 @@ class SessionsScreen(BaseScreen[None]):
         offset, limit = message.offset, message.limit
         read = partial(sessions.list_range, self.listing, offset, limit)
         # Pages do not supersede each other.
-        self.load(read, self._show_page, "page", exclusive=False)
-
-    def _show_page(self, loaded: SessionRange) -> None:
-        if loaded.query == self.listing and loaded.total != self._list.total:
-            # The list has changed since: these may be the wrong rows.
-            self._list.request_again(loaded.offset)
-            return
-        self._show(loaded, is_reload=False)
+        self.load(read, partial(self._show, is_reload=False), "page", exclusive=False)
 
     def _show(self, loaded: SessionRange, *, is_reload: bool, shift: int = 0) -> None:
         if loaded.query != self.listing:
