@@ -290,7 +290,6 @@ class KeyLine(Widget):
         return Content(" " * GAP).join(hint.text for hint in self.hints)
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse."""
         end = 0
         for hint in self.hints:
             end += hint.text.cell_length + GAP

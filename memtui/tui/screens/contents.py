@@ -209,7 +209,6 @@ class ContentsScreen(BaseScreen[None]):
             self.notify("This is the last source of this page.")
 
     def action_previous_source(self) -> None:
-        """Show the previous source; if the source pane was hidden, only show that."""
         if self._show_hidden_source():
             return
         self._source.release_target()
@@ -251,7 +250,6 @@ class ContentsScreen(BaseScreen[None]):
         self._jump(JumpTarget(node_id), session)
 
     def return_to(self, location: JumpTarget) -> None:
-        """Go back to a location of the jump history."""
         self._destination, self._origin = location, None
         self._tree.reveal(location.node_id)
 

@@ -84,7 +84,6 @@ def _draw_entry(entry: QuarantineEntry, zone: tzinfo) -> Content:
 
 
 def describe_entry(shown: QuarantineContent, zone: tzinfo, now: datetime) -> Content:
-    """Describe an entry: time, origin and reasons, then its text."""
     entry = shown.entry
     when = f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})"
     lines = [entry.describe(when), *([entry.place] if entry.file else [])]
@@ -187,7 +186,6 @@ class QuarantineScreen(ListDetailScreen[None]):
     # Loading
 
     def reload(self) -> None:
-        """Load the list again, and the outcomes of retries."""
         quarantine, retried = self.workspace.quarantine, self._retried
 
         def read() -> tuple[QuarantinePage, Sequence[RetryOutcome]]:

@@ -148,7 +148,6 @@ class FindLine(Horizontal, workers.AppNode):
         return self.matches[index] if 0 <= index < len(self.matches) else None
 
     def show_position(self, here: EventPosition | None) -> None:
-        """Show which of the matches is at a position."""
         if self.is_searching:
             return
         if not self.matches:

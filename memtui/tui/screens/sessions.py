@@ -48,7 +48,6 @@ NUMBERS = ("length", "messages")  # The columns that are aligned to the right.
 
 
 def fit_columns(width: int) -> dict[str, int]:
-    """Return the columns of a list with a width, and their widths, in cells."""
     is_wide = width >= 110
     columns = {
         "when": LONG_WHEN if is_wide else 11,

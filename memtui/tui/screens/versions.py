@@ -54,7 +54,6 @@ class VersionList(ItemList[TocVersion]):
         self._zone = zone
 
     def show(self, history: TocHistory) -> None:
-        """List versions, with the cursor at first on the shown one."""
         status = history.entry.status
         items = {str(one.version): one for one in history.versions}
         rows = [

@@ -441,7 +441,6 @@ class ResultList(ItemList[SearchResult], can_focus=False):
         self.replace_option_prompt_at_index(here, row)
 
     def move(self, step: int) -> None:
-        """Move the selection; after the last row comes the first."""
         if self._rows:
             self.highlighted = ((self.highlighted or 0) + step) % len(self._rows)
 

@@ -193,7 +193,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def width(self) -> int:
-        """The width of a line, in cells."""
         return max(1, self.scrollable_content_region.width)
 
     @property
@@ -318,7 +317,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def position(self) -> TranscriptPosition | None:
-        """Cursor and scroll position; None while nothing is loaded."""
         anchor = self._anchor()
         return anchor and TranscriptPosition(self.cursor, anchor)
 
@@ -468,7 +466,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(messages.TurnSelected())
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor there, or open the turn it is on already."""
         index = self.buffer.at_line(event.y + self._top)
         if index is None:
             return
@@ -504,7 +501,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
-    """Read the turns that a transcript asks for."""
     place = wanted.place
     match wanted.where:
         case TurnsPosition.BEGINNING | TurnsPosition.AFTER:
