@@ -8,7 +8,7 @@ rests on.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
@@ -128,8 +128,10 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
     remark = ""
-    for at in (one for one in work.requests if one <= end):
-        if title := titles.request_title(work.events[at].text):
+    texts = [work.events[at].text for at in work.requests if at <= end]
+    for text, later in zip_longest(texts, texts[1:], fillvalue=""):
+        is_unfinished = len(later) > len(text) and later.startswith(text.strip())
+        if not is_unfinished and (title := titles.request_title(text)):
             if not orders.is_remark(title):
                 return title
             remark = remark or title

@@ -23,9 +23,9 @@ from memtui.model.summaries import (
 )
 from memtui.summarize import headlines, session_parts, session_work
 from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
-from memtui.text import analyzer, orders, prose
+from memtui.text import analyzer, orders, prose, stopwords
 
-IDENTITY = "extractive-5"
+IDENTITY = "extractive-6"
 """The name and version of the rules of extracts, by which summaries are rolled up."""
 
 MAX_PROJECTS = 6
@@ -84,7 +84,7 @@ class _Work:
     def describe(self, limit: int) -> str:
         """Return its name, and its outcome if that says more and has room."""
         room = limit - len(self.name) - len(OUTCOME)
-        terms = set(analyzer.query_terms(self.outcome))
+        terms = set(analyzer.query_terms(self.outcome)) - stopwords.VAGUE_STEMS
         known = set(analyzer.query_terms(self.name))
         says_again = len(terms & known) >= MAX_OVERLAP * len(terms)
         if not self.outcome or says_again or room < MIN_OUTCOME_CHARS:

@@ -198,6 +198,7 @@ def _name(stretch: Sequence[TocNode]) -> str:
             title in commits
             or title.endswith(("?", "？"))
             or not session_work.names_work(title)
+            or orders.has_vague_subject(title)
             or says_less
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):

@@ -54,6 +54,16 @@ _WANTS = re.compile(
 )
 
 
+_GUESSED = re.compile(r",? (?:i (?:think|guess|believe|suppose)|imo|imho)\W*$", re.I)
+_WISHES = re.compile(
+    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|could|let'?s|would)\b", re.I
+)
+
+_VAGUE_SUBJECT = re.compile(
+    r"(?:(?:some|every|no)thing|it|this|that|these|those|there|we|you|i)\b", re.I
+)
+
+
 def is_order(title: str) -> bool:
     verb = FIRST_WORD.match(title)
     return verb is not None and verb[1].lower() in BASE_VERBS
@@ -61,8 +71,12 @@ def is_order(title: str) -> bool:
 
 def is_remark(title: str) -> bool:
     """Return whether a title only states something: no request, question or problem."""
-    return (
-        not is_order(title)
-        and _IS_STATEMENT.search(title) is not None
-        and _WANTS.search(title) is None
-    )
+    if is_order(title) or not _IS_STATEMENT.search(title):
+        return False
+    wishes = _WISHES if _GUESSED.search(title) else _WANTS
+    return not wishes.search(title)
+
+
+def has_vague_subject(title: str) -> bool:
+    """Return whether a title does not say what it is about: "Something broke"."""
+    return _VAGUE_SUBJECT.match(title) is not None

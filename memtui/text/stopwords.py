@@ -119,16 +119,16 @@ Japanese."""
 
 VAGUE_STEMS = word_set(
     """
-    find potenti add agree another apply approach ask bit chang chat check choic choose
-    clean clear code commit complet confirm continu convers part sentenc correct creat
-    debug delet do docu done edit error exactli execut file finish fix follow form give
-    go good handl help implement instead issu job keep know last look main make messag
-    need new next note number open option pass perfect perform plan point prepar problem
-    proceed progress project pull push question read readi remov repeat reply request
-    restart result resum retri review right rm run save see show skip start step still
-    stop stuff suggest summar summari system tag task tell test think time try two type
-    ultrathink understand undo unstag updat us user verify view wait want way weiter
-    work write wrong yep yes
+    add agre another approach ask bit chang chat check choic choos clean clear code
+    commit complet confirm continu conversat correct creat debug delet do docu done edit
+    error exactli execut file find finish fix follow form give go good handl help impl
+    instead issu job keep know last look main make messag need new next note number open
+    option part pass perfect perform plan point potenti prepar problem proce progress
+    project pull push quest read readi remov rep repeat request restart result resum
+    retri review right rm run save see sentenc show skip start step still stop stuff
+    successful suggest summar summari system tag task tell test think time try two type
+    ultrathink understand undo unstag updat us user verifi view wait want way weiter
+    work wrong yep yes
     """
 )
 """Stems that do not say what was worked on; a title needs others beside them."""

@@ -860,6 +860,13 @@ def test_a_commit_names_work_rather_than_a_remark() -> None:
     assert card(remark, ASK, EDIT, COMMIT).title.startswith("Round the invoice totals")
 
 
+def test_a_message_that_was_sent_unfinished_does_not_name_the_work() -> None:
+    start = "Round the totals of all invoices"
+    whole = f"{start} that are older than a year"
+    assert card(("user", start), ("user", whole), EDIT, SAY).title == whole
+    assert card(("user", start), EDIT, SAY).title == start
+
+
 def test_work_after_a_compaction_is_named_by_the_request_in_the_recap() -> None:
     recap = "This session is being continued.\nAll user messages:\n"
     turns = [("system", f'{recap}- "Round the totals of all invoices once"')]

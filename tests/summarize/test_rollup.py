@@ -123,8 +123,12 @@ def test_an_answer_after_the_work_is_not_the_outcome_of_a_session() -> None:
 
 
 def test_an_outcome_that_repeats_the_name_is_left_out() -> None:
-    one = segment(0, "Round invoices once", "Round the invoices once.")
-    assert texts(TocLevel.DAY, one) == ["Round invoices once (done)"]
+    for outcome in (
+        "Round the invoices once.",
+        "I've successfully implemented the fix: invoices are rounded once.",
+    ):
+        one = segment(0, "Round invoices once", outcome)
+        assert texts(TocLevel.DAY, one) == ["Round invoices once (done)"]
 
 
 def test_bullets_name_their_project_where_there_are_several() -> None:

@@ -113,6 +113,20 @@ def test_a_question_is_replaced_by_what_was_committed() -> None:
     ]
 
 
+def test_a_problem_without_a_subject_is_replaced_by_what_was_committed() -> None:
+    problem = "Something broke streaming"
+    assert name_parts([segment(problem)]) == [problem]
+    found = name_parts(
+        [segment(problem, "fix: repair streaming by polling less often")]
+    )
+    assert found == ["Repair streaming by polling less often"]
+
+
+def test_parts_that_differ_in_their_numbers_are_two() -> None:
+    names = ["Raise the timeout of service 1", "Raise the timeout of service 2"]
+    assert name_parts([*map(segment, names)]) == names
+
+
 def test_the_first_commit_that_says_enough_names_a_part() -> None:
     title = "Add a changelog entry for parcels"
     commits = ("Wip", "Weigh parcels on two scales", title)

@@ -205,6 +205,7 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         "The mill is running on the new wheel",
         "I've noticed you being very tentative",
         "CI is running on the current commit...seems to look it up…",
+        "The problem is the bearing, not the wheel, I think",
     ],
 )
 def test_a_statement_is_a_remark(title: str) -> None:
@@ -218,6 +219,7 @@ def test_a_statement_is_a_remark(title: str) -> None:
         "Is the wheel balanced?",
         "The brake is broken since yesterday",
         "The wheel should be oiled",
+        "It seems that we should oil the wheel first, I think",
         "Wheel and brake",
         "Das Rad ist zu schnell für die Mühle",
     ],
