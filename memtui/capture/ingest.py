@@ -387,11 +387,7 @@ class TranscriptReader:
                 return
 
     def read_file(self, file: Path) -> Iterator[ImportProgress]:
-        """Read a file from where reading last stopped, if it has changed since.
-
-        Yields:
-            The progress after each transaction.
-        """
+        """Read a file on; yield the progress after each transaction."""
         name = clean(str(file.resolve()))
         try:
             with database.connection():

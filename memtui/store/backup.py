@@ -154,10 +154,7 @@ def check(file: Path, *, is_quick: bool = False) -> None:
 
 
 def prepare_restore(file: Path, place: Path) -> Path:
-    """Copy a copy to beside the store and check it.
-
-    Returns:
-        The draft for ``restore``; its indexes are to be built again.
+    """Copy a copy to beside the store and check it; return the draft for ``restore``.
 
     Raises:
         StoreError: It cannot be read or written, is not a store, or is damaged.
@@ -249,8 +246,7 @@ def _database_files(file: Path) -> list[Path]:
 def open_read_only(path: Path) -> int:
     """Open a store without changing anything, also on a read-only disk.
 
-    Returns:
-        Its schema version.
+    Returns its schema version.
 
     Raises:
         StoreBusyError: Another process has locked it against readers.

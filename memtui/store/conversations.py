@@ -116,9 +116,8 @@ def list_page(
 ) -> list[Event | None]:
     """Return events of a conversation in their order; None for one that is damaged.
 
-    Skipping an event takes 0.6 µs: its text is not read.
-
-    Without ``is_all``, tool results and boundaries are left out.
+    Skipping an event takes 0.6 µs: its text is not read. Without ``is_all``, tool
+    results and boundaries are left out.
     """
     condition = "" if is_all else f"AND {_IS_MESSAGE}"
     sql = f"SELECT {_POSITION} {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
@@ -205,9 +204,7 @@ def read_windows(
 ) -> dict[str, list[tuple[Event, str]]]:
     """Return some events, (session's number, event), with the messages around them.
 
-    Returns:
-        By the events' ids the messages in their order, each with the tool called right
-        after it, if any.
+    Each message comes with the tool called right after it, if any.
     """
     sql = (
         f"SELECT id, (SELECT {_TOOL} FROM events n"
@@ -248,13 +245,7 @@ def list_prompts_before(number: int, event: Event, limit: int) -> list[Event]:
 
 
 def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
-    """Count the messages before each of some events in its conversation.
-
-    Each conversation is read once.
-
-    Returns:
-        The counts, by the events' ids.
-    """
+    """Count the messages before each of some events in its conversation, by id."""
     sql = (
         f"SELECT count(*) {_EVENTS} {_BEFORE} AND ({_POSITION}) >= (?, ?, ?)"
         f" AND {_IS_MESSAGE}"

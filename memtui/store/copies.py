@@ -87,10 +87,8 @@ def match_by_fingerprint(
 ) -> dict[str, StoredEvent]:
     """Pair each event with the nearest copy that came by another route: one to one.
 
-    That may be an event of another session that its own session has a copy of.
-
-    Returns:
-        The stored events by the ids of their copies.
+    That may be an event of another session that its own session has a copy of. The
+    result is by the ids of the copies.
     """
     prints = {event.event_id: fingerprint(event) for event in batch}
     free: dict[bytes, list[StoredEvent]] = {}

@@ -133,11 +133,7 @@ def delete_all() -> None:
 
 
 def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
-    """Delete the cursors whose saved state may contain text of sessions.
-
-    Returns:
-        The paths of the files, which are read again from their start.
-    """
+    """Delete the cursors whose state may hold text of sessions; return their paths."""
     keys = list(sessions)
     names = {name for _, name in keys} | {json.dumps(name)[1:-1] for _, name in keys}
     agents = {agent for agent, _ in keys} | {_ANY_AGENT_FORMAT}

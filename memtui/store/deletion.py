@@ -193,11 +193,7 @@ def list_sessions() -> list[tuple[str, str, str]]:
 
 
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
-    """Return the titles and folders of the sessions with selected content.
-
-    Returns:
-        The titles with their folders, and the number of all these sessions.
-    """
+    """Return titles and folders of sessions with selected content; and how many."""
     rows = fetch(
         "SELECT coalesce(nullif(title, ''), nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
@@ -210,11 +206,7 @@ def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
 
 
 def list_forks() -> list[tuple[str, int]]:
-    """Return the sessions that keep events which selected sessions have too.
-
-    Returns:
-        Their agents and names, joined by a colon, and the number of these events.
-    """
+    """Return the sessions, as agent:name, that share selected events, and how many."""
     rows = fetch(
         "SELECT s.agent || ':' || s.name, count(DISTINCT e.id)"
         " FROM source_copies c JOIN events e ON e.id = c.event_id"
@@ -362,11 +354,7 @@ def delete() -> None:
 
 
 def find_derived() -> tuple[int, int]:
-    """Find what was derived from the selected events.
-
-    Returns:
-        The number of segments, and of nodes above them, to be made again.
-    """
+    """Find what was derived from the selected events: count segments, nodes above."""
     for table in ("derived_nodes", "earlier_segments"):
         _make_table(table, "id TEXT PRIMARY KEY")
     for sql in _DERIVED_SEGMENTS:

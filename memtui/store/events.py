@@ -178,11 +178,9 @@ def _match(
 ) -> tuple[dict[str, StoredEvent], dict[StoredEvent, StoredEvent]]:
     """Find which of these events are stored already as another copy.
 
-    ``several_routes`` are the sessions with events that came by another route.
-
-    Returns:
-        The stored events by the ids of their copies; and the stored events that are
-        worse than their copy, each with its replacement.
+    ``several_routes`` are the sessions with events that came by another route. Returns
+    the stored events by the ids of their copies; and those that are worse than their
+    copy, each with its replacement.
     """
     known = copies.match_by_source(unknown, numbers, route)
     others = [e for e in unknown if (e.agent, e.session_id) in several_routes]

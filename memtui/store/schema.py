@@ -520,10 +520,7 @@ TRIGGERS = (
 
 
 def open_schema(time_zone: str) -> bool:
-    """Make the schema of a new store, or check that an existing one has this version.
-
-    Returns:
-        Whether the store is new.
+    """Make the schema of a new store, or check it; return whether the store is new.
 
     Raises:
         StoreVersionError: The store has another schema.
@@ -574,11 +571,7 @@ def read_version() -> int:
 
 
 def check_version(found: int, file: Path) -> None:
-    """Raise an error unless this memtui can read a schema version.
-
-    Raises:
-        StoreVersionError: It cannot.
-    """
+    """Raise StoreVersionError unless this memtui can read a schema version."""
     if found != VERSION:
         raise StoreVersionError(
             f"{file} was made by another version of memtui (schema {found}; this one"

@@ -117,11 +117,7 @@ def get_sessions(filters: Filters) -> frozenset[int] | None:
 
 
 def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
-    """Return a scope with agent and project in the case in which they are stored.
-
-    Returns:
-        The scope; and a message for each name that does not exist.
-    """
+    """Return a scope with names in their stored case; a message for unknown ones."""
     names, messages = {"agent": scope.agent, "project": scope.project}, []
     for kind, name in names.items():
         if not name:

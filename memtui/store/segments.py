@@ -119,9 +119,8 @@ def list_since(number: int, start_ms: int) -> list[SegmentRange]:
 def find_safe_start(number: int, at_ms: int) -> int:
     """Return from when a session must be segmented again for an event at a time.
 
-    Returns:
-        The start, in milliseconds, of the last segment that begins before the time
-        and shares its first millisecond with no other segment; 0 if there is none.
+    That is the start, in milliseconds, of the last segment that begins before the time
+    and shares its first millisecond with no other segment; 0 if there is none.
     """
     start_ms = 0
     for earlier_start, earlier_end in db.execute_sql(
@@ -285,11 +284,7 @@ def count() -> int:
 
 
 def read_states(segment_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """Return the state of the work in segments, by their ids; skip unknown ones.
-
-    Returns:
-        The agent and the id of the segment's session, and the state, or "".
-    """
+    """Return agent, session id and state of the work, "" if none, of segments."""
     rows = fetch(
         "SELECT n.node_id, s.agent, s.name, coalesce(b.text, '')"
         " FROM nodes n JOIN segments g ON g.id = n.node_id"
@@ -435,11 +430,7 @@ def _read_sessions_with_terms(
     count_before: Callable[[int], int],
     max_sessions: int,
 ) -> tuple[dict[str, set[int]], dict[str, int]]:
-    """Find the earlier sessions with each of some terms.
-
-    Returns:
-        The numbers of the sessions, and for common terms an estimate of their count.
-    """
+    """Find the earlier sessions with each term; estimate how many have a common one."""
     values = start_s, max_sessions, json.dumps(list(hashes.values()))
     sessions: dict[int, set[int]] = {}
     counts: dict[int, int] = {}

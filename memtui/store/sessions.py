@@ -166,10 +166,7 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
 
     The earliest record decides on folder and project, wherever the agent moves later
     and in whatever order the records come; the latest on branch, title, model and
-    summary.
-
-    Returns:
-        The session's number if its project has changed, else None.
+    summary. Returns the session's number if its project has changed.
     """
     row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
@@ -406,11 +403,7 @@ def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
 
 
 def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
-    """Return the number of events and messages of each conversation of a session.
-
-    Returns:
-        The counts by subagent, those of the main conversation under "".
-    """
+    """Count events and messages by subagent; the main conversation is under ""."""
     counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE)
     rows = EventRow.select(EventRow.subagent, *counts).where(EventRow.session == number)
     found = rows.group_by(EventRow.subagent).tuples()

@@ -147,11 +147,7 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
 
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
-    """Add a model's version and show it unless it is rejected or one is pinned.
-
-    Returns:
-        Whether it is shown now.
-    """
+    """Add a model's version; return whether it is shown: not rejected, none pinned."""
     (row,) = _insert([node], now_ms)
     return False if node.rejection else set_latest(node.node_id, row)
 
@@ -175,11 +171,7 @@ def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
 
 
 def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
-    """Find a model's version of a node made from the same input.
-
-    Returns:
-        Its key, and the reason of its rejection; None if there is none.
-    """
+    """Return key and rejection of a model's version of a node from the same input."""
     found = fetch(
         "SELECT id, rejection FROM node_versions WHERE node_id = ? AND is_by_model"
         " AND input_hash = ? ORDER BY version DESC LIMIT 1",
@@ -295,11 +287,7 @@ def _to_json(values: Sequence[object]) -> str:
 
 
 def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
-    """Show a version of a node, whatever comes after it.
-
-    Returns:
-        Whether there is such a version.
-    """
+    """Show a version of a node, whatever comes after it; return whether it exists."""
     sql = "SELECT id FROM node_versions WHERE node_id = ? AND version = ?"
     row = fetch_value(sql, node_id, version)
     if row is None:
@@ -313,11 +301,7 @@ def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
 
 
 def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
-    """Show the newest version of a node that was not rejected, now and from now on.
-
-    Returns:
-        Whether there is one.
-    """
+    """Show the newest version of a node that was not rejected, if any, from now on."""
     newest = fetch_value(
         "SELECT max(id) FROM node_versions WHERE node_id = ? AND rejection = ''",
         node_id,
@@ -348,11 +332,7 @@ def _set_pinned(
 
 
 def request(node_id: str, now_ms: int) -> bool:
-    """Request a new version by a model; a repeated request keeps its first place.
-
-    Returns:
-        Whether there is such a node.
-    """
+    """Request a version by a model, if the node exists; it keeps its first place."""
     changed = execute(
         "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0,"
         " requested_ms = CASE requested_ms WHEN 0 THEN ? ELSE requested_ms END"

@@ -540,11 +540,7 @@ class _Prompt:
 
 
 def _assistant_messages(content: object) -> Iterator[tuple[str, str, str]]:
-    """Yield the reply and the plans in an assistant's record.
-
-    Each as its text, the same without placeholders for images, and its kind: "plan"
-    or "".
-    """
+    """Yield the reply and the plans of a record: text, text without images, kind."""
     parts = list(content_parts(content))
     words = join_parts([text for text, is_image in parts if not is_image])
     words = _CITATION.sub("", words)

@@ -232,11 +232,7 @@ def read_lines(
 
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading; a compressed one is unpacked into a temporary file.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Open a file for reading; a compressed one is unpacked into a temporary file."""
     with require_regular_file(path).open("rb") as file:
         if path.suffix != COMPRESSED:
             yield file
@@ -396,11 +392,7 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
 
 
 def read_head(path: Path, limit: int) -> list[Record]:
-    """Return the records among a file's first lines, to recognize its format.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the records among a file's first lines, to recognize its format."""
     with _open(path) as file:
         values = _read_array(file)
         if values is not None:
@@ -423,12 +415,7 @@ def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
 
 
 def _parse_values(text: str) -> Iterator[tuple[object, int]]:
-    """Yield the JSON values of a text, each with the position after it.
-
-    Raises:
-        ValueError: What follows is not JSON.
-        RecursionError: The value that follows is nested too deeply.
-    """
+    """Yield the JSON values of a text, each with the position after it."""
     at = _skip_separators(text, 0)
     while at < len(text):
         value, end = _DECODER.raw_decode(text, at)
@@ -479,11 +466,9 @@ def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
 
 
 def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]]:
-    """Split a hook's input into parts that can be stored separately.
+    """Split a hook's input into parts that can be stored separately, with records.
 
-    Returns:
-        The bytes and the records of each part; input without any object is one invalid
-        part.
+    Input without any object is one invalid part.
     """
     values = _payload_values(raw)
     if values is not None:
