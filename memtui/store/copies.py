@@ -14,8 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 
-from peewee import fn
-
 from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
     Event,
@@ -26,7 +24,15 @@ from memtui.model.events import (
     timestamp_ms_of_id,
 )
 from memtui.store import outbox, segments, sessions
-from memtui.store.database import IN_JSON, db, fetch, insert, last_rowids
+from memtui.store.database import (
+    IN_JSON,
+    db,
+    execute,
+    fetch,
+    fetch_column,
+    insert,
+    last_rowids,
+)
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
 
 _HOOK = "hook"
@@ -163,28 +169,18 @@ def _find_without_route(
     A copy counts if it is in the session of this number, or without a number in the
     event's own session.
     """
-    copies = SourceCopyRow.select().where(
-        SourceCopyRow.event == EventRow.id, SourceCopyRow.session.is_null()
+    copies = (
+        "EXISTS (SELECT 1 FROM source_copies c"
+        " WHERE c.event_id = e.id AND c.session_id IS ?1"
     )
-    condition = EventRow.route != route
-    if number is not None:
-        copies = SourceCopyRow.select().where(
-            SourceCopyRow.event == EventRow.id, SourceCopyRow.session == number
-        )
-        condition = fn.EXISTS(copies)
-    rows = EventRow.select(
-        EventRow.fingerprint,
-        EventRow.id,
-        EventRow.route,
-        EventRow.session,
-        EventRow.at_ms,
-    ).where(
-        EventRow.fingerprint.in_(list(prints)),
-        condition,
-        ~fn.EXISTS(copies.where(SourceCopyRow.route == route)),
-    )
-    for key, *columns in rows.tuples() if prints else ():
-        yield bytes(key), StoredEvent(*columns)
+    condition = "e.route <> ?2" if number is None else f"{copies})"
+    for key, *columns in fetch(
+        "SELECT fingerprint, id, route, session_id, at_ms FROM events e"
+        f" WHERE {condition} AND NOT {copies} AND c.route = ?2)"
+        f" AND fingerprint IN ({', '.join('?' * len(prints))})",
+        *(number, route, *prints),
+    ):
+        yield key, StoredEvent(*columns)
 
 
 def match_by_source(
@@ -251,22 +247,21 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
     rows = []
     with unlocked_events():
         for stored, replacement in better.items():
-            SourceCopyRow.update(event=replacement.event_id).where(
-                SourceCopyRow.event == stored.event_id
-            ).execute()
-            EventRow.delete().where(EventRow.id == stored.event_id).execute()
+            ids = replacement.event_id, stored.event_id
+            execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", *ids)
+            execute("DELETE FROM events WHERE id = ?", stored.event_id)
             is_elsewhere = stored.session != replacement.session
             session = stored.session if is_elsewhere else None
             row = stored.event_id, replacement.event_id, stored.route, session
             rows.append(row)
     insert(SourceCopyRow, rows)
-    sharing = fetch(
+    sharing = fetch_column(
         "SELECT DISTINCT e.session_id FROM events e"
         " JOIN source_copies c ON c.event_id = e.id"
         f" WHERE c.session_id IS NOT NULL AND e.id {IN_JSON}",
         json.dumps([replacement.event_id for replacement in better.values()]),
     )
-    sessions.request_owner_update(number for (number,) in sharing)
+    sessions.request_owner_update(sharing)
     request_update_if_first((stored.session, stored.at_ms) for stored in better)
     outbox.add_segment_updates((s.event_id, s.at_ms, s.session) for s in better)
     for stored in better:
@@ -347,12 +342,12 @@ def _find_group(numbers: set[int]) -> set[int]:
             if row.forked_from:
                 number = sessions.get_number(row.agent, row.forked_from)
                 found |= {number} if number is not None else set()
-            owners = fetch(
+            owners = fetch_column(
                 "SELECT DISTINCT e.session_id FROM source_copies c"
                 " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
                 row.id,
             )
-            found |= {number for (number,) in owners}
+            found |= set(owners)
         new = found - group
     return group
 
@@ -363,21 +358,12 @@ def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:
 
 def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
     found: dict[str, _SharedEvent] = {}
-    rows = (
-        SourceCopyRow.select(
-            SourceCopyRow.copy_id,
-            SourceCopyRow.route,
-            SourceCopyRow.session,
-            EventRow.id,
-            EventRow.route,
-            EventRow.session,
-            EventRow.at_ms,
-        )
-        .join(EventRow)
-        .where(SourceCopyRow.session.in_(sorted(group)))
-        .order_by(EventRow.at_ms, EventRow.id, SourceCopyRow.copy_id)
-    )
-    for copy_id, route, session, *columns in rows.tuples():
+    for copy_id, route, session, *columns in fetch(
+        "SELECT c.copy_id, c.route, c.session_id, e.id, e.route, e.session_id, e.at_ms"
+        " FROM source_copies c JOIN events e ON e.id = c.event_id"
+        f" WHERE c.session_id {IN_JSON} ORDER BY e.at_ms, e.id, c.copy_id",
+        json.dumps(sorted(group)),
+    ):
         event = found.setdefault(columns[0], _SharedEvent(StoredEvent(*columns)))
         before = event.copies.get(session)
         is_better = before is None or route_rank(route) > route_rank(before[0])
@@ -393,13 +379,12 @@ def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> lis
         first[key] = min(event.first_ms, first.get(key, event.first_ms))
     shared_ids = {event.stored.event_id for event in shared}
     for number in names:
-        rows = EventRow.select(EventRow.id, EventRow.at_ms).where(
-            EventRow.session == number
+        rows = db.execute_sql(
+            "SELECT id, at_ms FROM events WHERE session_id = ?"
+            " ORDER BY at_ms, ordinal, id",
+            (number,),
         )
-        in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-        own = (
-            at for name, at in in_order.tuples().iterator() if name not in shared_ids
-        )
+        own = (at_ms for name, at_ms in rows if name not in shared_ids)
         if (at_ms := next(own, None)) is not None:
             first[frozenset({number})] = at_ms
 
@@ -434,11 +419,11 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
         "fingerprint": content_fingerprint(name, row["type"], row["text"], metadata),
         "at_ms": at_ms,
     }
-    SourceCopyRow.delete().where(SourceCopyRow.copy_id == copy_id).execute()
+    execute("DELETE FROM source_copies WHERE copy_id = ?", copy_id)
     EventRow.insert(row | changes).execute()
     outbox.add_events(*last_rowids(1), at_ms)
     db.execute_sql(_MOVE_COPIES, (copy_id, number, old.session, old.event_id))
-    EventRow.delete().where(EventRow.id == old.event_id).execute()
+    execute("DELETE FROM events WHERE id = ?", old.event_id)
     insert(SourceCopyRow, [(old.event_id, copy_id, old.route, old.session)])
     event.copies[old.session] = old.route, old.event_id
     event.stored = StoredEvent(copy_id, route, number, at_ms)
@@ -461,5 +446,4 @@ def _set_parents(
         is_later = rank_by_name.get(row.forked_from, -1) > ranks[row.id]
         parent = parents.get(row.id, "" if is_later else row.forked_from)
         if parent != row.forked_from:
-            row.forked_from = parent
-            row.save(only=[SessionRow.forked_from])
+            execute("UPDATE sessions SET forked_from = ? WHERE id = ?", parent, row.id)

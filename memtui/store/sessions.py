@@ -352,14 +352,10 @@ def _list_page(
     scope: Scope,
 ) -> list[Session]:
     condition, values = _matching(words, scope)
-    fields = SessionRow._meta.sorted_fields
-    columns = ", ".join(field.column_name for field in fields)
     rows = fetch(
-        f"SELECT {columns} FROM sessions WHERE {condition}"
+        f"{_select_sql()} WHERE {condition}"
         f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
-        *values,
-        limit,
-        offset,
+        *(*values, limit, offset),
     )
     return [from_row(_make_row(row)) for row in rows]
 
