@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from memtui.model.events import Event, clean, from_ms
-from memtui.store.database import connection, db, fetch, fetch_value, prefix_range
+from memtui.store.database import (
+    IN_JSON,
+    connection,
+    db,
+    execute,
+    fetch,
+    fetch_column,
+    fetch_value,
+    prefix_range,
+)
 from memtui.store.schema import CursorRow
 
 _NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
@@ -84,14 +93,13 @@ def save(path: str, cursor: FileCursor, now_ms: int) -> None:
 
 
 def get_formats(paths: Iterable[str]) -> dict[str, str]:
-    rows = CursorRow.select(CursorRow.path, CursorRow.source)
-    return dict(rows.where(CursorRow.path.in_(list(paths))).tuples())
+    sql = f"SELECT path, source FROM cursors WHERE path {IN_JSON}"
+    return dict(fetch(sql, json.dumps(list(paths))))
 
 
 def get_offset(path: str) -> int | None:
-    offset: int | None = fetch_value(
-        'SELECT "offset" FROM cursors WHERE path = ?', path
-    )
+    sql = 'SELECT "offset" FROM cursors WHERE path = ?'
+    offset: int | None = fetch_value(sql, path)
     return offset
 
 
@@ -117,19 +125,18 @@ def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
 
 
 def list_pending(before_ms: int) -> list[str]:
-    rows = CursorRow.select(CursorRow.path).where(
-        CursorRow.has_pending, CursorRow.read_ms < before_ms
-    )
-    return [path for (path,) in rows.tuples()]
+    """Return files with an incomplete end that were last read before a time."""
+    sql = "SELECT path FROM cursors WHERE has_pending AND read_ms < ?"
+    return fetch_column(sql, before_ms)
 
 
 def delete(paths: Iterable[str]) -> None:
     """Delete the cursors of files, so that they are read again from their start."""
-    CursorRow.delete().where(CursorRow.path.in_(list(paths))).execute()
+    execute(f"DELETE FROM cursors WHERE path {IN_JSON}", json.dumps(list(paths)))
 
 
 def delete_all() -> None:
-    CursorRow.delete().execute()
+    execute("DELETE FROM cursors")
 
 
 def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
@@ -137,10 +144,10 @@ def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
     keys = list(sessions)
     names = {name for _, name in keys} | {json.dumps(name)[1:-1] for _, name in keys}
     agents = {agent for agent, _ in keys} | {_ANY_AGENT_FORMAT}
-    rows = CursorRow.select(CursorRow.path, CursorRow.source, CursorRow.state)
+    sql = "SELECT path, source, state FROM cursors WHERE state <> '{}'"
     found = [
         path
-        for path, source, state in rows.where(CursorRow.state != "{}").tuples()
+        for path, source, state in fetch(sql)
         if (
             any(name in path or name in state for name in names)
             if source in _NAMED_STATE_FORMATS

@@ -5,15 +5,12 @@ repeated, and the row is deleted afterwards.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from peewee import Field, fn
 
 from memtui.model.events import from_ms
-from memtui.store.database import IN_JSON, db, fetch, fetch_value, insert
+from memtui.store.database import IN_JSON, execute, fetch, fetch_value, insert
 from memtui.store.schema import OutboxRow
 
 UPDATE_TOC = "update_toc"
@@ -76,11 +73,10 @@ def add_events(first: int, last: int, at_ms: int) -> None:
 
 
 def add_sessions(numbers: Iterable[int]) -> None:
-    db.execute_sql(
+    execute(
         "INSERT INTO outbox (action, subject_id, at_ms, session)"
-        " SELECT ?, '', updated_ms, id FROM sessions"
-        f" WHERE id {IN_JSON}",
-        (INDEX_SESSION, json.dumps(sorted(numbers))),
+        f" SELECT ?, '', updated_ms, id FROM sessions WHERE id {IN_JSON}",
+        *(INDEX_SESSION, json.dumps(sorted(numbers))),
     )
 
 
@@ -89,24 +85,25 @@ def add_nodes(node_ids: Iterable[str], at_ms: int) -> None:
 
 
 def list_changed_sessions(limit: int) -> list[ChangedSession]:
-    first_ms, last_row = fn.MIN(OutboxRow.at_ms), fn.MAX(OutboxRow.id)
-    rows = OutboxRow.select(OutboxRow.session, first_ms, last_row)
-    changed = rows.where(OutboxRow.action == UPDATE_TOC).group_by(OutboxRow.session)
-    found = changed.order_by(OutboxRow.session).limit(limit).tuples()
-    return [ChangedSession(*row) for row in found]
+    rows = fetch(
+        "SELECT session, min(at_ms), max(id) FROM outbox WHERE action = ?"
+        " GROUP BY session ORDER BY session LIMIT ?",
+        *(UPDATE_TOC, limit),
+    )
+    return [ChangedSession(*row) for row in rows]
 
 
 def delete_session(session: ChangedSession) -> None:
-    OutboxRow.delete().where(
-        OutboxRow.action == UPDATE_TOC,
-        OutboxRow.session == session.number,
-        OutboxRow.id <= session.last_row,
-    ).execute()
+    sql = "DELETE FROM outbox WHERE action = ? AND session = ? AND id <= ?"
+    execute(sql, UPDATE_TOC, session.number, session.last_row)
+
+
+_OLDEST = "FROM outbox WHERE action = ? ORDER BY id LIMIT ?"
 
 
 def list_events(limit: int) -> list[EventRange]:
     """Return events to be indexed, oldest rows first."""
-    rows = _list_oldest(INDEX_EVENT, OutboxRow.subject_id, limit)
+    rows = fetch(f"SELECT id, subject_id {_OLDEST}", INDEX_EVENT, limit)
     return [EventRange(row, *map(int, ids.split("-"))) for row, ids in rows]
 
 
@@ -134,40 +131,39 @@ def list_latest_events(count: int) -> tuple[list[EventRange], int]:
 
 def list_sessions(limit: int) -> list[tuple[int, int]]:
     """Return sessions whose title or summary is to be indexed, as (row, session)."""
-    return list(_list_oldest(INDEX_SESSION, OutboxRow.session, limit))
+    rows = fetch(f"SELECT id, session {_OLDEST}", INDEX_SESSION, limit)
+    return [(row, session) for row, session in rows]
 
 
 def list_nodes(limit: int) -> list[tuple[int, str]]:
     """Return nodes to be indexed, as (row, node id), oldest rows first."""
-    return list(_list_oldest(INDEX_NODE, OutboxRow.subject_id, limit))
-
-
-def _list_oldest(action: str, column: Field, limit: int) -> Iterator[tuple[int, Any]]:
-    rows = OutboxRow.select(OutboxRow.id, column).where(OutboxRow.action == action)
-    yield from rows.order_by(OutboxRow.id).limit(limit).tuples()
+    rows = fetch(f"SELECT id, subject_id {_OLDEST}", INDEX_NODE, limit)
+    return [(row, node_id) for row, node_id in rows]
 
 
 def delete(rows: Sequence[int]) -> None:
     """Delete rows whose effect is durable."""
-    OutboxRow.delete().where(OutboxRow.id.in_(list(rows))).execute()
+    execute(f"DELETE FROM outbox WHERE id {IN_JSON}", json.dumps(list(rows)))
 
 
 def clear(action: str) -> None:
     """Delete all rows of an action, since all of its work is added again."""
-    OutboxRow.delete().where(OutboxRow.action == action).execute()
+    execute("DELETE FROM outbox WHERE action = ?", action)
 
 
 def count(action: str | None = None) -> int:
-    rows = OutboxRow.select()
-    return int((rows.where(OutboxRow.action == action) if action else rows).count())
+    where = "WHERE action = ?" if action else ""
+    values = (action,) if action else ()
+    return int(fetch_value(f"SELECT count(*) FROM outbox {where}", *values))
 
 
 def count_by_action() -> list[OutboxCount]:
     """Count the pending rows of each action, with the time of the oldest one."""
-    # SQLite takes the time from the row with the minimum.
-    columns = OutboxRow.action, fn.COUNT(OutboxRow.id), OutboxRow.at_ms
-    rows = OutboxRow.select(*columns, fn.MIN(OutboxRow.id)).group_by(OutboxRow.action)
+    rows = fetch(
+        # SQLite takes the time from the row with the minimum.
+        "SELECT action, count(*), at_ms, min(id) FROM outbox"
+        " GROUP BY action ORDER BY action"
+    )
     return [
-        OutboxCount(action, count, from_ms(at_ms))
-        for action, count, at_ms, _ in rows.order_by(OutboxRow.action).tuples()
+        OutboxCount(action, count, from_ms(at_ms)) for action, count, at_ms, _ in rows
     ]
