@@ -22,12 +22,7 @@ from pathlib import Path
 
 from memtui import hook
 from memtui.capture.formats import hooks, jsonl
-from memtui.capture.formats.base import (
-    InvalidRecord,
-    ParsedItem,
-    Record,
-    SkippedRecord,
-)
+from memtui.capture.formats.base import InvalidRecord, ParsedItem, Record, SkippedRecord
 from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
 from memtui.model.events import clean, from_ms

@@ -7,13 +7,7 @@ from typing import Any
 
 import peewee
 
-from memtui.model.events import (
-    Event,
-    Provenance,
-    SourceCopy,
-    Thought,
-    from_ms,
-)
+from memtui.model.events import Event, Provenance, SourceCopy, Thought, from_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import copies, events, problems, sessions
 from memtui.store.database import IN_JSON, db, fetch

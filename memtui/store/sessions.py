@@ -30,12 +30,7 @@ from memtui.store.database import (
     like_pattern,
     prefix_range,
 )
-from memtui.store.schema import (
-    EventRow,
-    SessionRow,
-    SourceCopyRow,
-    SubagentRow,
-)
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 
 _IS_MAIN = EventRow.subagent == ""
 
