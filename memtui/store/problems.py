@@ -54,6 +54,7 @@ class Problem:
     source: str
     """The file, or ``HOOKS``."""
     reason: str
+    kind: ProblemKind
     line: int
     count: int
     last_at: datetime
@@ -116,15 +117,15 @@ def count_damaged_rows(*, besides: str) -> int:
 def list_damaged(limit: int | None = None, *, besides: str = "") -> list[Problem]:
     """Return damaged records, the latest first, without those of one source."""
     rows = fetch(
-        "SELECT source, reason, line, count, last_ms FROM problems"
+        "SELECT source, reason, kind, line, count, last_ms FROM problems"
         " WHERE kind = 'damaged' AND source <> ?"
         " ORDER BY last_ms DESC, source, reason LIMIT ?",
         besides,
         -1 if limit is None else limit,
     )
     return [
-        Problem(source, reason, line, count, from_ms(last_ms))
-        for source, reason, line, count, last_ms in rows
+        Problem(source, reason, ProblemKind(kind), line, count, from_ms(last_ms))
+        for source, reason, kind, line, count, last_ms in rows
     ]
 
 

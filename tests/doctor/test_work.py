@@ -135,6 +135,7 @@ def test_what_was_taken_out_and_left_out_is_counted(
     assert [row["count"] for row in told["redacted"]] == [1]
     assert {row["kind"] for row in told["skipped"]} == {"damaged", "skipped"}
     assert told["latest_damaged"][0]["source"] == str(file)
+    assert told["latest_damaged"][0]["kind"] == "damaged"
     words = ask(words=True)
     assert "zork" in words
     assert "ghp_" not in words
