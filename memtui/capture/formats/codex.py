@@ -324,7 +324,6 @@ class _RolloutReader(SessionReader):
                 position,
                 EventType.USER_MESSAGE,
                 prompt.text,
-                role=EventRole.USER,
                 added=prompt.added,
             )
 
