@@ -478,6 +478,7 @@ class EventBuilder:
             EventType.USER_MESSAGE,
             text,
             role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+            ordinal=None,
             **metadata,
         )
 
@@ -518,7 +519,9 @@ class EventBuilder:
             position,
             EventType.TOOL_RESULT,
             call.text(result),
+            role=EventRole.TOOL,
             key=call.key or (position.key if self.has_unique_keys else ""),
+            ordinal=None,
             **call.metadata(is_error=is_error, is_broken_off=is_broken_off),
         )
 
