@@ -417,10 +417,13 @@ def _commands(work: WorkEvents) -> CardLine | None:
 
 
 def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
+    """Add up the changes of each file; writing all of it again replaces them."""
     found: dict[str, tuple[FileChange, int]] = {}
     for at in work.calls:
+        is_whole = tool_actions.writes_whole_file(work.events[at])
         for one in tool_actions.file_changes(work.events[at]):
-            change = found[one.path][0] + one if one.path in found else one
+            is_further = one.path in found and not is_whole
+            change = found[one.path][0] + one if is_further else one
             found[one.path] = change, at
     return sorted(found.values(), key=lambda one: -(one[0].added + one[0].removed))
 

@@ -575,6 +575,11 @@ def file_changes(event: Event) -> list[FileChange]:
     return [_count_lines(path, fields)] if path else []
 
 
+def writes_whole_file(event: Event) -> bool:
+    """Return whether a call that changes a file replaces all that it contained."""
+    return tool_verb(event.metadata.get("tool_name", "")) == "Wrote"
+
+
 def _first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
     values = (fields.get(name) for name in names)
     return next((one for one in values if isinstance(one, str) and one), "")

@@ -175,7 +175,9 @@ is_small_talk = re.compile(
     r"(?:works?|working|fixed|good|done)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?)"
-    r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
+    r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go (?:on|ahead)"
+    r"|(?:please )?(?:continue|proceed|resume|keep (?:going|working)|carry on)"
+    r"(?: please| (?:(?:with )?(?:it|that|this)|working|from where you left off))?"
     r"|(?:bitte )?mach(?:en sie)? (?:bitte )?weiter|продолжай(?:те)?"
     r"|let'?s (?:do\w?|try|use) (?:it|that|this)|you decide|up to you)"
     r"(?: now| again| then)*)?\W*",

@@ -169,6 +169,35 @@ def test_changed_lines_are_counted_by_file() -> None:
     ]
 
 
+def write(path: str, content: str) -> Call:
+    fields = {"file_path": path, "content": content}
+    given = {"tool_name": "Write", "tool_input": json.dumps(fields)}
+    return "tool", f"Write: {path}\nThe file was written.", given
+
+
+def test_a_file_that_is_written_again_is_counted_once() -> None:
+    path = "/app/tax.py"
+    first, last = write(path, "a\nb\nc"), write(path, "a\nb\nc\nd")
+    changed = edit(path, "a", "x\ny")
+    found = card(ASK, first, changed, last, SAY).files
+    assert [(str(change), at) for change, at in found] == [("tax.py +4", 3)]
+    found = card(ASK, first, last, changed, SAY).files
+    assert [(str(change), at) for change, at in found] == [("tax.py +6 −1", 3)]
+
+
+@pytest.mark.parametrize(
+    ("prod", "turns", "title"),
+    [
+        ("continue", [EDIT], "Edited ledger.py"),
+        ("Please continue from where you left off.", [EDIT], "Edited ledger.py"),
+        ("ok, go ahead", [EDIT, SAY], REPORT.removesuffix(".")),
+        ("continue with the receipts", [EDIT], "Continue with the receipts"),
+    ],
+)
+def test_a_prod_does_not_name_work(prod: str, turns: list[Turn], title: str) -> None:
+    assert card(("user", prod), *turns).title == title
+
+
 def test_a_created_pull_request_is_no_commit() -> None:
     address = "https://github.com/octo/shop/pull/380"
     found = card(ASK, COMMIT, shell("gh pr create --fill", f"{address}\n"), SAY)
