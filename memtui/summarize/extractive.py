@@ -141,18 +141,24 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
 def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
     """Return the title of the request that the work continues; "" if there is none.
 
-    It is among the earlier messages of the user, or in the agent's recap of them.
+    It is among the earlier messages of the user, or in the agent's recap of them. A
+    question or a remark in between is not what the work continues.
     """
-    found = (titles.request_title(event.text) for event in prompts)
-    recaps = (
+    found = [titles.request_title(event.text) for event in prompts]
+    found += [
         titles.recap_title(event.text)
         for event in events
         if event.role is EventRole.SYSTEM
-    )
-    if title := next(filter(None, (*found, *recaps)), ""):
+    ]
+    known = list(filter(None, found))
+    if title := min(known, key=_is_question_or_remark, default=""):
         limit = titles.TITLE_CHARS - len(CONTINUED)
         return titles.shorten_title(title, limit) + CONTINUED
     return ""
+
+
+def _is_question_or_remark(title: str) -> bool:
+    return asks(title) or orders.is_remark(title)
 
 
 _ACHIEVED = re.compile(

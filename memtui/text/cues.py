@@ -187,7 +187,7 @@ is_small_talk = re.compile(
 
 is_role = re.compile(
     r"(?:(?:please )?(?:you are|you're|act as|behave as|imagine (?:that )?you are"
-    r"|du bist|tu es|eres) (?:an?|the|my|our|ein\w*|une?|l[ae])\b"
+    r"|du bist|tu es|eres) (?:an?|the|my|our|ein\w*|une?|l[ae]|l(?=['’]))\b"
     r"|you (?:always|never|only|prefer|value|care|speak|specialize) "
     r"|agis en tant qu(?:e |['’])"
     r"|(?:please )?(?:always |only )?(?:answer|respond|reply)"

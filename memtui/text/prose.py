@@ -99,8 +99,9 @@ _TERMINAL_LINE = re.compile(r" {3,}(?=[┃│├└┌╭╰])")
 _NO_LETTERS = bytes(at for at in range(128) if not chr(at).isalpha())
 _BLANKS = re.compile(r"\s+")
 
+# A capitalized heading may follow a full stop without a space: "the Miller.GOALS: …".
 _END = re.compile(
-    r"[.!?…。！？](?:(?<=[。！？])"
+    r"[.!?…。！？](?:(?<=[。！？])|(?<=[^\W\d_A-Z][.!?])(?=[A-ZÀ-Þ]{6,} ?:)"
     r"|(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?\-–—]))"
 )
 

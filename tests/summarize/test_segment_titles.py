@@ -259,6 +259,16 @@ def test_a_vague_segment_is_named_after_the_request_it_continues() -> None:
     )
 
 
+def test_a_segment_does_not_continue_a_question_about_earlier_work() -> None:
+    request = ("user", "Import the timetable of the northern harbours")
+    question = ("user", "Does the parser accept tide tables of other harbours?")
+    edits = talk(("Edit", "Edit: /app/tide.py\nok"))
+    title = extractive.summarize_segment(edits, talk(question, request)).title
+    assert title == "Import the timetable of the northern harbours (continued)"
+    title = extractive.summarize_segment(edits, talk(question)).title
+    assert title.startswith("Does the parser accept tide tables")
+
+
 def test_a_continued_segment_is_named_after_its_commit() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(

@@ -174,6 +174,10 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("Agis en tant qu'Expert des moulins à vent et à eau.", ""),
         (
+            "Tu es l'Orchestrateur.OBJECTIFS :1. Compter les sacs du vieux moulin.",
+            "Compter les sacs du vieux moulin",
+        ),
+        (
             "Mach weiter. Repariere das Mühlrad im hinteren Hof.",
             "Repariere das Mühlrad im hinteren Hof",
         ),
