@@ -24,6 +24,8 @@ OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
 NO_SUCCESS = "a success that the source does not tell"
 NEW_ORDER = "an order that the source does not tell"
+NEW_DEED = "a deed that the source does not tell"
+NEW_CAUSE = "a cause that the source does not tell"
 NO_LONGER = "the opposite later in the source"
 
 _SUCCEEDS = re.compile(
@@ -90,7 +92,7 @@ _TOKEN = re.compile(
 )
 
 _MODALS = word_set("""
-    will 'll would could can should shall must may might let's lets please want
+    will 'll would could can should shall must may might let let's lets please want
     wants need needs before planned plans going later todo tomorrow cannot can't either
     """)
 """Words before a verb of something that has not happened, or not surely."""
@@ -101,6 +103,9 @@ _CONDITIONS = word_set("until once unless if whether")
 _NEW_CLAUSE = word_set("but since because so although though which")
 
 _AUXILIARIES = word_set("be been being get gets have has had is are was were not")
+
+_BEFORE_ADJECTIVES = word_set("the a an this these its their no being")
+"""Words after which a participle does not tell what happened: "the corrected bill"."""
 
 _INVARIABLE = word_set("cut hit let put quit read reset run set shut split spread")
 """Verbs whose participle is like their base form."""
@@ -171,13 +176,14 @@ def tells_plan_as_done(
         sentences: The sentences of the passage it rests on.
         is_by_user: True if these are the user's: imperatives are requests.
     """
-    if negation.has_negation(bullet) or _ASKS.search(bullet):
+    if _ASKS.search(bullet):
         return False
     claimed = {
         one.stem
         for one in _verbs(bullet, is_by_user=False)
         if one.is_told and one.is_done and one.stem not in _NO_DEED
     } - NARRATION_STEMS
+    claimed -= negation.denied_stems(bullet)
     if not claimed:
         return False
     verbs = [verb for one in sentences for verb in _verbs(one, is_by_user=is_by_user)]
@@ -189,6 +195,51 @@ def tells_plan_as_done(
     stems = {one.stem for one in verbs}
     is_planned = any(map(_PLANS.search, sentences))
     return is_planned and all(stems.isdisjoint(one) for one in same.values())
+
+
+_DEEDS = frozenset(
+    stem(word)
+    for word in word_set("""
+    approve cancel commit crash delete deploy detail fail fix hide install merge migrate
+    pass patch publish push reject release remove repair replace revert send ship sign
+    test verify
+    """)
+)
+"""Stems of verbs of deeds that a source names if it tells of them."""
+
+_FAILURES = frozenset({stem("fail"), stem("crash"), stem("reject")})
+"""Those that a source may express with a "not"."""
+
+
+def tells_new_deed(bullet: str, source: str) -> bool:
+    """Return whether a bullet tells a deed with consequences, and the source has no
+    such verb."""
+    claimed = {
+        one.stem
+        for one in _verbs(bullet, is_by_user=False)
+        if one.is_told and one.is_done and one.stem in _DEEDS
+    } - negation.denied_stems(bullet)
+    if not claimed:
+        return False
+    stems = {one.stem for one in _verbs(source, is_by_user=False)}
+    stems.update(analyzer.terms(source))
+    if negation.has_negation(source):
+        stems.update(_FAILURES)
+    return any(stems.isdisjoint({one, *SYNONYMS.get(one, ())}) for one in claimed)
+
+
+_CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|due|caus\w+|as|thanks|so|therefore|thus|hence|too|why|reason\w*"
+    r"|for|to|otherwise|which|that)\b|[:;–—(]",
+    re.IGNORECASE,
+)
+
+
+def tells_new_cause(bullet: str, source: str) -> bool:
+    """Return whether a bullet tells a cause and no word of its source links two
+    things."""
+    return bool(_CAUSE.search(bullet)) and not _REASON.search(source)
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
@@ -222,12 +273,14 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
                 governed = _REACH_WORDS
             is_present = word.endswith("s") and root != word
             is_free = is_present or (is_past and previous not in _AUXILIARIES)
-            is_idea = starts and word.endswith("ing")
+            is_going_on = previous in _AUXILIARIES or previous.endswith(("'m", "'re"))
+            is_idea = starts and word.endswith("ing") and not is_going_on
             is_open_verb = is_question or is_open or is_idea
             is_done = not is_open_verb and (is_free or not governed)
             is_bare = not is_free and not is_past and not word.endswith("ing")
             is_noun = is_bare and previous not in _DOERS
             is_told = is_past or (is_present and previous == "now")
+            is_told &= previous not in _BEFORE_ADJECTIVES
             found.append(_Verb(root, is_told, is_done, is_noun))
             governed = max(governed - 1, 0)
             starts = False
@@ -272,6 +325,12 @@ _AT_END = re.compile(
     re.IGNORECASE,
 )
 """An order of which the earlier side comes last: "drop it, and save it before"."""
+
+_NEXT = re.compile(
+    r"(?P<other>[^.;:!?\n]+)[.;!] (?:Next|Then|Afterwards|After that|Later)\b"
+    r"(?P<last>[^.;:!?\n]+)"
+)
+"""An order of two sentences."""
 
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
 
@@ -336,11 +395,15 @@ def _find_sides(text: str) -> Iterator[_Sides]:
             second = frozenset(analyzer.query_terms(right)[:_SIDE_WORDS])
             if first and second:
                 yield (second, first) if is_swapped else (first, second)
-    for match in _AT_END.finditer(text):
-        first = frozenset(analyzer.query_terms(match["last"])[-_SIDE_WORDS:])
-        second = frozenset(analyzer.query_terms(match["other"])[-_SIDE_WORDS:])
-        if first and second:
-            yield first, second
+    for pattern, earlier, later in (
+        (_AT_END, "last", "other"),
+        (_NEXT, "other", "last"),
+    ):
+        for match in pattern.finditer(text):
+            first = frozenset(analyzer.query_terms(match[earlier])[-_SIDE_WORDS:])
+            second = frozenset(analyzer.query_terms(match[later])[-_SIDE_WORDS:])
+            if first and second:
+                yield first, second
 
 
 _IN_TIME = re.compile(r"\b(?:before|after|and then|once)\b", re.IGNORECASE)
@@ -460,10 +523,13 @@ def has_other_subject(bullet: str, source: str) -> bool:
     if not verb or stem(verb.lower()) in NARRATION_STEMS:
         return False
     doer = re.search(
-        rf"\b([A-Z][a-z]+) (?:has |had |also )?{re.escape(verb)}\b", source
+        rf"\b((?:[Tt]he )?user|[A-Z][a-z]+) (?:has |had |also )?{re.escape(verb)}\b",
+        source,
     )
     return (
-        doer is not None and doer[1].lower() not in STOP_WORDS and doer[1] not in bullet
+        doer is not None
+        and doer[1].lower() not in STOP_WORDS
+        and doer[1].lower().removeprefix("the ") not in bullet.lower()
     )
 
 

@@ -87,6 +87,10 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         or not (is_call or conflicts.tells_success(quoted))
     ):
         found.append(conflicts.NO_SUCCESS)
+    if conflicts.tells_new_deed(text, quoted):
+        found.append(conflicts.NEW_DEED)
+    if conflicts.tells_new_cause(text, quoted):
+        found.append(conflicts.NEW_CAUSE)
     if conflicts.is_no_longer_so(text, source.texts[passage.text_index + 1 :]):
         found.append(conflicts.NO_LONGER)
     if conflicts.exchanges_sides(text, quoted) or conflicts.misplaces_number(

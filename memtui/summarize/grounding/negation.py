@@ -98,6 +98,8 @@ _EXCEPT = re.compile(
 )
 """An exception from all there is."""
 
+_ALL_OF = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| these| those)? ([a-z]+)")
+
 _SOURCE_UNIVERSAL = re.compile(
     r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
     r"|complete\w*|100|jede[mnrs]?|sämtliche\w?|ganz\w*|beide\w?|immer|no|none|kein\w*)\b"
@@ -197,7 +199,18 @@ def negation_differs(bullet: str, source: str) -> bool:
         {polarity, _polarity_of(word, in_source)}
         == {_Polarity.DENIED, _Polarity.PLAINLY}
         for word, polarity in in_bullet.items()
+        if word not in _WISHES
     )
+
+
+_WISHES = frozenset({"want", "wish", "need"})
+"""Not to want one thing is to want another one."""
+
+
+def denied_stems(text: str) -> set[str]:
+    """Return the stems of the words of a text that are, or may be, negated."""
+    _, found = _count_and_polarities(text)
+    return {word for word, one in found.items() if one is not _Polarity.PLAINLY}
 
 
 def _polarity_of(word: str, in_source: Mapping[str, "_Polarity"]) -> "_Polarity | None":
@@ -217,12 +230,23 @@ def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     lower = bullet.lower()
     if not any(word in lower for word in _UNIVERSAL_WORDS):
         return ()
-    claimed = _UNIVERSAL.findall(lower)
+    claimed = tuple(dict.fromkeys(_UNIVERSAL.findall(lower)))
     if claimed and _EXCEPT.search(source.lower()) and not _EXCEPT.search(lower):
-        return tuple(dict.fromkeys(claimed))
-    if not claimed or _SOURCE_UNIVERSAL.search(source.lower()):
-        return ()
-    return tuple(dict.fromkeys(claimed))
+        return claimed
+    if not claimed or not _SOURCE_UNIVERSAL.search(source.lower()):
+        return claimed
+    nouns = [stem(one) for one in _ALL_OF.findall(lower) if one not in STOP_WORDS]
+    found = [_stem_of(one) for one in analyzer.words(source.lower())]
+    stems = [one[0] if one else "" for one in found]
+    words = [analyzer.fold(one) for one in analyzer.words(source)]
+    for noun in nouns:
+        places = [at for at, one in enumerate(stems) if one == noun]
+        if places and not any(
+            _SOURCE_UNIVERSAL.search(" ".join(words[max(at - 4, 0) : at + 5]))
+            for at in places
+        ):
+            return claimed
+    return ()
 
 
 def find_opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:

@@ -126,6 +126,11 @@ _QUALIFIERS = {"from": "from", "von": "from", "to": "to", "auf": "to", "bis": "t
 _ENUMERATED = re.compile(r"^\W{0,6}\d{1,2}[.)]\s")
 _GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 
+_ALL_OF_THEM = re.compile(r"(?<![\w./-])(\d+)/\1(?![\w./-])")
+"""All there are: "12/12 tests"."""
+
+_RANGE = re.compile(r"(?<=\blines )(\d+)[-–](\d+)(?![\w./-])")
+
 _HYPHENED = re.compile(
     rf"(?<![\w./-])(\d+|{'|'.join(_number_words(_SPELLED, 2))})-(?=[^\W\d]{{2}})", re.I
 )
@@ -232,6 +237,7 @@ def separate_numbers(text: str) -> str:
     text = _GROUPED.sub("", _ONE_UNIT.sub("1", _ENUMERATED.sub("", text)))
     if _HAS_LONG_NUMBER.search(text):
         text = _LONG_NUMBER.sub(_long_number_to_digits, text)
+    text = _ALL_OF_THEM.sub(r"\1", _RANGE.sub(r"\1 to \2", text))
     return _HYPHENED.sub(r"\1 ", _UNIT_AFTER.sub(r"\1 \2", text))
 
 
