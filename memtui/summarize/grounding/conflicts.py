@@ -248,17 +248,19 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
     is_question = text.rstrip().endswith("?")
     governed = 0
     starts = True
-    is_open = is_listed = False
+    is_open = is_listed = is_modal = False
     word = ""
     for token in _TOKEN.findall(text.replace("’", "'")):
         previous, word = word, token.lower()
         if not word[0].isalnum() or word in _NEW_CLAUSE:
             governed, starts, is_open, is_listed = 0, True, False, False
+            is_modal = False
         elif word in _CONDITIONS and previous != "at":
             governed, is_open = _REACH_WORDS, True
         elif word in _MODALS or word.endswith("'ll"):
             governed, starts = _REACH_WORDS, word == "please"
-        elif word == "to":
+            is_modal = True
+        elif word == "to" or (word == "then" and is_modal):
             governed, is_listed = max(governed, 1), True
         elif word in ("and", "or"):
             governed = max(governed, 1 if is_listed else 0)
@@ -272,7 +274,8 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
             if is_by_user and starts and not is_past and root in _REQUESTS:
                 governed = _REACH_WORDS
             is_present = word.endswith("s") and root != word
-            is_free = is_present or (is_past and previous not in _AUXILIARIES)
+            has_auxiliary = previous in _AUXILIARIES or previous.endswith("'s")
+            is_free = is_present or (is_past and not has_auxiliary)
             is_going_on = previous in _AUXILIARIES or previous.endswith(("'m", "'re"))
             is_idea = starts and word.endswith("ing") and not is_going_on
             is_open_verb = is_question or is_open or is_idea
@@ -416,6 +419,16 @@ _TIMES = re.compile(
 
 MIN_SIDE_TERMS = 2
 """With fewer terms beside "before" or "after", a bullet says nothing of two things."""
+
+
+def sides_in_time(bullet: str) -> tuple[str, str] | None:
+    """Return the earlier and the later of two things that a bullet puts in order."""
+    found = _IN_TIME.search(bullet)
+    if found is None:
+        return None
+    left, right = bullet[: found.start()], bullet[found.end() :]
+    is_later_first = found[0].lower() in ("after", "once")
+    return (right, left) if is_later_first else (left, right)
 
 
 def tells_new_order(bullet: str, source: str) -> bool:

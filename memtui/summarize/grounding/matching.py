@@ -97,7 +97,7 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         text, sentences
     ):
         found.append(conflicts.EXCHANGED)
-    elif conflicts.tells_new_order(text, quoted):
+    elif conflicts.tells_new_order(text, quoted) and not _is_in_order(text, source):
         found.append(conflicts.NEW_ORDER)
     if (
         subject
@@ -109,6 +109,19 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     ):
         found.append(conflicts.OTHER_SUBJECT)
     return tuple(found)
+
+
+def _is_in_order(text: str, source: PassageIndex) -> bool:
+    """Return whether the two things that a text puts in order are in different texts
+    of a source, in that order."""
+    sides = conflicts.sides_in_time(text)
+    earlier, later = map(source.best_passage, sides) if sides else (None, None)
+    return (
+        earlier is not None
+        and later is not None
+        and min(earlier.coverage, later.coverage) >= SUPPORTED_SHARE
+        and earlier.text_index < later.text_index
+    )
 
 
 def _question_before(passage: Passage, source: PassageIndex) -> str:
@@ -294,7 +307,7 @@ def missing_details(
     """
     if not tokens:
         return ()
-    sentences = source.sentences_of(passage)
+    sentences = _join_lists(source.sentences_of(passage))
     figures = {one.digits for one in numbers.find_numbers(bullet)}
     literal = {term for one in sentences for term in analyzer.terms(one)}
     unsaid = numbers.unsupported_numbers(bullet, sentences, literal & passage.matched)
@@ -314,6 +327,17 @@ def missing_details(
             or _is_of_another(token, words, sentences, _beside(token, bullet, shared))
         )
     )
+
+
+def _join_lists(sentences: Sequence[str]) -> list[str]:
+    """Return sentences, each that ends with a colon together with the next one."""
+    found: list[str] = []
+    for one in sentences:
+        if found and found[-1].endswith(":"):
+            found[-1] += f" {one}"
+        else:
+            found.append(one)
+    return found
 
 
 _DONE_BY = re.compile(r"\b(\w+) by ([A-Z][a-z]+)\b")

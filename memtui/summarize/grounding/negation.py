@@ -41,7 +41,7 @@ _NEARLY_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
 """A faster test than ``_NEARLY_PATTERN``."""
 
 _TOKEN = re.compile(
-    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
+    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b|\bno longer\b"
     r"|\b(?:instead of|rather than|(?:advis\w+|decid\w+|recommend\w*) against)\b"
     rf"|{_NEARLY})"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
@@ -75,7 +75,7 @@ _INSTEAD = re.compile(r"\b(?:instead of|rather than)\b")
 """Negations of what follows that a source may word otherwise."""
 
 _IMPLICIT = re.compile(
-    r"\b(?:stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
+    r"\b(?:remov\w*|delet\w*|dropp\w*|gone|stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
     r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|still|stay\w*|remain\w*"
     r"|un[a-z]+ed|instead of|rather than)\b|(?<![\w.])0(?= )"
 )
@@ -97,6 +97,12 @@ _EXCEPT = re.compile(
     r"(?:but|except|apart from|other than|save for)\b|\ball but\b"
 )
 """An exception from all there is."""
+
+_EXCEPTION = re.compile(
+    r"\b(?:but|except\w*|apart|other|others|only|just|beyond|besides|not?|without|still"
+    r"|remain\w*|save|one|yet)\b|n['’]t\b"
+)
+"""Words with which a source may tell of one."""
 
 _ALL_OF = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| these| those)? ([a-z]+)")
 
@@ -136,7 +142,7 @@ _PAIRS = """
     connect disconnect; open close; start stop; begin end; lock unlock; push pull
     valid invalid; true false; always never; more less; more fewer; faster slower
     higher lower; better worse; before after; first last; large small; big small
-    changed left; changed unchanged; changed stay; changed untouched; updated untouched
+    top bottom; detailed minimal; detailed short; changed left; changed unchanged; changed stay; changed untouched; updated untouched
     shortened unchanged; maximum minimum; max min
     up down; above below
     sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
@@ -231,6 +237,9 @@ def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     if not any(word in lower for word in _UNIVERSAL_WORDS):
         return ()
     claimed = tuple(dict.fromkeys(_UNIVERSAL.findall(lower)))
+    excepted = _EXCEPT.search(lower)
+    if excepted and not _EXCEPTION.search(source.lower()):
+        return tuple(excepted[0].split())
     if claimed and _EXCEPT.search(source.lower()) and not _EXCEPT.search(lower):
         return claimed
     if not claimed or not _SOURCE_UNIVERSAL.search(source.lower()):
@@ -242,7 +251,8 @@ def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     for noun in nouns:
         places = [at for at, one in enumerate(stems) if one == noun]
         if places and not any(
-            _SOURCE_UNIVERSAL.search(" ".join(words[max(at - 4, 0) : at + 5]))
+            words[at - 1] != "this"
+            and _SOURCE_UNIVERSAL.search(" ".join(words[max(at - 4, 0) : at + 5]))
             for at in places
         ):
             return claimed
@@ -286,6 +296,10 @@ _NOTHING = frozenset({"nothing", "nobody", "none"})
 """Negations of the verb before them: "I booked nothing"."""
 
 
+_REMOVALS = frozenset(map(stem, ("removed", "deleted", "dropped", "gone", "missing")))
+"""Verbs that deny the words around them: what was removed no longer exists."""
+
+
 class _Polarity(Enum):
     PLAINLY = "plainly"
     DENIED = "denied"
@@ -315,6 +329,7 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
     """Yield the polarity of each word; a "not" at the end negates what precedes it."""
     negations = [at for at, word in enumerate(clause) if word is None]
     looks_back = bool(negations) and negations[0] == len(clause) - 1
+    plainly = _Polarity.PLAINLY if _REMOVALS.isdisjoint(clause) else _Polarity.EITHER
     for at, word in enumerate(clause):
         if word is None:
             continue
@@ -324,7 +339,10 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
             yield word, _Polarity.DENIED
         else:
             is_before = not negations or at < negations[0]
-            yield word, _Polarity.PLAINLY if is_before else _Polarity.EITHER
+            if is_before:
+                yield word, _Polarity.PLAINLY if word in _REMOVALS else plainly
+            else:
+                yield word, _Polarity.EITHER
 
 
 def _clauses(text: str) -> list[_Clause]:
