@@ -295,6 +295,10 @@ class EventPassages(PassageIndex):
     def role_of(self, text_index: int) -> EventRole | None:
         return self.events[text_index].role
 
+    def shows_code(self, text_index: int) -> bool:
+        action = find_actions(self)[text_index]
+        return action.verb in ("Edited", "Wrote", "Read") and not action.is_failed
+
     def has_failed(self, terms: Collection[str]) -> bool:
         """Return whether the call that contains most of some terms has failed.
 

@@ -23,6 +23,7 @@ OTHER_SPEAKER = "said or done by somebody else"
 OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
 NO_SUCCESS = "a success that the source does not tell"
+NO_FAILURE = "a failure that the source does not tell"
 NEW_ORDER = "an order that the source does not tell"
 NEW_DEED = "a deed that the source does not tell"
 NEW_CAUSE = "a cause that the source does not tell"
@@ -100,7 +101,7 @@ _MODALS = word_set("""
 _CONDITIONS = word_set("until once unless if whether")
 """Words before a clause of something that has not happened, or not surely."""
 
-_NEW_CLAUSE = word_set("but since because so although though which")
+_NEW_CLAUSE = word_set("but since because although though which")
 
 _AUXILIARIES = word_set("be been being get gets have has had is are was were not")
 
@@ -228,6 +229,41 @@ def tells_new_deed(bullet: str, source: str) -> bool:
     return any(stems.isdisjoint({one, *SYNONYMS.get(one, ())}) for one in claimed)
 
 
+def tells_other_pair(
+    bullet: str, sentences: Sequence[str], names: Sequence[str]
+) -> bool:
+    """Return whether a clause of a bullet has two names of which each is in a clause of
+    the source, but with another name of the bullet."""
+    if len(names) < MIN_PAIRED_NAMES:
+        return False
+    clauses = [_names_in(one, names) for s in sentences for one in split_at_subjects(s)]
+    together = {(a, b) for those in clauses for a in those for b in those}
+    for part in split_at_subjects(bullet):
+        mine = _names_in(part, names)
+        for a in mine:
+            others = {b for b in names if b not in mine and (a, b) in together}
+            if others and any(b != a and (a, b) not in together for b in mine):
+                return True
+    return False
+
+
+MIN_PAIRED_NAMES = 3
+"""With fewer names nothing can be exchanged between two clauses."""
+
+
+def _names_in(clause: str, names: Sequence[str]) -> set[str]:
+    return {one for one in names if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", clause)}
+
+
+_FAILS = re.compile(r"\b(?:fail(?:ed|s)|broke|crash(?:ed|es))\b", re.IGNORECASE)
+
+
+def claims_failure(bullet: str) -> bool:
+    """Return whether a bullet says that something failed."""
+    statement = _QUESTION.sub("", bullet)
+    return bool(_FAILS.search(statement)) and not negation.has_negation(bullet)
+
+
 _CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to)\b", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|due|caus\w+|as|thanks|so|therefore|thus|hence|too|why|reason\w*"
@@ -260,6 +296,8 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
         elif word in _MODALS or word.endswith("'ll"):
             governed, starts = _REACH_WORDS, word == "please"
             is_modal = True
+        elif word == "so" and is_modal:
+            governed = _REACH_WORDS
         elif word == "to" or (word == "then" and is_modal):
             governed, is_listed = max(governed, 1), True
         elif word in ("and", "or"):

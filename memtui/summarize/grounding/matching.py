@@ -87,6 +87,12 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         or not (is_call or conflicts.tells_success(quoted))
     ):
         found.append(conflicts.NO_SUCCESS)
+    if is_call and conflicts.claims_failure(text) and source.shows_code(
+        passage.text_index
+    ):
+        found.append(conflicts.NO_FAILURE)
+    if conflicts.tells_other_pair(text, sentences, find_details(text)):
+        found.append(conflicts.EXCHANGED)
     if conflicts.tells_new_deed(text, quoted):
         found.append(conflicts.NEW_DEED)
     if conflicts.tells_new_cause(text, quoted):

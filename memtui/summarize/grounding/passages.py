@@ -143,6 +143,10 @@ class PassageIndex:
         """Return the role of the event of a text, if known."""
         return None
 
+    def shows_code(self, text_index: int) -> bool:
+        """Return whether a text is of a call that read or wrote a file, if known."""
+        return False
+
     def has_failed(self, terms: Collection[str]) -> bool:
         """Return whether a call with these terms has failed, if known."""
         return False
