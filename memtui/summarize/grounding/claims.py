@@ -285,6 +285,12 @@ class Action:
     event: Event | None = None
 
 
+_AGREES = re.compile(
+    r"(?:yes|ok(?:ay)?|sure|do (?:it|that|so)|go ahead|please do|sounds good)\b",
+    re.IGNORECASE,
+)
+
+
 class EventPassages(PassageIndex):
     """A passage index over events, whose calls are known."""
 
@@ -298,6 +304,15 @@ class EventPassages(PassageIndex):
     def shows_code(self, text_index: int) -> bool:
         action = find_actions(self)[text_index]
         return action.verb in ("Edited", "Wrote", "Read") and not action.is_failed
+
+    def is_followed_by_change(self, text_index: int) -> bool:
+        at = text_index + 1
+        if at < len(self.texts) and _AGREES.match(self.texts[at]):
+            at += 1
+        return any(
+            one.verb in ("Edited", "Wrote") and not one.is_failed
+            for one in find_actions(self)[at : at + 1]
+        )
 
     def has_failed(self, terms: Collection[str]) -> bool:
         """Return whether the call that contains most of some terms has failed.

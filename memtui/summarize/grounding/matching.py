@@ -80,7 +80,10 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     subject = conflicts.subject_word(text)
     asked = _question_before(passage, source)
     found = []
-    if conflicts.tells_plan_as_done(text, sentences, is_by_user=is_user):
+    is_carried_out = not is_user and source.is_followed_by_change(passage.text_index)
+    if not is_carried_out and conflicts.tells_plan_as_done(
+        text, sentences, is_by_user=is_user
+    ):
         found.append(conflicts.NOT_DONE)
     if conflicts.claims_success(text) and (
         source.has_failed(analyzer.query_terms(text))
@@ -143,8 +146,8 @@ _OBJECT_PRONOUN = re.compile(r"\b(?:it|him|them)\b")
 _CAPITALIZED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 
-def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
-    """Return whether a pronoun of a quote may stand for a name said elsewhere."""
+def _is_pronoun_for(name: str, quoted: str, source: PassageIndex, near: str) -> bool:
+    """Return whether a pronoun of a quote may stand for a name said nearby."""
     if name in quoted or not _OBJECT_PRONOUN.search(quoted):
         return False
     if name.isalpha():
@@ -152,7 +155,7 @@ def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
         return is_known and not _CAPITALIZED.search(quoted)
     is_number = bool(numbers.to_digits(name))
     others = (one for one in find_details(quoted) if not one.isalpha())
-    return not is_number and source.contains(analyzer.fold(name)) and not any(others)
+    return not is_number and name in near and not any(others)
 
 
 def _is_asked(name: str, text: str, quoted: str, asked: str) -> bool:
@@ -177,7 +180,8 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     name = initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
-    hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source))
+    near = " ".join(source.texts[max(passage.text_index - 2, 0) :][:3])
+    hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source, near))
     if asked := _question_before(passage, source):
         hard = tuple(one for one in hard if not _is_asked(one, text, quoted, asked))
     features = VerdictFeatures(

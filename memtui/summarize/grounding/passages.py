@@ -147,6 +147,10 @@ class PassageIndex:
         """Return whether a text is of a call that read or wrote a file, if known."""
         return False
 
+    def is_followed_by_change(self, text_index: int) -> bool:
+        """Return whether a change to a file comes right after a text, if known."""
+        return False
+
     def has_failed(self, terms: Collection[str]) -> bool:
         """Return whether a call with these terms has failed, if known."""
         return False
