@@ -36,7 +36,7 @@ from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageI
 from memtui.text import analyzer
 from memtui.text.stopwords import STOP_WORDS
 
-GROUNDING_VERSION = "audit-7"
+GROUNDING_VERSION = "audit-8"
 """Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4

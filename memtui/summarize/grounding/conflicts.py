@@ -252,7 +252,9 @@ MIN_PAIRED_NAMES = 3
 
 
 def _names_in(clause: str, names: Sequence[str]) -> set[str]:
-    return {one for one in names if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", clause)}
+    return {
+        one for one in names if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", clause)
+    }
 
 
 _FAILS = re.compile(r"\b(?:fail(?:ed|s)|broke|crash(?:ed|es))\b", re.IGNORECASE)

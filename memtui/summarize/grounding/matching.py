@@ -90,8 +90,10 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         or not (is_call or conflicts.tells_success(quoted))
     ):
         found.append(conflicts.NO_SUCCESS)
-    if is_call and conflicts.claims_failure(text) and source.shows_code(
-        passage.text_index
+    if (
+        is_call
+        and conflicts.claims_failure(text)
+        and source.shows_code(passage.text_index)
     ):
         found.append(conflicts.NO_FAILURE)
     if conflicts.tells_other_pair(text, sentences, find_details(text)):
@@ -184,11 +186,14 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source, near))
     if asked := _question_before(passage, source):
         hard = tuple(one for one in hard if not _is_asked(one, text, quoted, asked))
+    missing = missing_details(text, hard, passage, source)
+    if missing:
+        missing = _not_said_nearby(text, missing, passage, source)
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
         hard=hard,
-        missing=missing_details(text, hard, passage, source),
+        missing=missing,
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),
     )
@@ -348,6 +353,62 @@ def _join_lists(sentences: Sequence[str]) -> list[str]:
         else:
             found.append(one)
     return found
+
+
+NEARBY_TEXTS = 3
+"""The number of texts before and after that of a passage that may add a name."""
+
+MIN_NEARBY_TERMS = 2
+"""A sentence that adds a name shares as many other terms with the bullet."""
+
+
+def _not_said_nearby(
+    bullet: str, missing: Sequence[str], passage: Passage, source: PassageIndex
+) -> tuple[str, ...]:
+    """Return the missing details that no sentence nearby says of the same thing.
+
+    A bullet may take a name or number from another message than the rest, unless the
+    passage has another one.
+    """
+    words = analyzer.words(numbers.separate_numbers(bullet))
+    details = set(find_details(f"x {source.text_of(passage)}")).difference(
+        numbers.to_digits(one) or one for one in words
+    )
+    roles = conflicts.speaker_roles(bullet)
+    near = [
+        one
+        for one in source.sentences_near(passage, NEARBY_TEXTS, roles)
+        if not one.rstrip().endswith("?")
+    ]
+    left = []
+    for token in missing:
+        is_number = bool(numbers.to_digits(token))
+        rivals = [one for one in details if bool(numbers.to_digits(one)) is is_number]
+        terms = set(analyzer.query_terms(_clause_with(token, bullet)))
+        terms.difference_update(analyzer.query_terms(token))
+        terms |= {same for one in terms for same in SYNONYMS.get(one, ())}
+        said = [
+            one
+            for one in near
+            if len(terms.intersection(analyzer.terms(one))) >= MIN_NEARBY_TERMS
+        ]
+        is_said = any(not _lacks(bullet, token, one, terms, source) for one in said)
+        if rivals or not is_said:
+            left.append(token)
+    return tuple(left)
+
+
+def _clause_with(token: str, bullet: str) -> str:
+    return next((one for one in _CLAUSES.split(bullet) if token in one), bullet)
+
+
+def _lacks(
+    bullet: str, token: str, sentence: str, terms: set[str], source: PassageIndex
+) -> bool:
+    found = set(analyzer.terms(sentence))
+    if numbers.to_digits(token):
+        return token in numbers.unsupported_numbers(bullet, [sentence], found & terms)
+    return not _is_named(token, [(found, _paths(sentence))], found & terms, source)
 
 
 _DONE_BY = re.compile(r"\b(\w+) by ([A-Z][a-z]+)\b")

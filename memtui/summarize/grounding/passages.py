@@ -282,6 +282,24 @@ class PassageIndex:
         spans = (self._sentence_spans[at] for at in passage.sentences)
         return [self.texts[place][start:end] for place, start, end in spans]
 
+    def sentences_near(
+        self, passage: Passage, texts: int, roles: Collection[EventRole] | None
+    ) -> Iterator[str]:
+        """Yield the sentences of some texts before, of and after that of a passage,
+        by these roles if given."""
+        first, last = passage.sentences.start, passage.sentences.stop - 1
+        place = passage.text_index
+        while first and place - self._sentence_spans[first - 1][0] <= texts:
+            first -= 1
+        while (
+            last + 1 < len(self._sentence_spans)
+            and self._sentence_spans[last + 1][0] - place <= texts
+        ):
+            last += 1
+        for at, start, end in self._sentence_spans[first : last + 1]:
+            if roles is None or (role := self.role_of(at)) is None or role in roles:
+                yield self.texts[at][start:end]
+
     def term_weights(self, phrase: str) -> dict[str, float]:
         """Return the phrase's terms with their weights.
 
