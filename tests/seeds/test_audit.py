@@ -86,6 +86,61 @@ def test_a2_a_true_paraphrase_is_supported(bullet: str) -> None:
     assert check(bullet) is Support.SUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("source", "bullet", "is_true"),
+    [
+        ("Let me change all the labels.", "All the labels were changed.", False),
+        (
+            "I'll inspect the failed run and the workflow, then patch the release path.",
+            "The release path of the workflow was patched.",
+            False,
+        ),
+        ("I am checking the docs and scripts.", "Docs and scripts were checked.", True),
+        (
+            "The user wants all of these to say close on this page.",
+            "All pages say close.",
+            False,
+        ),
+        (
+            "The badge was removed from all rows of the list.",
+            "The badge was removed from all rows of the list but the first.",
+            False,
+        ),
+        (
+            "The badge of the list was removed from all rows.",
+            "Rows of the list no longer have a badge.",
+            True,
+        ),
+        (
+            "The wrapper still executes the generated hook.",
+            "The wrapper no longer executes the generated hook.",
+            False,
+        ),
+        (
+            '`FileRow` uses "Browse" while `ItemRow` uses "Display".',
+            'ItemRow uses "Browse" while FileRow uses "Display".',
+            False,
+        ),
+        (
+            "The change is committed to the main branch here.",
+            "The change was pushed to the main branch.",
+            False,
+        ),
+        (
+            "Cost is displayed at lines 582-593 without a check.",
+            "Lines 582 to 593 display the cost without a check.",
+            True,
+        ),
+    ],
+)
+def test_a1_and_a2_what_is_planned_excepted_removed_or_paired(
+    source: str, bullet: str, is_true: bool
+) -> None:
+    events = [make_message(source, role=ASSISTANT)]
+    (verdict,) = claims.check_against_events([DraftBullet(bullet)], events)
+    assert (verdict.support is Support.SUPPORTED) is is_true
+
+
 def fill(*bullets: DraftBullet) -> GroundedSummary:
     """Ground a model's draft and add what it lacks, as the pipeline does."""
     events = list_events()

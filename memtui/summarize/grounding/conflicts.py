@@ -103,7 +103,7 @@ _CONDITIONS = word_set("until once unless if whether")
 
 _NEW_CLAUSE = word_set("but since because although though which")
 
-_AUXILIARIES = word_set("be been being get gets have has had is are was were not")
+_AUXILIARIES = word_set("am be been being get gets have has had is are was were not")
 
 _BEFORE_ADJECTIVES = word_set("the a an this these its their no being")
 """Words after which a participle does not tell what happened: "the corrected bill"."""
@@ -202,7 +202,7 @@ _DEEDS = frozenset(
     stem(word)
     for word in word_set("""
     approve cancel commit crash delete deploy detail fail fix hide install merge migrate
-    pass patch publish push reject release remove repair replace revert send ship sign
+    patch publish push reject release remove repair replace revert send ship sign
     test verify
     """)
 )

@@ -142,7 +142,8 @@ _PAIRS = """
     connect disconnect; open close; start stop; begin end; lock unlock; push pull
     valid invalid; true false; always never; more less; more fewer; faster slower
     higher lower; better worse; before after; first last; large small; big small
-    top bottom; detailed minimal; detailed short; changed left; changed unchanged; changed stay; changed untouched; updated untouched
+    top bottom; detailed minimal; detailed short
+    changed left; changed unchanged; changed stay; changed untouched; updated untouched
     shortened unchanged; maximum minimum; max min
     up down; above below
     sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
@@ -201,15 +202,26 @@ def negation_differs(bullet: str, source: str) -> bool:
     )
     if bullet_count > source_count + len(_IMPLICIT.findall(source.lower())):
         return True
+    removed = _removed_words(source)
     return any(
         {polarity, _polarity_of(word, in_source)}
         == {_Polarity.DENIED, _Polarity.PLAINLY}
+        and not (polarity is _Polarity.DENIED and word in removed)
         for word, polarity in in_bullet.items()
         if word not in _WISHES
     )
 
 
-_WISHES = frozenset({"want", "wish", "need"})
+def _removed_words(source: str) -> set[str | None]:
+    """Return the words of a source beside which it says that something was removed."""
+    found: set[str | None] = set()
+    for clause in _clauses(source):
+        if None not in clause and not _REMOVALS.isdisjoint(clause):
+            found.update(clause)
+    return found - _REMOVALS
+
+
+_WISHES = frozenset({"want", "wish"})
 """Not to want one thing is to want another one."""
 
 
@@ -329,7 +341,6 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
     """Yield the polarity of each word; a "not" at the end negates what precedes it."""
     negations = [at for at, word in enumerate(clause) if word is None]
     looks_back = bool(negations) and negations[0] == len(clause) - 1
-    plainly = _Polarity.PLAINLY if _REMOVALS.isdisjoint(clause) else _Polarity.EITHER
     for at, word in enumerate(clause):
         if word is None:
             continue
@@ -339,10 +350,7 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
             yield word, _Polarity.DENIED
         else:
             is_before = not negations or at < negations[0]
-            if is_before:
-                yield word, _Polarity.PLAINLY if word in _REMOVALS else plainly
-            else:
-                yield word, _Polarity.EITHER
+            yield word, _Polarity.PLAINLY if is_before else _Polarity.EITHER
 
 
 def _clauses(text: str) -> list[_Clause]:
