@@ -91,7 +91,7 @@ def test_a2_a_true_paraphrase_is_supported(bullet: str) -> None:
     [
         ("Let me change all the labels.", "All the labels were changed.", False),
         (
-            "I'll inspect the failed run and the workflow, then patch the release path.",
+            "I'll inspect the failed run and workflow, then patch the release path.",
             "The release path of the workflow was patched.",
             False,
         ),
