@@ -371,9 +371,8 @@ def _not_said_nearby(
     passage has another one.
     """
     words = analyzer.words(numbers.separate_numbers(bullet))
-    details = set(find_details(f"x {source.text_of(passage)}")).difference(
-        numbers.to_digits(one) or one for one in words
-    )
+    in_passage = find_details(f"x {source.text_of(passage)}")
+    details = set(in_passage).difference(numbers.to_digits(one) or one for one in words)
     roles = conflicts.speaker_roles(bullet)
     near = [
         one
@@ -393,7 +392,8 @@ def _not_said_nearby(
             if len(terms.intersection(analyzer.terms(one))) >= MIN_NEARBY_TERMS
         ]
         is_said = any(not _lacks(bullet, token, one, terms, source) for one in said)
-        if rivals or not is_said:
+        is_of_another = is_number and token in in_passage
+        if rivals or is_of_another or not is_said:
             left.append(token)
     return tuple(left)
 
