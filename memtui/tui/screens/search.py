@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -39,7 +39,9 @@ from memtui.tui.widgets.result_list import (
 )
 from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import Paragraph, Stack, TextBlock
-from memtui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
 MAX_NOTE_LINES, MAX_NOTE_LINES_ALONE = 4, 10
 """The most lines of notes below results, and without results."""
@@ -241,7 +243,7 @@ class SearchHistory:
 
 
 def make_finders(
-    workspace: Workspace, history: SearchHistory, scope: Scope
+    workspace: "Workspace", history: SearchHistory, scope: Scope
 ) -> dict[SearchView, SearchFunction]:
     """Return the search function of each view; each is imported on first use."""
     filters = Filters(scope=scope)
