@@ -148,21 +148,21 @@ def _write(paths: Paths, messages: int) -> None:
     paths.make_folders()
     store.open_at(paths.store)
     batch: list[Event] = []
-    told: list[SessionMetadata] = []
+    shown: list[SessionMetadata] = []
     for one, said in all_of(messages):
         batch += said
-        told.append(one.facts)
+        shown.append(one.facts)
         if len(batch) >= AT_ONCE:
-            _keep(batch, told)
-            batch, told = [], []
-    _keep(batch, told)
+            _keep(batch, shown)
+            batch, shown = [], []
+    _keep(batch, shown)
     with database.transaction():
         outbox.clear(outbox.UPDATE_TOC)
     database.close()
 
 
-def _keep(batch: list[Event], told: list[SessionMetadata]) -> None:
+def _keep(batch: list[Event], shown: list[SessionMetadata]) -> None:
     with database.transaction():
         store_events.add(batch, route="transcript")
-        for facts in told:
+        for facts in shown:
             sessions.update_metadata(facts)

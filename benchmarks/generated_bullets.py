@@ -560,9 +560,9 @@ def action_bullets(
         yield from _format_each(
             "false action: changed what was read", form, only_read, chance
         )
-    told = " ".join(event.text for event in events if event.is_message)
+    output = " ".join(event.text for event in events if event.is_message)
     tools = " ".join(event.text for event in events if not event.is_message)
-    mentioned = {one for one in _QUOTED_COMMAND.findall(told) if one not in tools}
+    mentioned = {one for one in _QUOTED_COMMAND.findall(output) if one not in tools}
     yield from _format_each(
         "false action: ran what was named", "Ran {}", mentioned, chance
     )

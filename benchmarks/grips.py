@@ -83,8 +83,8 @@ def meetings(*, are_named: bool = True) -> list[Asked]:
     held_out = list(sessions)[1::2]
     found = []
     for row in rows(QMSUM / "queries.jsonl"):
-        told = _SENTENCE.split(row["reference_summary"])
-        claims = [DraftBullet(text) for text in told if len(text.split()) > 3]
+        shown = _SENTENCE.split(row["reference_summary"])
+        claims = [DraftBullet(text) for text in shown if len(text.split()) > 3]
         if row["kind"] == "specific" and claims:
             name = row["session_id"]
             spans = [row["relevant_spans"]] * len(claims)
@@ -95,11 +95,11 @@ def meetings(*, are_named: bool = True) -> list[Asked]:
 def facts() -> list[Asked]:
     """Return LoCoMo's facts by session, each with the turn it was taken from."""
     sessions = {row["session_id"]: row for row in rows(LOCOMO / "sessions.jsonl")}
-    told: dict[str, list[dict[str, Any]]] = {}
+    shown: dict[str, list[dict[str, Any]]] = {}
     for row in rows(LOCOMO / "observations.jsonl"):
-        told.setdefault(row["session_id"], []).append(row)
+        shown.setdefault(row["session_id"], []).append(row)
     found = []
-    for name, observed in told.items():
+    for name, observed in shown.items():
         at = {turn["turn_id"]: i for i, turn in enumerate(sessions[name]["turns"])}
         spans = [
             [[at[turn], at[turn]] for turn in row["evidence_turn_ids"] if turn in at]
@@ -250,10 +250,12 @@ def main() -> int:
     for name, some in (("with speakers' names", asked), ("without", bare)):
         _tell_supported(name, some)
     if LOCOMO.is_dir():
-        told = facts()
-        print(f"LoCoMo: {sum(len(one.claims) for one in told)} facts, on the very turn")
+        shown = facts()
+        print(
+            f"LoCoMo: {sum(len(one.claims) for one in shown)} facts, on the very turn"
+        )
         for name, way in WAYS.items():
-            _tell(name, way, told)
+            _tell(name, way, shown)
     return 0
 
 
@@ -265,9 +267,9 @@ def _tell(
     took_ms = 1000 * (time.process_time() - began) / len(right)
     tuned = [good for is_held_out, good in right if not is_held_out]
     held = [good for is_held_out, good in right if is_held_out]
-    told = "".join(map(_share, (tuned + held, tuned, held)))
+    shown = "".join(map(_share, (tuned + held, tuned, held)))
     unnamed = _share([good for _, good in _right(way, bare)])
-    print(f"  {name:32}{told}{unnamed:>10}{took_ms:7.2f}")
+    print(f"  {name:32}{shown}{unnamed:>10}{took_ms:7.2f}")
 
 
 def _right(way: Way, asked: Sequence[Asked]) -> list[tuple[bool, bool]]:

@@ -148,17 +148,17 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
             f"{name}: {len(some)} segments, {len({s.session for s in some})} sessions"
         )
     agents = Counter(one.agent for one in stretches).most_common()
-    told = ", ".join(f"{agent} {count}" for agent, count in agents)
-    print(f"by {told}; first dev, then held out")
+    shown = ", ".join(f"{agent} {count}" for agent, count in agents)
+    print(f"by {shown}; first dev, then held out")
 
 
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Yield verdicts on bullets that claim true and false actions."""
-    told = list(generated_bullets.action_bullets(one.events, chance))
+    shown = list(generated_bullets.action_bullets(one.events, chance))
     found = claims.check_against_events(
-        [DraftBullet(text) for _, text in told], one.events
+        [DraftBullet(text) for _, text in shown], one.events
     )
-    for (kind, _), verdict in zip(told, found, strict=True):
+    for (kind, _), verdict in zip(shown, found, strict=True):
         yield kind, verdict
 
 

@@ -53,9 +53,9 @@ def conversations() -> Iterator[tuple[list[Event], list[JudgedBullet]]]:
         yield list(_events(held["events"])), handwritten
 
 
-def _events(told: Sequence[dict[str, str]]) -> Iterator[Event]:
+def _events(shown: Sequence[dict[str, str]]) -> Iterator[Event]:
     begin = datetime(2026, 1, 1, tzinfo=UTC)
-    for at, one in enumerate(told):
+    for at, one in enumerate(shown):
         metadata = {"tool_name": one["tool"]} if "tool" in one else {}
         if one.get("is_error"):
             metadata["is_error"] = "true"

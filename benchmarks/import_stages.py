@@ -22,8 +22,8 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     Raises:
         SystemExit: Something went wrong, so that the figures would mean nothing.
     """
-    house = Workspace(in_home(home), Settings())
-    works = house.pipeline
+    workspace = Workspace(in_home(home), Settings())
+    works = workspace.pipeline
     if not works.lock.acquire():
         raise SystemExit(f"another process works in {home}")
     begun = time.perf_counter()
@@ -32,7 +32,7 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     stored = time.perf_counter()
     errors = works.run_until_idle(lambda _: None)
     digested = time.perf_counter()
-    house.stop()
+    workspace.stop()
     if errors:
         raise SystemExit(f"the digest failed: {errors[-1]}")
     return stored - begun, digested - stored

@@ -97,21 +97,21 @@ def show_store(paths: Paths) -> None:
 def show_rebuilt(paths: Paths) -> None:
     """Make the index anew, and print what that took."""
     done = alone("rebuild", paths)
-    told = json.loads(done.output)
-    whole_s = told["whole_s"]
-    rest = 1 - (told["words_s"] + told["sqlite_s"]) / whole_s
+    shown = json.loads(done.output)
+    whole_s = shown["whole_s"]
+    rest = 1 - (shown["words_s"] + shown["sqlite_s"]) / whole_s
     print(
-        f"made anew    {told['messages'] / whole_s:9,.0f} messages/s:"
-        f" {told['words_s'] / whole_s:.0%} words, {told['sqlite_s'] / whole_s:.0%}"
+        f"made anew    {shown['messages'] / whole_s:9,.0f} messages/s:"
+        f" {shown['words_s'] / whole_s:.0%} words, {shown['sqlite_s'] / whole_s:.0%}"
         f" SQLite, {rest:.0%} reading; {done.peak_bytes / MB:,.0f} MB at its peak"
     )
 
 
 def show_opened(paths: Paths) -> None:
     """Print what the first question of a process takes."""
-    told = [json.loads(alone("open", paths, FIRST).output) for _ in range(OPENED)]
-    opened = [one["opened_ms"] for one in told]
-    imported = median(one["imported_ms"] for one in told)
+    shown = [json.loads(alone("open", paths, FIRST).output) for _ in range(OPENED)]
+    opened = [one["opened_ms"] for one in shown]
+    imported = median(one["imported_ms"] for one in shown)
     print(
         f"first asked  {median(opened):9.1f} ms ({min(opened):.1f} to"
         f" {max(opened):.1f}), after imports of {imported:.0f} ms"

@@ -122,7 +122,7 @@ def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
             if caption := turn.get("image_caption"):
                 text += f" [image: {caption}]"
             is_first = turn["speaker"] == session["speakers"][0]
-            told = {
+            output = {
                 "session_id": session["session_id"],
                 "timestamp": (began + place * APART).isoformat(),
                 "role": "user" if is_first else "assistant",
@@ -131,24 +131,24 @@ def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
                 "key": turn["turn_id"],
             }
             turns[session["session_id"], place] = turn["turn_id"]
-            lines.append(json.dumps(told))
+            lines.append(json.dumps(output))
     (folder / "locomo.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return turns
 
 
 @contextmanager
 def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
-    """A house that has read these files and done all its work."""
+    """A workspace that has read these files and done all its work."""
     place = in_home(home)
-    house = Workspace(place, settings.load(place.config, assignments=[ASK_NOBODY]))
+    workspace = Workspace(place, settings.load(place.config, assignments=[ASK_NOBODY]))
     try:
-        for _ in house.pipeline.importer().run(files):
+        for _ in workspace.pipeline.importer().run(files):
             pass
-        if errors := house.pipeline.run_until_idle(lambda _: None):
+        if errors := workspace.pipeline.run_until_idle(lambda _: None):
             raise errors[0]
-        yield house
+        yield workspace
     finally:
-        house.stop()
+        workspace.stop()
 
 
 Ask = Callable[[Question], Sequence[str]]
@@ -164,23 +164,23 @@ def asked(questions: Sequence[Question], ask: Ask) -> Score:
     return score
 
 
-def everything(house: Workspace) -> Ask:
+def everything(workspace: Workspace) -> Ask:
     """The search over everything."""
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = house.search.find(question.text, limit=MAX_HITS, filters=filters)
+        found = workspace.search.find(question.text, limit=MAX_HITS, filters=filters)
         return [moment.session_id for moment in found.hits]
 
     return ask
 
 
-def messages(house: Workspace) -> Ask:
+def messages(workspace: Workspace) -> Ask:
     """The search of sessions, one message of each."""
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = house.session_search.find(
+        found = workspace.session_search.find(
             question.text, is_one_each=True, filters=filters, before=0, after=0
         )
         return [hit.session.session_id for hit in found.hits]
@@ -188,11 +188,13 @@ def messages(house: Workspace) -> Ask:
     return ask
 
 
-def summaries(house: Workspace) -> Ask:
+def summaries(workspace: Workspace) -> Ask:
     """The teleport alone, by the sessions its hits lead to."""
 
     def ask(question: Question) -> list[str]:
-        answer = house.teleport.find(question.text, scope=Scope("", question.project))
+        answer = workspace.teleport.find(
+            question.text, scope=Scope("", question.project)
+        )
         with database.connection():
             owners = segments.get_sessions(hit.landing_id for hit in answer.hits)
             known = store_sessions.get_many(set(owners.values()))
@@ -203,7 +205,7 @@ def summaries(house: Workspace) -> Ask:
 
 
 def recall(
-    house: Workspace,
+    workspace: Workspace,
     questions: Sequence[Question],
     turns: Mapping[tuple[str, int], str],
 ) -> str:
@@ -211,7 +213,7 @@ def recall(
     found, shown = [], []
     for question in questions:
         filters = Filters(scope=Scope("", question.project))
-        hits = house.session_search.find(question.text, filters=filters).hits
+        hits = workspace.session_search.find(question.text, filters=filters).hits
         own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
         around = {
             turns.get((hit.session.session_id, said.msg_idx), "")
@@ -228,15 +230,15 @@ def recall(
 
 
 def report(
-    title: str, house: Workspace, questions: Sequence[Question], *, has_misses: bool
+    title: str, workspace: Workspace, questions: Sequence[Question], *, has_misses: bool
 ) -> None:
     """Print how well each search answers a set, and each kind of question."""
     print(f"\n{title}: {len(questions)} questions")
-    fused = asked(questions, everything(house))
+    fused = asked(questions, everything(workspace))
     for name, score in (
         ("everything", fused),
-        ("messages alone", asked(questions, messages(house))),
-        ("summaries alone", asked(questions, summaries(house))),
+        ("messages alone", asked(questions, messages(workspace))),
+        ("summaries alone", asked(questions, summaries(workspace))),
     ):
         print(f"  {name:16} {score}")
     for kind in sorted({question.kind for question in questions}):
@@ -265,13 +267,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         talk = Path(folder)
         turns = write_locomo(talk)
-        with house_of(talk / "home", [talk / "locomo.jsonl"]) as house:
+        with house_of(talk / "home", [talk / "locomo.jsonl"]) as workspace:
             questions = locomo()
-            report("LoCoMo", house, questions, has_misses=given.misses)
-            print(f"  {recall(house, questions, turns)}")
+            report("LoCoMo", workspace, questions, has_misses=given.misses)
+            print(f"  {recall(workspace, questions, turns)}")
         files = [DATA / name for name in FOLDERS]
-        with house_of(talk / "coding", files) as house:
-            report("Coding sessions", house, coding(), has_misses=given.misses)
+        with house_of(talk / "coding", files) as workspace:
+            report("Coding sessions", workspace, coding(), has_misses=given.misses)
 
 
 if __name__ == "__main__":

@@ -379,18 +379,18 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
     """Yield kind, place, secret and text of what has a place of its own."""
     for place in ("kubeconfig", "secret manifest", "env"):
         secret = base64.b64encode(_pem(rng)[1].encode()).decode()
-        told = {
+        output = {
             "kubeconfig": f"    client-key-data: {secret}\n",
             "secret manifest": f"data:\n  tls.key: {secret}\n",
             "env": f"CERT={secret}\n",
         }[place]
-        yield "base64 of a private key", place, secret, told
+        yield "base64 of a private key", place, secret, output
     for place in ("config.json", "one line"):
         login = f"ada:{password_of(rng, ALPHABETS['A'])}"
         secret = base64.b64encode(login.encode()).decode()
         indent = 2 if place == "config.json" else None
-        told = json.dumps({"auths": {"ghcr.io": {"auth": secret}}}, indent=indent)
-        yield "docker auth", place, secret, told
+        output = json.dumps({"auths": {"ghcr.io": {"auth": secret}}}, indent=indent)
+        yield "docker auth", place, secret, output
     for place in ("npmrc", "yarnrc"):
         secret = str(uuid.UUID(int=rng.getrandbits(128), version=4))
         lead = "//registry.npmjs.org/:_authToken=" if place == "npmrc" else ""
@@ -443,12 +443,12 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         ("javascript", "'", " +\n  '"),
     ):
         lines = _pem(rng)[1].splitlines()
-        told = quote + f"\\n{quote}{joint}".join(lines) + f"\\n{quote};"
-        yield "concatenated private key", place, lines[4], told
+        output = quote + f"\\n{quote}{joint}".join(lines) + f"\\n{quote};"
+        yield "concatenated private key", place, lines[4], output
     for place, joint in (("java", '" +\n    "'), ("python", '"\n    "')):
         secret = fill(rng, "{A40}")
-        told = f'api_key = "{secret[:20]}{joint}{secret[20:]}"'
-        yield "concatenated key", place, secret[20:], told
+        output = f'api_key = "{secret[:20]}{joint}{secret[20:]}"'
+        yield "concatenated key", place, secret[20:], output
     for place, lead in (
         ("storage", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={};x=1"),
         (
@@ -902,5 +902,5 @@ def is_held_out(sample: Sample) -> bool:
 
     The halves differ in pairs of kind and place.
     """
-    told = f"{sample.kind}/{sample.place.partition(',')[0]}"
-    return hashlib.sha256(told.encode()).digest()[0] % 2 == 0
+    output = f"{sample.kind}/{sample.place.partition(',')[0]}"
+    return hashlib.sha256(output.encode()).digest()[0] % 2 == 0

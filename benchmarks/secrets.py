@@ -79,15 +79,17 @@ def labelled() -> None:
     missed: Counter[str] = Counter()
     asked = wrong = harmless = 0
     for line in LABELLED.read_text("utf-8").splitlines():
-        told = json.loads(line)
-        if "kind" in told:
-            redacted = redact(told["before"] + "".join(told["secret"]) + told["after"])
+        shown = json.loads(line)
+        if "kind" in shown:
+            redacted = redact(
+                shown["before"] + "".join(shown["secret"]) + shown["after"]
+            )
             asked += 1
-            missed[told["kind"]] += redacted.kinds != (told["kind"],)
+            missed[shown["kind"]] += redacted.kinds != (shown["kind"],)
             wrong += max(0, len(redacted.kinds) - 1)
         else:
             harmless += 1
-            wrong += len(redact("".join(told["text"])).kinds)
+            wrong += len(redact("".join(shown["text"])).kinds)
     right = asked - missed.total()
     print(f"recall      {right / asked:.3f} of {asked} {dict(+missed) or ''}")
     print(f"precision   {right / (right + wrong):.3f} with {harmless} without a secret")

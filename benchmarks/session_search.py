@@ -13,7 +13,7 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 
 
 def finder(paths: Paths) -> Callable[[str], Hits[MessageHit]]:
-    """Finds the best messages of a store, as a house does."""
+    """Finds the best messages of a store, as a workspace does."""
     return SessionSearch(
         MessageSearcher(MessageIndex(paths.message_index, keep_open=True)),
         UTC,

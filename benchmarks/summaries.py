@@ -46,7 +46,7 @@ class Task:
 
 def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
     """Return the segments of a conversation; who speaks first is the user."""
-    told = [
+    shown = [
         events.make(
             agent="talk",
             session_id=name,
@@ -61,14 +61,14 @@ def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
         )
         for at, turn in enumerate(turns)
     ]
-    counted = [replace(event, tokens=estimate(event.text)) for event in told]
+    counted = [replace(event, tokens=estimate(event.text)) for event in shown]
     return segmenter.split_events(counted, SegmentRules())
 
 
 def locomo() -> Iterator[Task]:
     """LoCoMo's sessions."""
-    told = grips.rows(grips.LOCOMO / "sessions.jsonl")
-    turns = {row["session_id"]: row["turns"] for row in told}
+    shown = grips.rows(grips.LOCOMO / "sessions.jsonl")
+    turns = {row["session_id"]: row["turns"] for row in shown}
     for row in grips.rows(grips.LOCOMO / "session_summaries.jsonl"):
         name = row["session_id"]
         yield Task(talk(name, turns[name]), row["summary"])
@@ -76,8 +76,8 @@ def locomo() -> Iterator[Task]:
 
 def meetings() -> Iterator[Task]:
     """QMSum's meetings."""
-    told = grips.rows(grips.QMSUM / "sessions.jsonl")
-    turns = {row["session_id"]: row["turns"] for row in told}
+    shown = grips.rows(grips.QMSUM / "sessions.jsonl")
+    turns = {row["session_id"]: row["turns"] for row in shown}
     for row in grips.rows(grips.QMSUM / "queries.jsonl"):
         if row["kind"] == "general":
             name = row["session_id"]
@@ -88,10 +88,10 @@ def sessions() -> Iterator[Task]:
     """Return sessions of coding agents."""
     kept = transcripts.stretches()
     for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
-        told = json.loads(path.read_text("utf-8"))
-        runs = [list(one.events) for one in kept if one.session == told["session_id"]]
+        shown = json.loads(path.read_text("utf-8"))
+        runs = [list(one.events) for one in kept if one.session == shown["session_id"]]
         if runs:
-            yield Task(runs, " ".join(_texts(told["summary"])))
+            yield Task(runs, " ".join(_texts(shown["summary"])))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -133,10 +133,10 @@ def _said(run: list[Event]) -> list[str]:
     ]
 
 
-def _cut(told: Sequence[str], chars: int) -> list[str]:
+def _cut(shown: Sequence[str], chars: int) -> list[str]:
     """Return as many sentences as fit, the last one shortened."""
     kept: list[str] = []
-    for one in told:
+    for one in shown:
         left = chars - sum(map(len, kept))
         if left <= 0:
             break
@@ -175,8 +175,8 @@ def _tell(name: str, tasks: Sequence[Task]) -> None:
     }
     shares = [_shares(task, weight) for task in tasks]
     *means, chars = (sum(column) / len(tasks) for column in zip(*shares, strict=True))
-    told = "".join(f"{mean:8.3f}" for mean in means)
-    print(f"{name:28}{len(tasks):5}{told}{chars:8.0f}")
+    shown = "".join(f"{mean:8.3f}" for mean in means)
+    print(f"{name:28}{len(tasks):5}{shown}{chars:8.0f}")
 
 
 def _whole(task: Task) -> str:
@@ -191,15 +191,15 @@ def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, 
         if term in weight
     }
     made = [ours(run, 0) for run in task.segments]
-    sizes = [sum(map(len, told)) for told in made]
+    sizes = [sum(map(len, shown)) for shown in made]
 
     def share(way: Summarize) -> float:
-        told = [
+        shown = [
             part
             for run, chars in zip(task.segments, sizes, strict=True)
             for part in way(run, chars)
         ]
-        held = set(analyzer.terms("\n".join(told)))
+        held = set(analyzer.terms("\n".join(shown)))
         return sum(w for term, w in wanted.items() if term in held) / math.fsum(
             wanted.values()
         )

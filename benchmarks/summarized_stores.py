@@ -61,7 +61,7 @@ def home(messages: int) -> Paths:
 def _digest(paths: Paths, messages: int) -> None:
     if messages >= LARGE:
         quick_summarizer.use()
-    house = Workspace(paths, settings())
+    workspace = Workspace(paths, settings())
     begun_s = told_s = time.monotonic()
     try:
         _keep_long(min(messages // LONG_SHARE, LONGEST))
@@ -80,14 +80,14 @@ def _digest(paths: Paths, messages: int) -> None:
                 left = {one.action: one.count for one in outbox.count_by_action()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
-        house.pipeline.lock.acquire()
-        if errors := house.pipeline.run_until_idle(tell):
+        workspace.pipeline.lock.acquire()
+        if errors := workspace.pipeline.run_until_idle(tell):
             raise errors[-1]
         with database.connection():
             assert not outbox.count()
             assert not segments.list_pending(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
     finally:
-        house.stop()
+        workspace.stop()
     print(f"{messages:,} messages digested in {time.monotonic() - begun_s:.0f} s")
 
 

@@ -87,14 +87,14 @@ def transcript(path: Path, size: int) -> int:
 
 @contextmanager
 def opened(home: Path, *folders: Path) -> Iterator[Workspace]:
-    """A house that watches folders."""
+    """A workspace that watches folders."""
     settings = Settings(capture_folders=tuple(map(str, folders)))
-    house = Workspace(in_home(home), settings)
+    workspace = Workspace(in_home(home), settings)
     try:
         with database.connection():
-            yield house
+            yield workspace
     finally:
-        house.stop()
+        workspace.stop()
 
 
 def reader() -> TranscriptReader:
@@ -117,10 +117,10 @@ def parse(file: Path, offset: int) -> list[tuple[str, ...]]:
     """The floor: open a file, read what is new, and parse it."""
     with file.open("rb") as grown:
         grown.seek(offset)
-        told = [json.loads(line) for line in grown]
+        shown = [json.loads(line) for line in grown]
     return [
         (r["uuid"], r["sessionId"], r["timestamp"], r["type"], text_of(r["message"]))
-        for r in told
+        for r in shown
     ]
 
 
@@ -246,8 +246,8 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
         capture_tail.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
     taken = []
     try:
-        with opened(scratch / "home", folder) as house:
-            house.pipeline.start(lambda _: None)
+        with opened(scratch / "home", folder) as workspace:
+            workspace.pipeline.start(lambda _: None)
             for number in range(runs + 2):
                 with file.open("ab") as grown:
                     grown.write(record(number, "s1"))

@@ -187,10 +187,10 @@ def measure(folder: Path, size: int, count: int) -> Figures:
         taken["open ms"].append(timed(index.count))
         index.close()
     asked = typed(random.Random(5), count)
-    told = keystrokes(index, asked)
-    taken["keystroke ms"] = told["ms"]
-    taken["of the processor ms"] = told["processor ms"]
-    taken["left out"] = [100 * len(told["left out"]) / len(told["ms"])]
+    shown = keystrokes(index, asked)
+    taken["keystroke ms"] = shown["ms"]
+    taken["of the processor ms"] = shown["processor ms"]
+    taken["left out"] = [100 * len(shown["left out"]) / len(shown["ms"])]
     few = asked[: max(count // 10, 1)]
     taken["after: ms"] = keystrokes(index, few, "after:2023-06 ")["ms"]
     taken["suggestion ms"] = suggested(index, random.Random(6))
@@ -204,19 +204,19 @@ def reading(messages: int, count: int) -> list[float]:
     with tempfile.TemporaryDirectory() as place:
         generate.write(Path(place) / "transcripts", messages)
         settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
-        house = Workspace(in_home(Path(place) / "home"), settings)
+        workspace = Workspace(in_home(Path(place) / "home"), settings)
         try:
-            for _ in house.pipeline.importer().run([Path(place) / "transcripts"]):
+            for _ in workspace.pipeline.importer().run([Path(place) / "transcripts"]):
                 pass
-            house.pipeline.run_until_idle(lambda _: None)
+            workspace.pipeline.run_until_idle(lambda _: None)
             asked = typed(random.Random(7), count)
             return [
-                house.teleport.find(query[:end]).took_ms
+                workspace.teleport.find(query[:end]).took_ms
                 for query in asked
                 for end in range(1, len(query) + 1)
             ]
         finally:
-            house.stop()
+            workspace.stop()
 
 
 def row(name: str, values: Sequence[float]) -> str:

@@ -40,16 +40,16 @@ class Stretch:
 
 def stretches() -> list[Stretch]:
     """All segments, sessions in a fixed order."""
-    told: dict[tuple[str, str], dict[str, Event]] = {}
+    shown: dict[tuple[str, str], dict[str, Event]] = {}
     for folder in FOLDERS:
         for path in sorted((DATA / folder).rglob("*")):
             if path.is_file() and not SYNTHETIC & set(path.parts):
                 for event in _events(path):
                     name = event.agent, event.session_id
-                    told.setdefault(name, {}).setdefault(event.event_id, event)
+                    shown.setdefault(name, {}).setdefault(event.event_id, event)
     return [
         one
-        for (agent, session), events in sorted(told.items())
+        for (agent, session), events in sorted(shown.items())
         for one in _cut(
             agent, session, sorted(events.values(), key=lambda e: e.position)
         )

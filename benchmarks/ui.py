@@ -153,21 +153,21 @@ async def measure(paths: Paths, *, imported: Path | None) -> Steps:
 async def while_importing(pilot: Pilots, folder: Path, steps: Steps) -> None:
     """The same over and over until an import is digested."""
     assert isinstance(pilot.app, MemtuiApp)
-    told: list[PipelineProgress] = []
+    shown: list[PipelineProgress] = []
     workspace = pilot.app.workspace
     workspace.start_import(
-        [AgentHistory("claude-code", folder, 0)], told.append, is_watched=False
+        [AgentHistory("claude-code", folder, 0)], shown.append, is_watched=False
     )
     async with watched(steps.setdefault("all the while", Stalls())):
-        while not told or told[-1].done < told[-1].total:
+        while not shown or shown[-1].done < shown[-1].total:
             await travel(pilot, steps)
-            assert not (told and told[-1].error), told[-1]
+            assert not (shown and shown[-1].error), shown[-1]
 
 
 def memory_mb() -> dict[str, float]:
     """What this process holds of the memory, and its files apart, in megabytes."""
-    told = Path("/proc/self/status").read_text("utf-8")
-    rows = dict(line.split(":", 1) for line in told.splitlines())
+    shown = Path("/proc/self/status").read_text("utf-8")
+    rows = dict(line.split(":", 1) for line in shown.splitlines())
     names = ("VmRSS", "RssAnon", "RssFile", "VmHWM")
     return {name: int(rows[name].split()[0]) / 1000 for name in names if name in rows}
 
@@ -195,13 +195,13 @@ def one(size: int, kind: str) -> dict[str, object]:
 def show(size: int, kind: str) -> None:
     """Measure in a process of its own, and print the table."""
     command = [sys.executable, "-m", "benchmarks.ui", "--one", str(size), kind]
-    told = json.loads(run(command).output.splitlines()[-1])
+    shown = json.loads(run(command).output.splitlines()[-1])
     doing = "while an import is digested" if kind == "import" else "at rest"
     print(f"\n{size:,} messages, {doing}")
     print(f"{'ms the loop was late':<30}      p50      p99      max      own    whole")
-    for name, noted in told["steps"].items():
+    for name, noted in shown["steps"].items():
         print(f"  {name:<28}{Stalls(**noted).row()}", flush=True)
-    held = ", ".join(f"{name} {mb:.0f} MB" for name, mb in told["memory"].items())
+    held = ", ".join(f"{name} {mb:.0f} MB" for name, mb in shown["memory"].items())
     print(f"  memory: {held}", flush=True)
 
 

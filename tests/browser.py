@@ -44,18 +44,18 @@ class Page:
         number = next(self._numbers)
         await self._socket.send_json({"id": number, "method": method, "params": given})
         while True:
-            told = await self._receive()
-            if told.get("id") == number:
-                assert "error" not in told, told
-                return dict(told["result"])
+            shown = await self._receive()
+            if shown.get("id") == number:
+                assert "error" not in shown, shown
+                return dict(shown["result"])
 
     async def _receive(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads((await self._socket.receive()).data)
-        if told.get("method") == "Network.webSocketFrameReceived":
-            frame = told["params"]["response"]
+        shown: dict[str, Any] = json.loads((await self._socket.receive()).data)
+        if shown.get("method") == "Network.webSocketFrameReceived":
+            frame = shown["params"]["response"]
             if frame["opcode"] == BINARY:
                 self._drawn += base64.b64decode(frame["payloadData"])
-        return told
+        return shown
 
     async def open(self, address: str) -> None:
         """Open an address and wait until the page is loaded."""
@@ -75,10 +75,10 @@ class Page:
             "new Promise(done => { const look = () => (" + expression + ")"
             " ? done(true) : requestAnimationFrame(look); look() })"
         )
-        told = await self.send_command(
+        shown = await self.send_command(
             "Runtime.evaluate", expression=hoped, awaitPromise=True, returnByValue=True
         )
-        assert told["result"].get("value") is True, told
+        assert shown["result"].get("value") is True, shown
 
     async def press(self, text: str, key: str = "") -> None:
         """Press a key; ``key`` names one that types no character."""

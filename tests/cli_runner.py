@@ -20,12 +20,12 @@ from tests import process_state
 
 def json_data(printed: str) -> Any:
     """Return the data of a JSON answer, after checking its envelope."""
-    told = json.loads(printed)
-    assert list(told) == ["version", "status", "data", "error", "meta"]
-    assert told["version"] == 1
-    assert (told["status"] == "ok") is (told["error"] is None)
-    assert set(told["meta"]) == {"tokens", "ms"}
-    return told["data"]
+    output = json.loads(printed)
+    assert list(output) == ["version", "status", "data", "error", "meta"]
+    assert output["version"] == 1
+    assert (output["status"] == "ok") is (output["error"] is None)
+    assert set(output["meta"]) == {"tokens", "ms"}
+    return output["data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ def run_in_process(*words: str, code: int = 0) -> CommandOutput:
 
     Starting another process takes ten times as long.
     """
-    with process_state.restored_state(), _redirected_streams() as (told, said):
+    with process_state.restored_state(), _redirected_streams() as (output, said):
         try:
             ended = main(words)
         except SystemExit as left:  # raised by the argument parser
             ended = int(left.code or 0)
-        answer = CommandOutput(_read(told), _read(said))
+        answer = CommandOutput(_read(output), _read(said))
     assert ended == code, answer
     assert "Traceback" not in answer.stderr
     return answer
@@ -64,14 +64,14 @@ def _redirected_streams() -> Iterator[tuple[TextIO, TextIO]]:
     before = [getattr(sys, name) for name in names]
     with (
         Path(os.devnull).open(encoding="utf-8") as given,
-        TemporaryFile("w+", encoding="utf-8", newline="") as told,
+        TemporaryFile("w+", encoding="utf-8", newline="") as output,
         TemporaryFile("w+", encoding="utf-8", newline="") as said,
     ):
-        files = given, told, said
+        files = given, output, said
         for name, file in zip(names, files, strict=True):
             setattr(sys, name, file)
         try:
-            yield told, said
+            yield output, said
         finally:
             for name, file in zip(names, before, strict=True):
                 setattr(sys, name, file)
@@ -86,23 +86,23 @@ def run_separately(
     home: Path, *words: str, code: int = 0
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command in a process of its own."""
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert told.returncode == code, (told.stdout, told.stderr)
-    assert "Traceback" not in told.stderr
-    return told
+    assert output.returncode == code, (output.stdout, output.stderr)
+    assert "Traceback" not in output.stderr
+    return output
 
 
 def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
     """Answer a command's question; return its output and what the terminal showed."""
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), *words],
         stdin=theirs,
         stdout=subprocess.PIPE,
@@ -112,7 +112,7 @@ def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
     shown = os.read(ours, 1 << 16).decode()
     os.close(theirs)
     os.close(ours)
-    return told.stdout.decode(), shown
+    return output.stdout.decode(), shown
 
 
 def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
@@ -130,10 +130,10 @@ def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
             reader.join()
             os.close(here)
         complaint = _read(said)
-    told = b"".join(shown).decode()
-    assert ended == code, (told, complaint)
+    output = b"".join(shown).decode()
+    assert ended == code, (output, complaint)
     assert "Traceback" not in complaint
-    return told
+    return output
 
 
 def _read_terminal(terminal: int) -> Iterator[bytes]:

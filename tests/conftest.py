@@ -139,11 +139,11 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def house(tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
-    """A house with an empty store."""
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    yield house
-    house.stop()
+def workspace(tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
+    """A workspace with an empty store."""
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    yield workspace
+    workspace.stop()
 
 
 @pytest.fixture(scope="session")
@@ -153,23 +153,23 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is made once; whoever wants to live there takes a copy.
     """
     home = tmp_path_factory.mktemp("digested") / "home"
-    house = Workspace(in_home(home), OWN)
-    for _ in house.pipeline.importer().run([HISTORY]):
+    workspace = Workspace(in_home(home), OWN)
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    house.stop()
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
     return home
 
 
 @pytest.fixture
-def full_house(
+def full_workspace(
     digested: Path, tmp_path: Path, settings: Settings
 ) -> Iterator[Workspace]:
-    """A house with the history of ``tests/data``, summarized, rolled up and indexed."""
+    """A workspace with the history of ``tests/data``, summarized and indexed."""
     shutil.copytree(digested, tmp_path / "home")
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    yield house
-    house.stop()
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    yield workspace
+    workspace.stop()
 
 
 @pytest.fixture
@@ -182,19 +182,21 @@ def shared() -> Path:
 
 @pytest.fixture
 def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
-    """Makes the app of a house whose workers rest and whose clock stands still."""
+    """Makes the app of a workspace whose workers rest and whose clock stands still."""
 
-    def make(house: Workspace) -> MemtuiApp:
-        monkeypatch.setattr(house, "start", lambda report: report(PipelineProgress("")))
-        return MemtuiApp(lambda: house, now=lambda: NOW)
+    def make(workspace: Workspace) -> MemtuiApp:
+        monkeypatch.setattr(
+            workspace, "start", lambda report: report(PipelineProgress(""))
+        )
+        return MemtuiApp(lambda: workspace, now=lambda: NOW)
 
     return make
 
 
 @pytest.fixture
-def app(full_house: Workspace, app_of: AppOf) -> MemtuiApp:
-    """The app of the full house."""
-    return app_of(full_house)
+def app(full_workspace: Workspace, app_of: AppOf) -> MemtuiApp:
+    """The app of the full workspace."""
+    return app_of(full_workspace)
 
 
 @pytest.fixture
@@ -230,11 +232,11 @@ def tree_of(settings: Settings) -> TreeOf:
     """Tells all that a home keeps, so that two of them can be compared."""
 
     def tree(home: Path) -> dict[str, Any]:
-        house = Workspace(in_home(home), settings)
+        workspace = Workspace(in_home(home), settings)
         try:
-            return _events() | {"nodes": _nodes(), "hits": _hits(house)}
+            return _events() | {"nodes": _nodes(), "hits": _hits(workspace)}
         finally:
-            house.stop()
+            workspace.stop()
 
     return tree
 
@@ -247,10 +249,10 @@ def _events() -> dict[str, Any]:
         sessions = SessionRow.select(
             *columns, SessionRow.forked_from, SessionRow.first_prompt
         )
-        told = sorted(sessions.tuples())
+        shown = sorted(sessions.tuples())
     return {
         "events": events,
-        "sessions": told,
+        "sessions": shown,
         "stats": to_plain(status.read_stats()),
     }
 
@@ -267,11 +269,11 @@ def _nodes() -> dict[str, Any]:
     return nodes
 
 
-def _hits(house: Workspace) -> dict[str, list[str]]:
+def _hits(workspace: Workspace) -> dict[str, list[str]]:
     """What is found, without scores: these shift with documents an index replaced."""
     return {
         query: sorted(
-            hit.target_id for hit in house.teleport.find(query, limit=5000).hits
+            hit.target_id for hit in workspace.teleport.find(query, limit=5000).hits
         )
         for query in ("timeout", "migration fails", "parquet")
     }
@@ -280,8 +282,8 @@ def _hits(house: Workspace) -> dict[str, list[str]]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show what of each kind of file was found and kept."""
     stats = terminalreporter.stats
-    told = [one for kind in ("passed", "failed") for one in stats.get(kind, [])]
-    rows = [row for one in told for name, row in one.user_properties if name == MATRIX]
+    shown = [one for kind in ("passed", "failed") for one in stats.get(kind, [])]
+    rows = [row for one in shown for name, row in one.user_properties if name == MATRIX]
     if rows:
         terminalreporter.section("capture matrix: messages kept / found")
         table = [[*rows[0]], *([str(value) for value in row.values()] for row in rows)]

@@ -58,10 +58,10 @@ def name_session(session: str, *, title: str = "", project: str = "") -> None:
         sessions.update_metadata(facts)
 
 
-def index_messages(house: Workspace, *, with_tools: bool = False) -> int:
+def index_messages(workspace: Workspace, *, with_tools: bool = False) -> int:
     """Index all pending messages; return the number of steps."""
     stage = MessageIndexer(
-        MessageIndex(house.paths.message_index, with_tools=with_tools)
+        MessageIndex(workspace.paths.message_index, with_tools=with_tools)
     )
     steps = 0
     while stage.step():

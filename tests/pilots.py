@@ -50,13 +50,13 @@ async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> 
         await settle(pilot)
 
 
-def steps(settle: Settle, *keys: str, told: PipelineProgress | None = None) -> Run:
+def steps(settle: Settle, *keys: str, shown: PipelineProgress | None = None) -> Run:
     """Return what opens the app, reports progress and presses keys."""
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
-        if told is not None:
-            pilot.app.post_message(ProgressReported(told))
+        if shown is not None:
+            pilot.app.post_message(ProgressReported(shown))
         await press(pilot, settle, *keys)
 
     return run

@@ -68,8 +68,8 @@ class Terminal:
 def open_terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
     """Open a terminal with a shell, and close it at the end."""
     found = Terminal(folder / "tmux")
-    told = [f"{name}={value}" for name, value in environment.items()]
-    shell = shlex.join(["env", *told, "PS1=ready> ", "sh"])
+    shown = [f"{name}={value}" for name, value in environment.items()]
+    shell = shlex.join(["env", *shown, "PS1=ready> ", "sh"])
     found.tmux("new-session", "-d", shell)
     found.tmux("resize-window", "-x", str(COLUMNS), "-y", str(LINES))
     try:

@@ -12,13 +12,13 @@ HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsi
 
 def loaded(code: str) -> set[str]:
     """The modules a fresh interpreter has after running some code."""
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(told.stdout.split())
+    return set(shown.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_hook_imports_nothing_of_memtui() -> None:
     assert others == set()
 
 
-def test_help_loads_neither_store_nor_screen() -> None:
+def test_help_imports_no_store_and_no_screen() -> None:
     assert loaded("import memtui.cli.main").isdisjoint({*FRONT, *HEAVY, "peewee"})
 
 

@@ -154,14 +154,16 @@ def test_searches_are_measured_on_every_kind_of_question(
 ) -> None:
     monkeypatch.setattr(search, "OPENED", 1)
     search.measure(conversations.home(tmp_path, 400), 400, each=1, runs=2, rounds=1)
-    told = capsys.readouterr().out
-    assert "\n400 messages of " in told
+    shown = capsys.readouterr().out
+    assert "\n400 messages of " in shown
     for kind in (*questions.of(["said"], 1), "all of them", "plain FTS5"):
-        (line,) = [line for line in told.splitlines() if line.startswith(f"  {kind}  ")]
+        (line,) = [
+            line for line in shown.splitlines() if line.startswith(f"  {kind}  ")
+        ]
         p50, *_, most = map(float, line.removeprefix(f"  {kind}").split())
         assert 0 < p50 <= most
     for way in ("without the index", "followed on a thread", "followed by a process"):
-        assert f"\n  {way}  " in told
+        assert f"\n  {way}  " in shown
 
 
 @pytest.mark.full

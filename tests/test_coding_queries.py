@@ -57,9 +57,11 @@ def test_no_query_is_there_twice_and_no_kind_is_rare(
 
 
 def test_the_sessions_of_every_query_say_what_is_quoted(
-    queries: list[dict[str, Any]], house: Workspace, shared: Path
+    queries: list[dict[str, Any]], workspace: Workspace, shared: Path
 ) -> None:
-    for _ in house.pipeline.importer().run([shared / name for name in AGENTS.values()]):
+    for _ in workspace.pipeline.importer().run(
+        [shared / name for name in AGENTS.values()]
+    ):
         pass
     said = defaultdict(list)
     with database.connection():

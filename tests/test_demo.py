@@ -151,7 +151,7 @@ def test_the_same_day_gives_the_same_files(tmp_path: Path) -> None:
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
 
 
-def test_another_day_tells_other_sessions_apart(tmp_path: Path) -> None:
+def test_another_day_shows_other_sessions(tmp_path: Path) -> None:
     first = written(tmp_path / "a")
     later = written(tmp_path / "b", TODAY + timedelta(days=1))
     assert {r[0]["session_id"] for r in first}.isdisjoint(

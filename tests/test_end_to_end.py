@@ -34,7 +34,7 @@ REPLY = (
 )
 
 
-def run_hook(house: Workspace, **payload: Any) -> None:
+def run_hook(workspace: Workspace, **payload: Any) -> None:
     """Do what an agent does: run the hook with a payload on its standard input."""
     given = {
         "session_id": "ferry-1",
@@ -42,14 +42,14 @@ def run_hook(house: Workspace, **payload: Any) -> None:
         "cwd": "/home/ada/ferry",
         **payload,
     }
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-m", "memtui.hook"],
         input=json.dumps(given).encode(),
-        env={**os.environ, "MEMTUI_SPOOL": str(house.paths.spool)},
+        env={**os.environ, "MEMTUI_SPOOL": str(workspace.paths.spool)},
         capture_output=True,
         check=False,
     )
-    assert (told.returncode, told.stdout, told.stderr) == (0, b"", b"")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, b"", b"")
 
 
 class ReportWaiter:
@@ -75,22 +75,22 @@ class ReportWaiter:
 
 
 @contextmanager
-def run_pipeline(house: Workspace) -> Iterator[ReportWaiter]:
+def run_pipeline(workspace: Workspace) -> Iterator[ReportWaiter]:
     watched = ReportWaiter()
-    house.start(watched)
+    workspace.start(watched)
     try:
         yield watched
     finally:
-        house.pipeline.stop(wait_s=5)
+        workspace.pipeline.stop(wait_s=5)
 
 
-def find(house: Workspace, query: str) -> Hits[Hit]:
-    return house.teleport.find(query)
+def find(workspace: Workspace, query: str) -> Hits[Hit]:
+    return workspace.teleport.find(query)
 
 
-def assert_leads_back(house: Workspace, query: str, words: str) -> None:
+def assert_leads_back(workspace: Workspace, query: str, words: str) -> None:
     """The best hit is a bullet; its grip leads to events that contain the words."""
-    hit = find(house, query).hits[0]
+    hit = find(workspace, query).hits[0]
     node = browse.get_node(hit.node_id)
     assert node is not None
     (bullet,) = (one for one in node.bullets if one.text == hit.snippet.text)
@@ -104,32 +104,32 @@ def assert_leads_back(house: Workspace, query: str, words: str) -> None:
 
 
 def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
-    run_hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
-    with run_pipeline(house) as watched:
+    run_hook(workspace, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with run_pipeline(workspace) as watched:
         run_hook(
-            house,
+            workspace,
             hook_event_name="PostToolUse",
             tool_name="Bash",
             tool_input={"command": "pytest tests/test_timetable.py"},
             tool_response={"stdout": "1 failed: test_after_midnight"},
         )
-        run_hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
-        run_hook(house, hook_event_name="SessionEnd", reason="logout")
-        watched.wait_until(lambda: bool(find(house, "crossing duplicate").hits))
+        run_hook(workspace, hook_event_name="Stop", last_assistant_message=REPLY)
+        run_hook(workspace, hook_event_name="SessionEnd", reason="logout")
+        watched.wait_until(lambda: bool(find(workspace, "crossing duplicate").hits))
         watched.wait_until(lambda: status.read_stats().pending == 0)
 
-    assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
+    assert_leads_back(workspace, "compares departure times", "00:15 sorts before 23:50")
     years = browse.list_children()
-    day = browse.get_path(find(house, "crossing").hits[0].node_id)
+    day = browse.get_path(find(workspace, "crossing").hits[0].node_id)
     assert [line.level for line in years] == [TocLevel.YEAR]
     assert day[0] == years[0].node_id
-    assert list(house.paths.spool.joinpath("new").iterdir()) == []
+    assert list(workspace.paths.spool.joinpath("new").iterdir()) == []
 
 
 def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     def record(second: int, kind: str, content: object) -> str:
         return json.dumps(
@@ -150,28 +150,30 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         record(9, "assistant", [{"type": "text", "text": REPLY}]),
     ]
     file.write_text("\n".join(lines) + "\n")
-    with run_pipeline(house) as watched:
+    with run_pipeline(workspace) as watched:
         history = AgentHistory("claude-code", file.parent.parent, 1)
-        house.start_import([history], watched, is_watched=False)
-        watched.wait_until(lambda: bool(find(house, "crossing duplicate").hits))
+        workspace.start_import([history], watched, is_watched=False)
+        watched.wait_until(lambda: bool(find(workspace, "crossing duplicate").hits))
         watched.wait_until(lambda: status.read_stats().pending == 0)
 
-    assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
+    assert_leads_back(workspace, "compares departure times", "00:15 sorts before 23:50")
     assert [line.title for line in browse.list_children("toc:week:2025-W11")] == [
         "Friday, March 14, 2025"
     ]
 
 
-def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -> None:
-    new, bad = house.paths.spool / "new", house.paths.spool / "bad"
+def test_what_cannot_be_taken_is_quarantined_with_its_reason(
+    workspace: Workspace,
+) -> None:
+    new, bad = workspace.paths.spool / "new", workspace.paths.spool / "bad"
     new.mkdir()
     (new / "1.json").write_bytes(b'{"session_id": "s", "hook_event_na')
     (new / "2.json").write_bytes(
         b'{"session_id": "s", "hook_event_name": "Novelty", "prompt": "x"}'
     )
     (new / "3.json").write_bytes(b"\xff\xfe\x00" * 10)
-    run_hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
-    with run_pipeline(house) as watched:
+    run_hook(workspace, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with run_pipeline(workspace) as watched:
         watched.wait_until(lambda: status.read_stats().messages == 1)
         watched.wait_until(lambda: not list(new.iterdir()))
 
@@ -186,28 +188,28 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
 
 
 @pytest.mark.full
-def test_a_monstrous_line_is_survived(house: Workspace) -> None:
-    run_hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def test_a_monstrous_line_is_survived(workspace: Workspace) -> None:
+    run_hook(workspace, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().messages == 1
     assert status.read_stats().bullets >= 1
 
 
-def test_who_names_a_server_is_told_that_none_answers_there(
-    full_house: Workspace, tmp_path: Path
+def test_a_configured_server_that_does_not_answer_is_reported(
+    full_workspace: Workspace, tmp_path: Path
 ) -> None:
-    full_house.stop()
-    home = shutil.copytree(full_house.paths.store.parent, tmp_path / "named")
+    full_workspace.stop()
+    home = shutil.copytree(full_workspace.paths.store.parent, tmp_path / "named")
     settings = Settings(summaries_url="http://127.0.0.1:1")
-    house = Workspace(in_home(Path(home)), settings)
+    workspace = Workspace(in_home(Path(home)), settings)
     is_missed = threading.Event()
 
     def hear(progress: PipelineProgress) -> None:
         if progress.model.is_missing:
             is_missed.set()
 
-    house.start(hear)
+    workspace.start(hear)
     try:
         assert is_missed.wait(DEADLINE_S)
     finally:
-        house.stop()
+        workspace.stop()

@@ -34,12 +34,12 @@ def transcripts(shared: Path) -> Path:
 
 
 @pytest.fixture
-def read_house(house: Workspace, transcripts: Path) -> Workspace:
-    """A house that has read all of them."""
-    for _ in house.pipeline.importer().run([transcripts]):
+def read_house(workspace: Workspace, transcripts: Path) -> Workspace:
+    """A workspace that has read all of them."""
+    for _ in workspace.pipeline.importer().run([transcripts]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    return house
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    return workspace
 
 
 def records(folder: Path) -> Iterator[dict[str, Any]]:
@@ -164,7 +164,9 @@ def test_what_every_session_of_an_agent_says_is_no_keyword(
 ) -> None:
     with database.connection():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
-    tools = {analyzer.fold(json.loads(told).get("tool_name", "")) for told in metadata}
+    tools = {
+        analyzer.fold(json.loads(shown).get("tool_name", "")) for shown in metadata
+    }
     assert {"taskupdate", "glob"} <= tools
     for node in nodes():
         for one in node.keywords:
@@ -174,20 +176,20 @@ def test_what_every_session_of_an_agent_says_is_no_keyword(
 
 
 def test_hooks_and_transcript_of_one_session_are_one_session(
-    house: Workspace, shared: Path
+    workspace: Workspace, shared: Path
 ) -> None:
     name = "8664c04e-75fa-497d-ac11-57d69997e3ec"
     stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     new.mkdir()
     for number, line in enumerate(stream.read_text().splitlines()):
-        told = json.loads(line)
-        payload = {**told["payload"], "timestamp": told["received_at"]}
+        shown = json.loads(line)
+        payload = {**shown["payload"], "timestamp": shown["received_at"]}
         (new / f"{number:06}.json").write_text(json.dumps(payload))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         by_hooks = EventRow.select().where(EventRow.route == "hook").count()
-    for _ in house.pipeline.importer().run(
+    for _ in workspace.pipeline.importer().run(
         [shared / "claude_code" / "attio-mcp-server"]
     ):
         pass

@@ -88,7 +88,7 @@ def test_one_value_changes_and_nothing_else(
     assert own.read_text() == OWN.replace(before, after)
 
 
-def test_in_the_manual_a_value_is_set_where_it_is_explained(file: Path) -> None:
+def test_the_manual_sets_a_value_where_it_is_explained(file: Path) -> None:
     file.parent.mkdir()
     file.write_text(settings.template())
     editor_of(file).change("jobs.day", "30 2 * * *")

@@ -54,7 +54,7 @@ def modes(shell: Terminal, mark: str) -> str:
     return screen[screen.index("speed") : screen.index(mark)]
 
 
-def test_from_nothing_kept_to_a_source_and_out_again(
+def test_an_empty_store_leads_to_a_source_and_back(
     person: Path, tmp_path: Path
 ) -> None:
     words = [sys.executable, "-m", "memtui", "--home", str(tmp_path / "home")]

@@ -56,13 +56,13 @@ class WebServer:
 
     def child_processes(self) -> set[int]:
         """Return its running child processes: one for each tab."""
-        told = subprocess.run(
+        shown = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,stat="],
             capture_output=True,
             text=True,
             check=True,
         )
-        rows = [line.split() for line in told.stdout.splitlines()]
+        rows = [line.split() for line in shown.stdout.splitlines()]
         mine = str(self.process.pid)
         return {
             int(pid) for pid, parent, stat in rows if parent == mine and stat[0] != "Z"
@@ -71,23 +71,23 @@ class WebServer:
 
 def is_running(pid: int) -> bool:
     """Return whether a process runs, even if it is an orphan."""
-    told = subprocess.run(
+    shown = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
     )
-    return bool(told.stdout.strip()) and not told.stdout.strip().startswith("Z")
+    return bool(shown.stdout.strip()) and not shown.stdout.strip().startswith("Z")
 
 
 def fill_store(home: Path) -> None:
     """Fill a store with the sample history."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
-    house = Workspace(in_home(home), settings)
-    for _ in house.pipeline.importer().run([HISTORY]):
+    workspace = Workspace(in_home(home), settings)
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    house.pipeline.run_until_idle(lambda _: None)
-    house.stop()
+    workspace.pipeline.run_until_idle(lambda _: None)
+    workspace.stop()
 
 
 @contextmanager

@@ -54,14 +54,14 @@ def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     assert found.events == agents.find_agent(name).hooks.events
 
 
-def test_a_command_that_is_gone_is_told(machine: Machine) -> None:
+def test_a_missing_command_is_reported(machine: Machine) -> None:
     put("claude-code", replace(machine, python="/gone/python3"))
     assert look("claude-code", machine).problem == ("the command it names does not run")
     put("claude-code", replace(machine, hook=Path("/gone/memtui/hook.py")))
     assert look("claude-code", machine).runs is False
 
 
-def test_an_older_installation_is_told(machine: Machine, tmp_path: Path) -> None:
+def test_an_older_installation_is_reported(machine: Machine, tmp_path: Path) -> None:
     older = tmp_path / "older" / "memtui" / "hook.py"
     older.parent.mkdir(parents=True)
     shutil.copy(machine.hook, older)
@@ -77,9 +77,7 @@ def test_an_older_installation_is_told(machine: Machine, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("said", "is_off"), [("true", True), ("false", False)])
-def test_hooks_that_are_switched_off_are_told(
-    said: str, is_off: bool, machine: Machine
-) -> None:
+def test_disabled_hooks_are_reported(said: str, is_off: bool, machine: Machine) -> None:
     file = put("claude-code", machine)
     text = file.read_text("utf-8").replace("{", f'{{"disableAllHooks": {said}, ', 1)
     file.write_text(text)
@@ -89,7 +87,7 @@ def test_hooks_that_are_switched_off_are_told(
     assert found.is_ok is not is_off
 
 
-def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
+def test_unreadable_settings_are_reported(machine: Machine) -> None:
     file = agents.find_agent("gemini-cli").hooks.path(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
@@ -163,7 +161,7 @@ await on["chat.message"](undefined, undefined)
 """
 
 
-def test_opencodes_plugin_tells_a_turn_and_never_throws(
+def test_opencodes_plugin_writes_a_turn_and_never_throws(
     machine: Machine, tmp_path: Path
 ) -> None:
     node = shutil.which("node")
@@ -175,8 +173,8 @@ def test_opencodes_plugin_tells_a_turn_and_never_throws(
     turn.write_text(TURN.replace("PLUGIN", json.dumps(str(plugin))))
     subprocess.run([node, str(turn)], check=True, timeout=60)
     # The hooks outlive the agent, which does not wait for them.
-    told = wait_for(machine, 7)
-    assert sorted((e.event_type.value, e.text, e.subagent) for e in told) == [
+    shown = wait_for(machine, 7)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in shown) == [
         ("assistant_message", "Because.", ""),
         ("assistant_stop", "", ""),
         ("session_end", "", ""),
@@ -185,7 +183,7 @@ def test_opencodes_plugin_tells_a_turn_and_never_throws(
         ("tool_result", "bash: ls\na.py", "child"),
         ("user_message", "Why?", ""),
     ]
-    assert {(e.agent, e.session_id) for e in told} == {("opencode", "s")}
+    assert {(e.agent, e.session_id) for e in shown} == {("opencode", "s")}
 
 
 TURN_2 = """
@@ -224,7 +222,7 @@ await memtui.setup({})
 """
 
 
-def test_opencodes_plugin_tells_a_turn_of_version_2(
+def test_opencodes_plugin_writes_a_turn_of_version_2(
     machine: Machine, tmp_path: Path
 ) -> None:
     node = shutil.which("node")
@@ -235,8 +233,8 @@ def test_opencodes_plugin_tells_a_turn_of_version_2(
     turn = tmp_path / "turn.mjs"
     turn.write_text(TURN_2.replace("PLUGIN", json.dumps(str(plugin))))
     subprocess.run([node, str(turn)], check=True, timeout=60)
-    told = wait_for(machine, 8)
-    assert sorted((e.event_type.value, e.text, e.subagent) for e in told) == [
+    shown = wait_for(machine, 8)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in shown) == [
         ("assistant_message", "Because.", ""),
         ("assistant_stop", "", ""),
         ("session_end", "", ""),
@@ -246,7 +244,7 @@ def test_opencodes_plugin_tells_a_turn_of_version_2(
         ("tool_result", "bash: ls\nno shell", "child"),
         ("user_message", "Why?", ""),
     ]
-    assert {(e.agent, e.session_id) for e in told} == {("opencode", "s")}
+    assert {(e.agent, e.session_id) for e in shown} == {("opencode", "s")}
 
 
 def wait_for(machine: Machine, count: int) -> list[Event]:
@@ -256,7 +254,7 @@ def wait_for(machine: Machine, count: int) -> list[Event]:
     ends = datetime.now(UTC).timestamp() + 60
     while datetime.now(UTC).timestamp() < ends:
         letters = [spool.read(name) for name in spool.names()]
-        told = [
+        shown = [
             reading
             for letter in letters
             if letter is not None
@@ -265,8 +263,8 @@ def wait_for(machine: Machine, count: int) -> list[Event]:
             )
             if isinstance(reading, Event)
         ]
-        if len(told) >= count:
-            return told
+        if len(shown) >= count:
+            return shown
         os.sched_yield()
     raise AssertionError("the hooks did not come")
 

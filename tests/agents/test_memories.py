@@ -23,7 +23,7 @@ def memory(rank: int, score: float, surprise: float, **more: Any) -> Item:
     }
 
 
-def test_a_memory_is_told_to_the_letter() -> None:
+def test_a_memory_has_exactly_this_form() -> None:
     key = memory(
         1,
         0.92,
@@ -62,12 +62,12 @@ def test_a_memory_is_told_to_the_letter() -> None:
 )
 def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
     surprises = (0.7, 0.69, 0.9, 1.0, 0.0)
-    told = {
+    shown = {
         rank
         for rank, surprise in enumerate(surprises, 1)
         if memories.has_details(rank, surprise, detail_limit, len(surprises))
     }
-    assert told == ranks
+    assert shown == ranks
 
 
 def test_what_a_memory_says_cannot_pass_for_another() -> None:
@@ -80,7 +80,7 @@ def test_what_a_memory_says_cannot_pass_for_another() -> None:
     assert text.count("**When:**") == 1
 
 
-def test_citations_are_short_and_read_whatever_stands_around_them() -> None:
+def test_citations_are_short_and_read_with_any_punctuation() -> None:
     cite = citations.cite_grip("grip:1705330800000:1a2b3c4d5e6f7081")
     assert cite == "grip:1705330800000:1a2b"
     assert citations.parse_grip(citations.strip(f"[{cite}].")) == cite
@@ -91,9 +91,9 @@ def test_citations_are_short_and_read_whatever_stands_around_them() -> None:
 
 
 def test_a_misspelt_word_is_corrected_as_in_other_searches(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    reply = memories.retrieve_memory(full_house, "mutxe")
-    found = search.search_memory(full_house, "mutxe")
+    reply = memories.retrieve_memory(full_workspace, "mutxe")
+    found = search.search_memory(full_workspace, "mutxe")
     assert reply.notes == found.notes
     assert any("Did you mean" in note for note in reply.notes)

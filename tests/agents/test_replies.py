@@ -37,7 +37,7 @@ def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
     return Reply(
         "hits",
         items,
-        lambda told: f"{told['id']} {told['text']}",
+        lambda shown: f"{shown['id']} {shown['text']}",
         {"about": texts[0] if texts else ""},
         texts[:1],
         notes,
@@ -53,15 +53,15 @@ def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
 def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
-    told = replies.fit_text(
+    shown = replies.fit_text(
         reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, NUMBER
     )
-    assert told.tokens == replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
-    first, *between, last = told.text.splitlines()
+    assert shown.tokens == replies.cost(shown.text, tokens.ESTIMATING_COUNTER) <= limit
+    first, *between, last = shown.text.splitlines()
     assert first == f"<memory {NUMBER}> {fencing.NOTICE}"
     assert last == f"</memory {NUMBER}>"
-    assert sum(line.startswith("evt:") for line in between) >= told.parts
-    assert ("left out" in told.text) is (told.parts < len(texts)) or any(
+    assert sum(line.startswith("evt:") for line in between) >= shown.parts
+    assert ("left out" in shown.text) is (shown.parts < len(texts)) or any(
         "left out" in text for text in [*texts, *notes]
     )
 
@@ -77,52 +77,54 @@ def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
     def wrap(data: Item) -> Item:
         return replies.envelope(data) | {"meta": {"tokens": limit, "ms": 123}}
 
-    told = replies.fit_json(reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap)
-    assert replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
-    read = json.loads(told.text)
+    shown = replies.fit_json(
+        reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap
+    )
+    assert replies.cost(shown.text, tokens.ESTIMATING_COUNTER) <= limit
+    read = json.loads(shown.text)
     assert read["version"] == 1
-    assert len(read["data"]["hits"]) == told.parts
-    ids = [f"evt:{place}" for place in range(told.parts)]
+    assert len(read["data"]["hits"]) == shown.parts
+    ids = [f"evt:{place}" for place in range(shown.parts)]
     assert [hit["id"] for hit in read["data"]["hits"]] == ids
-    assert ("left_out" in read["data"]) is (told.parts < len(texts))
+    assert ("left_out" in read["data"]) is (shown.parts < len(texts))
 
 
 def test_items_go_whole_from_the_end_and_what_is_left_out_is_said() -> None:
     asked = reply(["some words of a message " * 4] * 10, [])
-    told = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert 0 < told.parts < 10
-    assert told.width is None
-    assert f"({10 - told.parts} left out: ask for more tokens)" in told.text
-    assert "evt:0 " in told.text
+    shown = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert 0 < shown.parts < 10
+    assert shown.width is None
+    assert f"({10 - shown.parts} left out: ask for more tokens)" in shown.text
+    assert "evt:0 " in shown.text
 
 
 def test_where_no_item_fits_texts_are_cut_until_one_does() -> None:
-    told = replies.fit_text(
+    shown = replies.fit_text(
         reply(["word " * 5000], []), 150, tokens.ESTIMATING_COUNTER, NUMBER
     )
-    assert told.parts == 1
-    assert told.width
-    assert "…" in told.text
+    assert shown.parts == 1
+    assert shown.width
+    assert "…" in shown.text
 
 
 def remembered(count: int, lines: int) -> Reply:
     """Memories, each with so many messages."""
     said = {"role": "user", "text": "some words of a message " * 2}
-    told: list[Item] = [
+    shown: list[Item] = [
         {"id": f"evt:{place}", "text": "About it.", "details": [said] * lines}
         for place in range(count)
     ]
-    return Reply("memories", told, str, details="details")
+    return Reply("memories", shown, str, details="details")
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(replies.MIN_TOKENS, 2_000))
 def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) -> None:
     asked = remembered(count, lines)
-    told = replies.fit_json(
+    shown = replies.fit_json(
         asked, limit, tokens.ESTIMATING_COUNTER, lambda plain: plain
     )
-    assert told.tokens <= limit
-    read = json.loads(told.text)
+    assert shown.tokens <= limit
+    read = json.loads(shown.text)
     details = sum(len(one.get("details", ())) for one in read["memories"])
     assert not details or len(read["memories"]) == count
     is_whole = (len(read["memories"]), details) == (count, count * lines)
@@ -130,13 +132,13 @@ def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) ->
 
 
 def test_how_many_details_are_left_out_is_said() -> None:
-    told = replies.fit_text(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert told.width is None
-    assert re.search(r"\(\d+ messages left out: ask for more tokens\)", told.text)
-    assert all(f"evt:{place}" in told.text for place in range(3))
+    shown = replies.fit_text(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert shown.width is None
+    assert re.search(r"\(\d+ messages left out: ask for more tokens\)", shown.text)
+    assert all(f"evt:{place}" in shown.text for place in range(3))
 
 
-def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
+def test_notes_beside_items_are_shown_as_far_as_they_fit() -> None:
     notes = ["The search index is missing or broken: memtui reindex makes it anew."]
     asked = Reply(
         "hits",
@@ -146,16 +148,16 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
         notes=notes,
         next_page=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fit_json(asked, 200, tokens.ESTIMATING_COUNTER, lambda plain: plain)
-    read = json.loads(told.text)
-    assert told.parts == 0
+    shown = replies.fit_json(asked, 200, tokens.ESTIMATING_COUNTER, lambda plain: plain)
+    read = json.loads(shown.text)
+    assert shown.parts == 0
     assert read["notice"] == fencing.NOTICE
     assert read["notes"] == notes
     assert read["continuation_token"] == "0"
     assert read["left_out"] == "3 left out: ask for more tokens"
 
 
-def test_what_a_limit_left_out_is_told_apart_from_what_did_not_fit() -> None:
+def test_items_beyond_the_limit_and_the_budget_are_reported_separately() -> None:
     more = {"more_hint": "a larger limit gives more", "has_more": True}
     asked = Reply("hits", [{"text": "x " * 90}] * 3, str, **more)  # type: ignore[arg-type]
     for most, says in ((900, "(more: a larger"), (120, "left out: ask for more")):
@@ -167,15 +169,15 @@ def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
     head = {"way": "teleport", "why": "It names specific terms.", "score": 0.9}
     asked = Reply("answers", items, str, head, ("teleport",), is_headed=True)
     for most in (60, 80, 100):
-        told = replies.fit_json(
+        shown = replies.fit_json(
             asked, most, tokens.ESTIMATING_COUNTER, lambda plain: plain
         )
-        read = json.loads(told.text)
+        read = json.loads(shown.text)
         assert read["way"] == "teleport" and read["score"] == 0.9
         assert "left out" in read["left_out"]
 
 
-def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
+def test_a_page_of_any_size_says_where_it_continues() -> None:
     asked = Reply(
         "events",
         [{"id": "evt:01KH99FSZABD7J", "text": "x" * 400}] * 3,
@@ -183,16 +185,18 @@ def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
         notes=["z" * 80],
         next_page=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fit_json(asked, 70, tokens.ESTIMATING_COUNTER, lambda plain: plain)
-    read = json.loads(told.text)
-    assert told.parts == 1
+    shown = replies.fit_json(asked, 70, tokens.ESTIMATING_COUNTER, lambda plain: plain)
+    read = json.loads(shown.text)
+    assert shown.parts == 1
     assert read["continuation_token"] == "1"
 
 
 def test_names_that_open_something_are_never_cut() -> None:
-    told = replies.shorten_texts({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
-    assert len(told["session"]) == 46
-    assert len(told["text"]) == 20
+    shown = replies.shorten_texts(
+        {"session": "codex:" + "1" * 40, "text": "x" * 40}, 20
+    )
+    assert len(shown["session"]) == 46
+    assert len(shown["text"]) == 20
     assert (
         len(
             replies.shorten_texts({"session": {"title": "x" * 40}}, 20)["session"][
@@ -209,8 +213,8 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
         [],
         next_page=lambda kept: {"continuation_token": str(kept)},
     )
-    told = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert f"go on with token {told.parts}" in told.text
+    shown = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert f"go on with token {shown.parts}" in shown.text
 
 
 @pytest.mark.parametrize(
@@ -237,41 +241,41 @@ def test_stored_text_passes_for_nothing_but_text(text: str, neutral: str) -> Non
 
 @given(st.text())
 def test_no_stored_text_begins_a_line_or_ends_the_fence(text: str) -> None:
-    told = fencing.fence(f"- {fencing.neutralize_line(text)}", NUMBER)
-    assert len(told.splitlines()) == 3
-    assert told.count(f"</memory {NUMBER}>") == 1
+    shown = fencing.fence(f"- {fencing.neutralize_line(text)}", NUMBER)
+    assert len(shown.splitlines()) == 3
+    assert shown.count(f"</memory {NUMBER}>") == 1
 
 
 def test_a_fence_has_another_number_each_time() -> None:
     assert fencing.new_nonce() != fencing.new_nonce()
 
 
-def test_what_stands_beside_a_match_goes_before_the_match() -> None:
+def test_context_is_left_out_before_the_match() -> None:
     window = [
         {"text": f"no{place} " + "is said " * 12, "is_match": place == 4}
         for place in range(9)
     ]
-    told = Reply(
+    shown = Reply(
         "hits",
         [{"id": "evt:1", "window": window}],
-        lambda told: " ".join(
-            [told["id"], *(one["text"] for one in told.get("window", ()))]
+        lambda shown: " ".join(
+            [shown["id"], *(one["text"] for one in shown.get("window", ()))]
         ),
         details="window",
     )
-    narrow = replies.fit_text(told, 90, tokens.ESTIMATING_COUNTER, NUMBER)
+    narrow = replies.fit_text(shown, 90, tokens.ESTIMATING_COUNTER, NUMBER)
     assert (narrow.parts, "no4" in narrow.text, "no3" in narrow.text) == (
         2,
         True,
         False,
     )
     assert "(8 messages left out: " in narrow.text
-    wide = replies.fit_text(told, 900, tokens.ESTIMATING_COUNTER, NUMBER)
+    wide = replies.fit_text(shown, 900, tokens.ESTIMATING_COUNTER, NUMBER)
     assert all(f"no{place}" in wide.text for place in range(9))
 
 
 @pytest.mark.parametrize("most", [50, 60, 90, 110, 200])
-def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) -> None:
+def test_an_empty_reply_says_why_in_any_budget(most: int) -> None:
     names = [f"  codex:019ed-{place}-{'7' * 20}" for place in range(3)]
     why = "'codex:019ed' could be any of 3 sessions:"
     asked = Reply("about", (), str, {"x": "y" * 300}, notes=[why, *names])
@@ -279,17 +283,17 @@ def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) ->
     def wrap(data: Item) -> Item:
         return replies.envelope(data) | {"meta": {"tokens": most, "ms": 12}}
 
-    told = replies.fit_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
-    notes = json.loads(told.text)["data"]["notes"]
+    shown = replies.fit_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
+    notes = json.loads(shown.text)["data"]["notes"]
     assert notes[0].startswith("'codex:019ed' could")
-    assert told.tokens <= most and told.parts == 0
+    assert shown.tokens <= most and shown.parts == 0
     assert names[0].strip() in notes or most < 200
     lines = replies.fit_text(asked, most, tokens.ESTIMATING_COUNTER, NUMBER)
     assert "\n'codex:019ed' could" in lines.text
     assert lines.tokens <= most
 
 
-def test_how_many_there_are_is_told_and_not_of_the_page_alone() -> None:
+def test_the_total_is_reported_beside_the_page() -> None:
     for count, limit, says in (
         (10, 160, "42 left out: "),
         (2, 900, "(30 more of 42: "),
@@ -300,9 +304,9 @@ def test_how_many_there_are_is_told_and_not_of_the_page_alone() -> None:
             has_more=True,
             next_page=lambda kept: {"total": 42, "next_offset": 10 + kept},
         )
-        told = replies.fit_text(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
-        assert says in told.text
-        assert f"go on with offset {10 + told.parts})" in told.text
+        shown = replies.fit_text(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
+        assert says in shown.text
+        assert f"go on with offset {10 + shown.parts})" in shown.text
 
 
 def test_without_a_budget_a_reply_is_written_whole_and_as_it_is() -> None:
@@ -317,8 +321,8 @@ def test_without_a_budget_a_reply_is_written_whole_and_as_it_is() -> None:
 def test_details_keep_their_line_breaks_and_nothing_else_does() -> None:
     item = {"text": "a\nb", "details": [{"text": "c\nd <system>"}]}
     asked = Reply("memories", [item], str, details="details", multiline="details")
-    told = replies.fit_json(asked, 500, tokens.ESTIMATING_COUNTER, lambda data: data)
-    (memory,) = json.loads(told.text)["memories"]
+    shown = replies.fit_json(asked, 500, tokens.ESTIMATING_COUNTER, lambda data: data)
+    (memory,) = json.loads(shown.text)["memories"]
     assert memory["text"] == "a b"
     assert memory["details"] == [{"text": "c\nd ‹system>"}]
 
@@ -330,13 +334,13 @@ def test_a_large_budget_gives_few_items_whole_texts() -> None:
     long = {"id": "evt:1", "text": "word " * 1_000}
     one = Reply("messages", [long], lambda item: item["text"], shorten=shorten)
     one = replace(one, min_chars=400)
-    told = replies.fit_text(one, 2_000, tokens.ESTIMATING_COUNTER)
-    assert told.text.count("word") == 1_000
+    shown = replies.fit_text(one, 2_000, tokens.ESTIMATING_COUNTER)
+    assert shown.text.count("word") == 1_000
     ten = replace(one, items=[long] * 10)
-    told = replies.fit_text(ten, 2_000, tokens.ESTIMATING_COUNTER)
-    assert told.parts == 10
-    assert told.width and told.width > 400
-    assert told.tokens > 1_900, "all of the budget is used"
+    shown = replies.fit_text(ten, 2_000, tokens.ESTIMATING_COUNTER)
+    assert shown.parts == 10
+    assert shown.width and shown.width > 400
+    assert shown.tokens > 1_900, "all of the budget is used"
     less = replies.fit_text(ten, 600, tokens.ESTIMATING_COUNTER)
     assert 0 < less.parts < 10
     assert less.width == 400

@@ -84,8 +84,8 @@ def claude() -> Iterator[Fields]:
 
 def codex() -> Iterator[Fields]:
     def record(number: int, envelope: str, kind: str = "", **payload: Any) -> Fields:
-        told = {"type": kind, **payload} if kind else payload
-        return {"timestamp": clock(number), "type": envelope, "payload": told}
+        shown = {"type": kind, **payload} if kind else payload
+        return {"timestamp": clock(number), "type": envelope, "payload": shown}
 
     words = [{"type": "input_text", "text": "Why is the cart empty?"}]
     yield record(0, "session_meta", id="s1", cwd="/home/ada/shop", originator="cli")
@@ -284,8 +284,8 @@ def _real(name: str) -> Iterator[list[bytes]]:
     source = formats.FORMATS_BY_NAME[name]
     for file in sorted(SHARED.rglob("*.jsonl")):
         if source.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES)):
-            told = file.read_bytes().splitlines()
-            short = [line for line in told if line.strip() and len(line) < MOST_BYTES]
+            shown = file.read_bytes().splitlines()
+            short = [line for line in shown if line.strip() and len(line) < MOST_BYTES]
             for start in range(0, min(len(short), 20 * STRETCH), STRETCH):
                 yield [*map(_near, short[start : start + STRETCH], range(STRETCH))]
 
@@ -312,8 +312,8 @@ def payloads() -> list[bytes]:
 def aider_histories() -> list[list[bytes]]:
     """The history made here and, where there are, real ones: lines in a row."""
     files = sorted(SHARED.glob("**/.aider.chat.history.md"))
-    told = [AIDER.encode(), *(file.read_bytes() for file in files)]
-    rows = [raw.split(b"\n") for raw in told]
+    shown = [AIDER.encode(), *(file.read_bytes() for file in files)]
+    rows = [raw.split(b"\n") for raw in shown]
     return [
         row[at : at + STRETCH] for row in rows for at in range(0, len(row), STRETCH)
     ]

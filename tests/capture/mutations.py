@@ -103,14 +103,14 @@ def records(draw: st.DrawFn, stretches: Stretches) -> Lines:
     lines = draw(st.sampled_from(stretches()))
     start = draw(st.integers(0, max(0, len(lines) - 1)))
     some = lines[start : start + draw(st.integers(1, 10))]
-    told = [draw(spoilt(line)) if draw(st.booleans()) else line for line in some]
+    shown = [draw(spoilt(line)) if draw(st.booleans()) else line for line in some]
     for _ in range(draw(st.integers(0, 2))):
-        one = draw(st.integers(0, len(told) - 1))
-        other = draw(st.integers(0, len(told)))
-        told.insert(other, told[one])
+        one = draw(st.integers(0, len(shown) - 1))
+        other = draw(st.integers(0, len(shown)))
+        shown.insert(other, shown[one])
     if draw(st.integers(0, 9)) == 0:
-        told.append(json.dumps(draw(anything)).encode())
-    return told
+        shown.append(json.dumps(draw(anything)).encode())
+    return shown
 
 
 @st.composite

@@ -87,7 +87,7 @@ def last_cursor(found: list[ParsedItem]) -> Cursor:
     return next(r for r in reversed(found) if isinstance(r, Cursor))
 
 
-def test_a_history_is_told_as_it_was_spoken(tmp_path: Path) -> None:
+def test_a_history_is_read_in_its_order(tmp_path: Path) -> None:
     found = told(tmp_path, HEADER + LAUNCH + TALK)
     answer = TALK.split("lose items?  \n\n")[1].split("\n\n> Tokens")[0]
     assert [(e.event_type, e.role, e.text) for e in found] == [
@@ -183,7 +183,7 @@ def test_histories_of_windows_are_read_alike(tmp_path: Path) -> None:
     assert told(tmp_path, text.replace("\n", "\r\n")) == found
 
 
-def test_lines_without_aiders_marks_are_told_by_their_beginnings(
+def test_lines_without_marks_are_classified_by_their_beginnings(
     tmp_path: Path,
 ) -> None:
     text = "#### go\n\nSo:\n```\n> quoted\n```\n> Applied edit to a.py\n"

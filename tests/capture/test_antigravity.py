@@ -115,7 +115,7 @@ def test_a_result_without_a_call_is_kept(tmp_path: Path) -> None:
         ("USER_IMPLICIT", "USER_INPUT", "go on", "user_implicit"),
     ],
 )
-def test_what_the_program_wrote_is_told_apart(
+def test_text_of_the_program_is_separated(
     source: str, kind: str, content: str, expected: str, tmp_path: Path
 ) -> None:
     (event,) = told(tmp_path, step(1, source, kind, content=content))
@@ -123,7 +123,7 @@ def test_what_the_program_wrote_is_told_apart(
     assert event.text == content
 
 
-def test_a_compaction_and_a_failed_call_are_told(tmp_path: Path) -> None:
+def test_a_compaction_and_a_failed_call_are_read(tmp_path: Path) -> None:
     start, failed = told(
         tmp_path,
         step(1, "SYSTEM", "CHECKPOINT", content="{{ CHECKPOINT 1 }}\nSo far, so good."),
@@ -158,7 +158,7 @@ def test_what_is_not_taken_is_named(
     assert reading in read(written(tmp_path, record))
 
 
-def test_of_two_files_of_a_conversation_the_full_one_is_read(tmp_path: Path) -> None:
+def test_the_full_one_of_two_files_is_read(tmp_path: Path) -> None:
     short = written(tmp_path, ASKED, place=PLACE.replace("_full", ""))
     assert formats.find_files(tmp_path) == [short]
     assert formats.detect_format(short) is antigravity.FORMAT

@@ -188,7 +188,7 @@ def test_a_subagents_file_belongs_to_its_parent_session() -> None:
     assert (event.session_id, event.subagent) == ("s1", "77")
 
 
-def test_a_side_chain_told_inline_is_named_by_its_first_record() -> None:
+def test_an_inline_side_chain_is_named_by_its_first_record() -> None:
     first = user(1, "search", isSidechain=True, parentUuid=None)
     second = assistant(2, text("found"), isSidechain=True, parentUuid="uuid-1")
     assert [event.subagent for event in told(first, second)] == ["uuid-1", "uuid-1"]
@@ -224,7 +224,7 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
     ]
 
 
-def test_a_sessions_project_is_told_before_its_first_event() -> None:
+def test_the_project_of_a_session_comes_before_its_first_event() -> None:
     first, *_ = read(user(1, "Fix the cart"))
     assert isinstance(first, SessionMetadata)
     assert first.cwd == "/home/ada/work/shop"
@@ -410,7 +410,7 @@ def test_a_queued_prompt_is_stored_once(records: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("records", REPETITIONS.values(), ids=REPETITIONS)
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
-    records: list[dict[str, Any]], is_late: bool, house: Workspace, tmp_path: Path
+    records: list[dict[str, Any]], is_late: bool, workspace: Workspace, tmp_path: Path
 ) -> None:
     file, raw = tmp_path / "s1.jsonl", b""
     steps = [user(1, "Fix the cart"), *records, assistant(9, text("Done."))]
@@ -420,13 +420,13 @@ def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
         file.write_bytes(raw)
         # Late: each record arrives when the one before is old.
         now = started + (timedelta(hours=2) if is_late else timedelta(seconds=number))
-        importer = house.pipeline.importer()
+        importer = workspace.pipeline.importer()
         importer.clock = partial(lambda at: at, now)
         list(importer.run([file]))
     again = tmp_path / "copy" / "s1.jsonl"
     again.parent.mkdir()
     again.write_bytes(raw)
-    list(house.pipeline.importer().run([again]))
+    list(workspace.pipeline.importer().run([again]))
     with database.connection():
         texts = [text for (text,) in db.execute_sql("SELECT text FROM events")]
     assert sorted(map(str.strip, texts)) == ["Done.", "Fix the cart", WAITING]
@@ -457,12 +457,12 @@ def test_the_words_of_a_stored_prompt_that_leaves_the_queue_are_not_missed(
     operation: str,
     records: list[dict[str, Any]],
     is_growing: bool,
-    house: Workspace,
+    workspace: Workspace,
     tmp_path: Path,
 ) -> None:
     taken = queued(4, operation, WAITING)
     file, steps = tmp_path / "s1.jsonl", [*records, taken, user(9, "Thanks")]
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     for number in range(1 if is_growing else len(steps), len(steps) + 1):
         file.write_text("".join(json.dumps(one) + "\n" for one in steps[:number]))
         list(importer.run([file]))
@@ -567,14 +567,14 @@ def test_what_other_agents_wrote_is_not_taken_for_the_user(
 
 
 def test_what_an_editor_adds_to_a_prompt_does_not_reach_its_title(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     opened = "<ide_opened_file>The user opened /shop/cart.py</ide_opened_file>"
     selection = "<ide_selection>lines 1 to 2:\ncart = {}</ide_selection>"
     file = tmp_path / "s1.jsonl"
     said = f"{opened}\n{selection}\nEmpty the cart after checkout"
     file.write_text(json.dumps(user(1, said)) + "\n")
-    list(house.pipeline.importer().run([file]))
+    list(workspace.pipeline.importer().run([file]))
     with database.connection():
         found = sessions.get("claude-code", "s1")
         (stored,) = db.execute_sql("SELECT text, metadata FROM events").fetchall()
@@ -584,7 +584,7 @@ def test_what_an_editor_adds_to_a_prompt_does_not_reach_its_title(
 
 
 def test_the_summary_of_a_compaction_becomes_that_of_the_session(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     summary = "1. The user wants the cart to be emptied after checkout."
     whole = (
@@ -595,7 +595,7 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
     file = tmp_path / "s1.jsonl"
     records = [user(1, "Fix the cart"), user(2, whole, isCompactSummary=True)]
     file.write_text("".join(json.dumps(one) + "\n" for one in records))
-    list(house.pipeline.importer().run([file]))
+    list(workspace.pipeline.importer().run([file]))
     with database.connection():
         found = sessions.get("claude-code", "s1")
         rows = db.execute_sql("SELECT role, text FROM events").fetchall()
@@ -604,12 +604,12 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
 
 
 def test_a_transcript_that_is_one_array_is_read(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     file = tmp_path / "session.json"
     records = [user(1, "Fix the cart"), assistant(2, text("Fixed."))]
     file.write_text(json.dumps(records, indent=2))
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([file]))
     assert importer.progress.created == 2
     records.append(user(3, "Thanks"))
@@ -623,12 +623,12 @@ def test_a_transcript_that_is_one_array_is_read(
 
 @pytest.mark.parametrize("value", [17, None, "text", [user(4, "Inside a list")]])
 def test_other_values_in_an_array_are_refused_alone(
-    house: Workspace, tmp_path: Path, value: object
+    workspace: Workspace, tmp_path: Path, value: object
 ) -> None:
     file = tmp_path / "session.json"
     records = [value, user(1, "Fix the cart"), value, assistant(2, text("Fixed."))]
     file.write_text(json.dumps(records))
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([file]))
     assert (importer.progress.created, importer.progress.invalid) == (2, 2)
 
@@ -698,10 +698,10 @@ def test_text_after_an_array_is_a_problem() -> None:
 
 
 def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     file, whole = tmp_path / "session.json", LAYOUTS["indented"][0]
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     found = []
     for end in (whole.index("Message 3"), whole.index("Message 4"), len(whole)):
         file.write_text(whole[:end])

@@ -95,7 +95,7 @@ ASKED = prompt(1, "Fix it"), event(1, "user_message", message="Fix it")
 
 @pytest.mark.parametrize("kept", [(ITEM,), (EVENT,), (ITEM, EVENT), (EVENT, ITEM)])
 @pytest.mark.parametrize("asked", [ASKED[:1], ASKED[1:], ASKED, ASKED[::-1]])
-def test_a_message_is_taken_once_whoever_tells_it(
+def test_a_message_is_stored_once_from_any_source(
     asked: tuple[Any, ...], kept: tuple[Any, ...]
 ) -> None:
     events = told(meta(), *asked, *kept)
@@ -113,7 +113,7 @@ def test_the_newest_rollouts_tell_it_a_third_time() -> None:
     ]
 
 
-def test_who_says_the_same_twice_is_heard_twice() -> None:
+def test_equal_messages_at_two_times_are_two() -> None:
     again = prompt(3, "yes"), event(3, "user_message", message="yes")
     once = prompt(1, "yes"), event(1, "user_message", message="yes")
     assert texts(meta(), *once, *again) == ["yes", "yes"]
@@ -167,7 +167,7 @@ def test_what_an_editor_sets_before_a_prompt_is_set_apart() -> None:
     assert said.metadata["added"].startswith(before)
 
 
-def test_an_image_is_told_by_its_type_and_size() -> None:
+def test_an_image_is_shown_as_type_and_size() -> None:
     url = "data:image/png;base64," + "A" * 8192
     blocks = [
         {"type": "input_text", "text": "<image name=[Image #1]>"},
@@ -213,7 +213,7 @@ def test_json_that_a_program_printed_is_kept_as_it_is() -> None:
     ]
 
 
-def test_what_an_event_tells_of_a_call_counts_where_no_item_does() -> None:
+def test_an_event_describes_a_call_without_an_item() -> None:
     ended = {"call_id": "c1", "command": ["ls"], "stdout": "a", "exit_code": 1}
     (alone,) = told(meta(), event(2, "exec_command_end", **ended))
     assert (alone.text, alone.metadata["is_error"]) == ("shell: ls\na", "true")
@@ -332,7 +332,7 @@ def test_words_that_a_copy_repeats_are_as_many_messages() -> None:
     assert len({event.source_id for event in fork}) == 6
 
 
-def test_of_what_a_subagent_copied_nothing_is_taken() -> None:
+def test_nothing_that_a_subagent_copied_is_stored() -> None:
     about: dict[str, Any] = {
         "source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT}}}
     }
@@ -357,7 +357,7 @@ def test_the_head_of_a_subagents_parent_ends_nothing() -> None:
     assert texts(own, meta(0, id=PARENT), prompt(0, "Go")) == ["Go"]
 
 
-def test_whoever_started_a_helper_knows_by_which_call() -> None:
+def test_a_subagent_is_linked_to_its_call() -> None:
     spawned = {"call_id": "c1", "new_thread_id": "t2", "new_agent_role": "explorer"}
     ended = event(1, "collab_agent_spawn_end", prompt="Look\naround", **spawned)
     helper = SubagentMetadata("codex", OWN, "t2", "explorer", "c1", "Look around")
@@ -431,7 +431,7 @@ def test_real_rollouts_read_alike_in_pieces(
             assert lasting(pieces) == lasting(whole), file
 
 
-def test_every_message_of_real_rollouts_is_told_once(shared: Path) -> None:
+def test_every_message_of_real_rollouts_is_read_once(shared: Path) -> None:
     files = list((shared / "codex" / "agentv").glob("*.jsonl"))
     assert files
     for file in files:
@@ -590,17 +590,17 @@ def test_a_copy_with_other_text_is_counted() -> None:
     ]
 
 
-def test_compressed_rollouts_are_read(tmp_path: Path, house: Workspace) -> None:
+def test_compressed_rollouts_are_read(tmp_path: Path, workspace: Workspace) -> None:
     records = meta(), *ASKED, ITEM
     raw = "".join(json.dumps(record) + "\n" for record in records).encode()
     plain = tmp_path / "sessions" / f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
     plain.parent.mkdir()
     plain.write_bytes(raw)
-    list(house.pipeline.importer().run([plain.parent]))
+    list(workspace.pipeline.importer().run([plain.parent]))
     packed = plain.with_name(f"{plain.name}.zst")
     packed.write_bytes(zstandard.compress(raw))
     plain.unlink()
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([plain.parent]))
     progress = importer.progress
     assert (progress.files, progress.created, progress.already_stored) == (1, 0, 2)
@@ -615,7 +615,7 @@ def told_in(file: Path) -> list[Event]:
     return [event for event in found if isinstance(event, Event)]
 
 
-def test_the_summary_of_a_compaction_is_kept_whoever_tells_of_it_first() -> None:
+def test_the_summary_of_a_compaction_is_stored_from_any_source() -> None:
     told_of = event(1, "context_compacted"), line("compacted", 2, message="So far.")
     assert "So far." in texts(meta(), *told_of)
     assert texts(meta(), *told_of[::-1]) == ["So far."]

@@ -87,7 +87,7 @@ def test_a_prompt_that_no_person_wrote_is_the_systems() -> None:
     assert (said.role, said.metadata["kind"]) == (EventRole.SYSTEM, "autopilot")
 
 
-def test_what_is_sent_along_is_told_without_its_bytes() -> None:
+def test_attachments_are_shown_without_their_bytes() -> None:
     sent = [
         {"type": "file", "path": "/a.py"},
         {"type": "blob", "mimeType": "image/png", "data": "A" * 8192},
@@ -254,7 +254,7 @@ def test_real_sessions_read_alike_in_pieces(
             assert lasting(pieces) == lasting(whole), file
 
 
-def test_every_message_of_real_sessions_is_told_once(shared: Path) -> None:
+def test_every_message_of_real_sessions_is_read_once(shared: Path) -> None:
     files = list((shared / "copilot_cli" / "agentv").glob("*.jsonl"))
     assert files
     for file in files:
@@ -370,7 +370,7 @@ def test_a_real_session_cut_anywhere_is_read(shared: Path) -> None:
     ],
 )
 def test_a_session_belongs_to_the_repository_in_its_records(
-    repository: str, project: str, house: Workspace, tmp_path: Path
+    repository: str, project: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     context = {"cwd": "/gone/work/cart", "repository": repository}
     at = {"timestamp": "2026-03-14T10:00:00Z"}
@@ -381,7 +381,7 @@ def test_a_session_belongs_to_the_repository_in_its_records(
     file = tmp_path / "session-state/s1/events.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(json.dumps(one) + "\n" for one in records))
-    list(house.pipeline.importer().run([file]))
+    list(workspace.pipeline.importer().run([file]))
     with database.connection():
         found = store_sessions.get("copilot-cli", "s1")
     assert found and found.project == project

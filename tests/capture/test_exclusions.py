@@ -79,11 +79,11 @@ def test_the_folder_the_repository_and_the_transcript_are_all_looked_at(
     assert rule_for("clients/acme", **{where: f"{HOME}/clients/acme/x"}) != ""
 
 
-def test_the_first_pattern_that_covers_is_told() -> None:
-    told = rule_for(
+def test_the_first_matching_pattern_is_reported() -> None:
+    shown = rule_for(
         "other", "site", f"{HOME}/*", project="site", cwd=f"{HOME}/work/site"
     )
-    assert told == "site"
+    assert shown == "site"
 
 
 def test_the_case_of_a_folder_counts() -> None:

@@ -152,13 +152,13 @@ SOURCES_WITH_AN_UNKNOWN_TYPE: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", SOURCES_WITH_AN_UNKNOWN_TYPE)
 def test_the_words_of_an_unknown_type_are_counted(
-    name: str, house: Workspace, tmp_path: Path
+    name: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     records = SOURCES_WITH_AN_UNKNOWN_TYPE[name]
     file.write_text("".join(json.dumps(one) + "\n" for one in records))
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([file]))
     (unread,) = importer.progress.unread.items()
     assert "hologram" in unread[0] and unread[1] == (1, 7)
@@ -176,14 +176,14 @@ def test_an_import_says_what_it_did_not_store(tmp_path: Path) -> None:
 
 
 def test_a_file_read_by_an_older_version_is_read_again(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     file = tmp_path / "rollout-x.jsonl"
     head, _ = SOURCES_WITH_AN_UNKNOWN_TYPE["rollout-x.jsonl"]
     said = {"type": "user_message", "message": "Hi"}
     prompt = {"timestamp": "2025-03-14T10:00:01Z", "type": "event_msg", "payload": said}
     file.write_text(f"{json.dumps(head)}\n{json.dumps(prompt)}\n")
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([file]))
     with database.connection():
         old = json.dumps({"thread": {"own_id": "s2"}, "recent": [["a", 1, []]]})

@@ -109,8 +109,8 @@ def test_every_message_and_part_is_kept_or_said_why_not(data: st.DataObject) -> 
         found = read(path)
         messages = db.execute("SELECT id FROM message").fetchall()
         parts = db.execute("SELECT data FROM part").fetchall()
-    told = len(messages) + sum(kind_of(raw) not in JOINED for (raw,) in parts)
-    assert len([r for r in found if isinstance(r, ACCOUNTS)]) >= told
+    shown = len(messages) + sum(kind_of(raw) not in JOINED for (raw,) in parts)
+    assert len([r for r in found if isinstance(r, ACCOUNTS)]) >= shown
 
 
 def kind_of(raw: object) -> object:

@@ -77,7 +77,7 @@ def refused(found: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
 @often(25)
 @given(data=st.data())
 def test_the_store_holds_what_a_file_says_that_grew(
-    name: str, house: Workspace, tmp_path: Path, data: st.DataObject
+    name: str, workspace: Workspace, tmp_path: Path, data: st.DataObject
 ) -> None:
     raw = data.draw(damaged(partial(corpora.stretches, name)))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=3).map(sorted))
@@ -97,9 +97,9 @@ def test_the_store_holds_what_a_file_says_that_grew(
         assert not taken.progress.unreadable, missed(file)
         source = formats.FORMATS_BY_NAME[place.source]
         found = list(source.read(file, None, agent="own", now=READ_AT))
-        told = {r.event_id for r in found if isinstance(r, Event)}
+        shown = {r.event_id for r in found if isinstance(r, Event)}
         thoughts = {r.thought_id for r in found if isinstance(r, Thought)}
-        assert set(events.get(told)) == told
+        assert set(events.get(shown)) == shown
         assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
             thoughts
         )
@@ -110,13 +110,13 @@ def test_the_store_holds_what_a_file_says_that_grew(
 @often(40)
 @given(data=st.data())
 def test_the_spool_is_emptied_whatever_hooks_left_in_it(
-    house: Workspace, data: st.DataObject
+    workspace: Workspace, data: st.DataObject
 ) -> None:
     some = data.draw(
         st.lists(damaged(lambda: [corpora.payloads()]), min_size=1, max_size=3)
         | records(lambda: [corpora.payloads()])
     )
-    spool = Spool(house.paths.spool)
+    spool = Spool(workspace.paths.spool)
     spool.create()
     for raw in some:
         (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)

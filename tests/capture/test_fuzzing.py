@@ -101,12 +101,12 @@ def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @often(60)
 @given(data=st.data())
 def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
-    told = data.draw(records(partial(corpora.stretches, name)))
+    shown = data.draw(records(partial(corpora.stretches, name)))
     source, account = formats.FORMATS_BY_NAME[name], Counter[str]()
     cursor, raw = Cursor(), b""
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
-        for line in told:
+        for line in shown:
             raw += line + b"\n"
             file.write_bytes(raw)
             before = cursor.state
@@ -137,20 +137,20 @@ def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
     file = corpora.path(name, tmp_path)
     deep = ("[" * depth + "]" * depth).encode()
     for number, fields in enumerate(made):
-        told = [json.dumps(one).encode() for one in made]
-        behind = texts(read(source, written(file, told[number + 1 :])))
+        shown = [json.dumps(one).encode() for one in made]
+        behind = texts(read(source, written(file, shown[number + 1 :])))
         for place in fields:
             spoilt = json.dumps(fields | {place: "@"}).encode()
-            told[number] = spoilt.replace(b'"@"', deep)
-            found = read(source, written(file, told))
+            shown[number] = spoilt.replace(b'"@"', deep)
+            found = read(source, written(file, shown))
             assert cursor_of(found).offset == file.stat().st_size
             if name == "plain":
                 # Its records say nothing of each other.
                 assert behind <= texts(found)
 
 
-def written(file: Path, told: list[bytes]) -> Path:
-    file.write_bytes(b"".join(line + b"\n" for line in told))
+def written(file: Path, shown: list[bytes]) -> Path:
+    file.write_bytes(b"".join(line + b"\n" for line in shown))
     return file
 
 
@@ -192,15 +192,15 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
 def said(found: list[ParsedItem]) -> object:
     """What must be equal however a file was read."""
     facts: dict[tuple[str, str], dict[str, Any]] = {}
-    for told in (r for r in found if isinstance(r, SessionMetadata)):
-        known = facts.setdefault((told.agent, told.session_id), {})
+    for shown in (r for r in found if isinstance(r, SessionMetadata)):
+        known = facts.setdefault((shown.agent, shown.session_id), {})
         # The latest word counts, but of the folder the earliest.
         for name in ("branch", "model", "title", "forked_from"):
-            known[name] = getattr(told, name) or known.get(name)
-        known["created_by"] = known.get("created_by") or told.created_by
-        at = told.at or corpora.AT
-        if (told.cwd or told.project) and at < known.get("at", READ_AT):
-            known |= {"at": at, "cwd": told.cwd, "project": told.project}
+            known[name] = getattr(shown, name) or known.get(name)
+        known["created_by"] = known.get("created_by") or shown.created_by
+        at = shown.at or corpora.AT
+        if (shown.cwd or shown.project) and at < known.get("at", READ_AT):
+            known |= {"at": at, "cwd": shown.cwd, "project": shown.project}
     helpers = {
         (r.session_id, r.subagent): r for r in found if isinstance(r, SubagentMetadata)
     }
@@ -228,14 +228,14 @@ def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
         file.write_bytes(raw)
         last, whole = read(aider.FORMAT, file, cursor), read(aider.FORMAT, file)
     assert said(pieces + last) == said(whole)
-    told = {
+    shown = {
         r.line: r.reason for r in whole if isinstance(r, InvalidRecord | SkippedRecord)
     }
-    first = min((line for line, why in told.items() if why != "header"), default=None)
+    first = min((line for line, why in shown.items() if why != "header"), default=None)
     kept = "".join(r.text for r in whole if isinstance(r, Event))
     for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), 1):
         # What is not kept is told of by the first line of its block.
-        is_told = number in told or (first is not None and first <= number)
+        is_told = number in shown or (first is not None and first <= number)
         assert is_told or letters(line) in letters(kept), line
 
 
@@ -264,14 +264,14 @@ def test_all_records_of_a_line_are_found(
 def test_every_payload_of_a_hook_is_kept_or_said_why_not(data: st.DataObject) -> None:
     payloads = corpora.payloads()
     some = st.lists(st.sampled_from(payloads).flatmap(spoilt), min_size=1, max_size=4)
-    told = data.draw(some)
+    shown = data.draw(some)
     between = data.draw(st.sampled_from((b"\n", b"\r\n", b"\n\n", b" ")))
-    raw = between.join(told)
+    raw = between.join(shown)
     if data.draw(st.booleans()):
-        raw = b"[" + b",".join(told) + b"]"
+        raw = b"[" + b",".join(shown) + b"]"
     account = accounted(raw)
-    assert account.total() >= len(told)
-    for one in told:
+    assert account.total() >= len(shown)
+    for one in shown:
         assert accounted(one).total() >= 1
 
 
@@ -296,8 +296,8 @@ def accounted(raw: bytes) -> Counter[str]:
 def test_every_message_of_a_document_is_kept_or_said_why_not(
     data: st.DataObject,
 ) -> None:
-    told = [json.loads(line) for line in data.draw(records(gemini_messages))]
-    header = {"sessionId": "s1", "projectHash": "p", "messages": told}
+    shown = [json.loads(line) for line in data.draw(records(gemini_messages))]
+    header = {"sessionId": "s1", "projectHash": "p", "messages": shown}
     header |= data.draw(
         st.dictionaries(st.sampled_from(sorted(header)), odd, max_size=1)
     )
@@ -313,7 +313,7 @@ def test_every_message_of_a_document_is_kept_or_said_why_not(
     assert [r for r in first if isinstance(r, accounts)]
     if cut < len(raw):
         assert isinstance(found[0], FileReplaced)
-        number = len(told) if header["messages"] is told else 0
+        number = len(shown) if header["messages"] is shown else 0
         assert len([r for r in found if isinstance(r, accounts)]) >= number + 1
 
 

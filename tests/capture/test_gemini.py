@@ -95,7 +95,7 @@ def test_prompts_and_replies_are_messages(tmp_path: Path) -> None:
     ]
 
 
-def test_a_message_written_again_with_its_calls_is_told_once(tmp_path: Path) -> None:
+def test_a_message_repeated_with_its_calls_is_read_once(tmp_path: Path) -> None:
     first = message(2, "gemini", "I look.")
     running = first | {"toolCalls": [call("c1", "executing", None)]}
     done = first | {"toolCalls": [call("c1")]}
@@ -112,7 +112,7 @@ def test_a_message_written_again_with_its_calls_is_told_once(tmp_path: Path) -> 
 FURTHER = message(2, "gemini", "I will look at the file and fix it.")
 
 
-def test_of_a_reply_that_is_told_further_the_longest_telling_is_taken(
+def test_the_longest_version_of_a_growing_reply_is_used(
     tmp_path: Path,
 ) -> None:
     begun = message(2, "gemini", "I will")
@@ -135,7 +135,7 @@ def test_every_telling_of_a_reply_is_accounted_for(tmp_path: Path) -> None:
     assert len([r for r in found if r != SkippedRecord("header", 1)]) == 3
 
 
-def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> None:
+def test_a_reply_is_held_back_while_it_may_be_continued(tmp_path: Path) -> None:
     file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
     soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
     found = list(gemini.FORMAT.read(file, None, agent="x", now=soon))
@@ -187,7 +187,7 @@ def test_what_was_rewound_was_said_all_the_same(tmp_path: Path) -> None:
     assert [e.text for e in found] == ["first", "reply", "second"]
 
 
-def test_a_snapshot_tells_what_is_new_and_repeats_nothing(tmp_path: Path) -> None:
+def test_a_snapshot_adds_new_messages_only(tmp_path: Path) -> None:
     first = message(1, "user", "continue")
     renamed = {**first, "id": "other"}
     summary = message(5, "user", "<state_snapshot>all of it</state_snapshot>")
@@ -244,7 +244,7 @@ def test_thoughts_are_kept_apart(tmp_path: Path) -> None:
     assert (thought_.text, thought_.at.second) == ("Plan\nFirst the tests.", 1)
 
 
-def test_only_names_that_are_unique_are_told_as_origins(tmp_path: Path) -> None:
+def test_only_unique_names_are_origins(tmp_path: Path) -> None:
     name = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
     unique = message(1, "user", "hi") | {"id": name}
     found = told(tmp_path, unique, message(2, "gemini", "hello"))
@@ -258,14 +258,14 @@ def test_a_folder_with_the_projects_hash_is_the_sessions_folder(tmp_path: Path) 
     assert {(f.cwd, f.project) for f in found} == {("/home/ada/shop", "")}
 
 
-def test_the_note_beside_the_chats_tells_the_folder(tmp_path: Path) -> None:
+def test_the_note_beside_the_chats_gives_the_folder(tmp_path: Path) -> None:
     file = written(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
     (file.parent.parent / ".project_root").write_text("/home/ada/shop\n")
     found = [r for r in readings(file) if isinstance(r, SessionMetadata)]
     assert {f.cwd for f in found} == {"/home/ada/shop"}
 
 
-def test_title_and_model_are_told_at_the_end(tmp_path: Path) -> None:
+def test_title_and_model_come_at_the_end(tmp_path: Path) -> None:
     told = message(1, "gemini", "hi", model="gemini-3-pro"), {"$set": {"summary": "T"}}
     found = readings(written(tmp_path, as_lines(HEADER, *told)))
     facts = [r for r in found if isinstance(r, SessionMetadata)][-1]

@@ -134,14 +134,14 @@ def test_a_homeless_user_has_no_spool(tmp_path: Path) -> None:
         "try: hook.spool_folder()\n"
         "except OSError as error: print(error)"
     )
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", code],
         env=environment(),
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert told.stdout == "no home folder\n"
+    assert shown.stdout == "no home folder\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -296,7 +296,7 @@ def test_nobody_reads_what_it_never_says(command: list[str], tmp_path: Path) -> 
         (["anything", "--else", "-h"], ""),
     ],
 )
-def test_who_told_it_stands_in_the_name(
+def test_the_source_is_part_of_the_name(
     words: list[str], ending: str, tmp_path: Path
 ) -> None:
     spool = tmp_path / "spool"
@@ -312,7 +312,7 @@ def test_the_manual_shows_the_shell_script_as_it_is() -> None:
     assert f"```sh\n{Path(SHELL[1]).read_text('utf-8')}```" in manual
 
 
-def test_whoever_installs_it_may_say_where_the_spool_is(tmp_path: Path) -> None:
+def test_the_folder_of_the_spool_can_be_chosen_at_installation(tmp_path: Path) -> None:
     spool = tmp_path / "told"
     env = environment(MEMTUI_SPOOL=str(tmp_path / "not this one"))
     command = [*INSTALLED, "--spool", str(spool), "--agent", "codex"]
@@ -321,7 +321,7 @@ def test_whoever_installs_it_may_say_where_the_spool_is(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["told"]
 
 
-def test_the_shell_says_who_told_it_in_the_same_way(tmp_path: Path) -> None:
+def test_the_shell_names_the_agent_in_the_same_way(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     env = {"PATH": os.defpath, "MEMTUI_SPOOL": str(spool)}
     hook(PAYLOAD, env, tmp_path, command=[*SHELL, "copilot-cli", "agentStop"])
@@ -376,10 +376,10 @@ def test_it_loads_nothing_the_interpreter_has_not() -> None:
         "import sys; before = set(sys.modules); import memtui.hook;"
         "print(sorted(set(sys.modules) - before))"
     )
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True
     )
-    assert told.stdout == "['memtui', 'memtui.hook']\n"
+    assert shown.stdout == "['memtui', 'memtui.hook']\n"
 
 
 def console_script(folder: Path) -> str:

@@ -138,7 +138,7 @@ def test_the_memory_clients_own_form_is_understood() -> None:
     assert event.timestamp == datetime(2025, 3, 14, 9, 58, tzinfo=UTC)
 
 
-def test_other_agents_hooks_are_told_by_their_transcripts_and_names() -> None:
+def test_hooks_of_other_agents_are_recognized() -> None:
     codex = claude(
         "UserPromptSubmit", prompt="hi", transcript_path="/h/.codex/sessions/r.jsonl"
     )
@@ -325,9 +325,9 @@ def test_what_a_program_added_to_a_prompt_is_set_apart(
 
 
 def test_the_summary_of_a_compaction_becomes_that_of_the_session(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
     summary = "The cart is emptied after checkout."
     payloads = (
@@ -336,7 +336,7 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
     )
     for number, payload in enumerate(payloads):
         (new / f"{number}.json").write_text(json.dumps(payload))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         found = sessions.get("claude-code", "s1")
     assert found and found.summary == summary

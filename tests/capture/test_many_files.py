@@ -51,30 +51,30 @@ def write(projects: Path, number: int, minute: int = 0) -> Path:
 
 
 @pytest.mark.full
-def test_what_stands_above_many_new_files_is_made_once(
+def test_ancestors_of_many_new_files_are_rolled_up_once(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(summarization, "PATIENCE_S", 600.0)
     for number in range(FILES):
         write(projects, number)
-    house = Workspace(in_home(tmp_path / "home"), WATCHING)
-    with run_pipeline(house) as watched:
+    workspace = Workspace(in_home(tmp_path / "home"), WATCHING)
+    with run_pipeline(workspace) as watched:
         watched.wait_until(lambda: status.read_stats().messages == FILES)
         watched.wait_until(
             lambda: status.read_stats().pending == 0 and TocLevel.YEAR in made()
         )
     assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}
-    house.stop()
+    workspace.stop()
 
 
-def test_what_the_watch_tells_of_is_read_before_what_waits(
+def test_notified_files_are_read_before_pending_ones(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tail, "FILES_PER_STEP", 2)
     for number in range(9):
         write(projects, number)
-    house = Workspace(in_home(tmp_path / "home"), WATCHING)
-    reader = house.pipeline._tail
+    workspace = Workspace(in_home(tmp_path / "home"), WATCHING)
+    reader = workspace.pipeline._tail
     assert reader.step() == 2
     monkeypatch.setattr(
         reader, "_reported_changes", lambda: iter([write(projects, 9, 1)])
@@ -83,13 +83,13 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
     with database.connection():
         texts = {text for (text,) in EventRow.select(EventRow.text).tuples()}
     assert len(texts) == 4 and "Word 9" in texts
-    house.stop()
+    workspace.stop()
 
 
 @pytest.mark.parametrize(("patience_s", "is_made"), [(0.0, True), (600.0, False)])
 @pytest.mark.full
 def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
-    house: Workspace,
+    workspace: Workspace,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     patience_s: float,
@@ -97,7 +97,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
 ) -> None:
     monkeypatch.setattr(summarization, "PATIENCE_S", patience_s)
     monkeypatch.setattr(summarization, "MAX_SHARE", 0)
-    loop = Worker(house.pipeline._stages(), lambda _: None)
+    loop = Worker(workspace.pipeline._stages(), lambda _: None)
     for turn in range(8):
         lines = [
             json.dumps(
@@ -112,7 +112,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
         ]
         file = tmp_path / f"{turn}.jsonl"
         file.write_text("\n".join(lines) + "\n")
-        assert list(house.pipeline.importer().run([file]))
+        assert list(workspace.pipeline.importer().run([file]))
         assert loop.run_round()
     assert (made()["year"] > 0) is is_made
     assert made()["segment"] > 0

@@ -53,11 +53,11 @@ BOTH = [
 
 @pytest.fixture
 def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
-    """A house that watches the projects' folder and no agent's own."""
+    """A workspace that watches the projects' folder and no agent's own."""
     settings = Settings(capture_folders=(str(projects),))
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    yield house
-    house.stop()
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    yield workspace
+    workspace.stop()
 
 
 def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
@@ -76,19 +76,19 @@ def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
 
 
 def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
-    house: Workspace, projects: Path
+    workspace: Workspace, projects: Path
 ) -> None:
-    for _ in house.pipeline.importer().run([projects]):
+    for _ in workspace.pipeline.importer().run([projects]):
         pass
     assert kept() == BOTH
 
 
 def test_files_of_no_format_are_counted_and_named(
-    house: Workspace, projects: Path
+    workspace: Workspace, projects: Path
 ) -> None:
     other = projects / "shop" / "qwen.jsonl"
     other.write_text('{"type": "user", "sessionId": "s", "message": {"parts": []}}\n')
-    done = house.pipeline.importer()
+    done = workspace.pipeline.importer()
     for _ in done.run([projects]):
         pass
     assert (done.progress.files, done.progress.unreadable) == (3, 1)

@@ -160,7 +160,9 @@ def test_a_conversation_in_use_is_read(agent: Agent, path: Path) -> None:
     assert SkippedRecord("step-start") in found
 
 
-def test_a_session_is_told_before_its_first_event(agent: Agent, path: Path) -> None:
+def test_session_metadata_comes_before_the_first_event(
+    agent: Agent, path: Path
+) -> None:
     agent.says(1, "user", "hi", model={"providerID": "x", "modelID": "glm"})
     found = readings(path)
     facts = [r for r in found if isinstance(r, SessionMetadata)]
@@ -202,9 +204,7 @@ def test_a_helpers_words_belong_to_the_session_above(agent: Agent, path: Path) -
     assert {r.session_id for r in found if isinstance(r, SessionMetadata)} == {"s1"}
 
 
-def test_what_the_program_added_to_a_prompt_is_told_apart(
-    agent: Agent, path: Path
-) -> None:
+def test_text_added_to_a_prompt_is_separated(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "Explain a.py")
     agent.part(1, "text", "b", text="the file's text", synthetic=True)
     url = f"data:image/png;base64,{'A' * 4096}"
@@ -228,7 +228,7 @@ def test_a_summary_of_the_agents_own_is_no_answer(agent: Agent, path: Path) -> N
     )
 
 
-def test_errors_are_told(agent: Agent, path: Path) -> None:
+def test_errors_are_reported(agent: Agent, path: Path) -> None:
     agent.message(
         1, "assistant", error={"name": "APIError", "data": {"message": "429"}}
     )

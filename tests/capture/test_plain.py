@@ -101,8 +101,8 @@ def only_event(*records: object) -> Event:
 
 def test_what_a_memory_kept_it_keeps() -> None:
     other = "01JPA1H6Z4TVWXYZ0123456789"
-    told = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
-    event = only_event(kept(source_hash="5f0c1b7a9e2d4c68", copies=told))
+    shown = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
+    event = only_event(kept(source_hash="5f0c1b7a9e2d4c68", copies=shown))
     assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
     assert event.provenance == Provenance(
         "hook",
@@ -140,7 +140,7 @@ def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:
     assert InvalidRecord("an id that memtui did not make", 1) in read(kept(id="mine"))
 
 
-def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
+def test_session_metadata_comes_before_the_events_and_once_with_one() -> None:
     session = {
         "record": "session",
         "session_id": "s1",
@@ -165,14 +165,16 @@ def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
             if name not in ("record", "session_id", "agent", "timestamp")
         },
     )
-    told = read(session, line(agent="claude-code"), line(agent="claude-code", text="b"))
-    kinds = [type(one).__name__ for one in told]
+    shown = read(
+        session, line(agent="claude-code"), line(agent="claude-code", text="b")
+    )
+    kinds = [type(one).__name__ for one in shown]
     said = "SessionMetadata"
     assert kinds == [said, said, "Event", said, "Event", said]
-    assert {one for one in told if isinstance(one, SessionMetadata)} == {facts}
+    assert {one for one in shown if isinstance(one, SessionMetadata)} == {facts}
 
 
-def test_subagents_and_thoughts_are_told_of() -> None:
+def test_subagents_and_thoughts_are_shown() -> None:
     about = {"session_id": "s1", "agent": "a"}
     helper = {"record": "subagent", **about, "subagent": "h", "task": "Look"}
     at = {"timestamp": "2025-03-14T10:00:00Z"}
@@ -206,9 +208,9 @@ def test_a_record_that_is_no_event_must_say_what_it_is_of(
 def test_the_examples_of_the_manual_are_taken() -> None:
     manual = Path(__file__).parents[2] / "docs" / "jsonl.md"
     lines = [text for text in manual.read_text().splitlines() if text[:1] == "{"]
-    told = read(*(json.loads(text) for text in lines))
-    first, second = [one for one in told if isinstance(one, Event)]
-    assert not [one for one in told if isinstance(one, InvalidRecord | SkippedRecord)]
+    shown = read(*(json.loads(text) for text in lines))
+    first, second = [one for one in shown if isinstance(one, Event)]
+    assert not [one for one in shown if isinstance(one, InvalidRecord | SkippedRecord)]
     # Its id is the one that its words give it, as the manual says.
     again = {k: v for k, v in json.loads(lines[2]).items() if k != "id"}
     assert only_event(again).event_id == second.event_id != first.event_id

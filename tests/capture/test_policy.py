@@ -37,14 +37,14 @@ EVERYTHING = CapturePolicy()
 
 
 @pytest.fixture
-def open_store(house: Workspace) -> Iterator[Workspace]:
+def open_store(workspace: Workspace) -> Iterator[Workspace]:
     with database.connection():
-        yield house
+        yield workspace
 
 
 def facts(**more: Any) -> SessionMetadata:
-    told: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
-    return SessionMetadata("claude-code", "s1", **told)
+    shown: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
+    return SessionMetadata("claude-code", "s1", **shown)
 
 
 def said(text: str, **metadata: str) -> Event:
@@ -68,7 +68,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
     thought = events.make_thought(
         agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
     )
-    told = through(
+    shown = through(
         gate,
         facts(title=f"Why is {KEY} refused?"),
         said(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
@@ -76,8 +76,8 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
         SubagentMetadata("claude-code", "s1", "a1", task=f"try {KEY}"),
         Cursor(1, 1, "", {"calls": [{"tool_input": f"A={KEY}"}]}),
     )
-    assert KEY not in repr(told)
-    assert repr(told).count("[redacted: anthropic key]") == 6
+    assert KEY not in repr(shown)
+    assert repr(shown).count("[redacted: anthropic key]") == 6
     assert gate.redaction_counts == {"anthropic key": 5}
     with database.transaction():
         gate.store_redaction_counts(1)
@@ -91,9 +91,9 @@ def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
 
 
 def test_a_session_is_given_its_project(open_store: Workspace) -> None:
-    (told,) = through(IngestFilter(EVERYTHING), facts())
-    assert isinstance(told, SessionMetadata)
-    assert told.project == "shop"
+    (shown,) = through(IngestFilter(EVERYTHING), facts())
+    assert isinstance(shown, SessionMetadata)
+    assert shown.project == "shop"
     (named,) = through(IngestFilter(EVERYTHING), facts(project="The Shop"))
     assert isinstance(named, SessionMetadata)
     assert named.project == "The Shop"
@@ -129,8 +129,8 @@ def test_a_forgotten_project_does_not_come_back(
         tombstones.add([Tombstone(TombstoneKind.PROJECT, "ferry")], 2)
     gate = IngestFilter(EVERYTHING)
     for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
-        told = through(gate, gone, said("hello"))
-        assert told == [SkippedRecord("of a project that was forgotten")]
+        shown = through(gate, gone, said("hello"))
+        assert shown == [SkippedRecord("of a project that was forgotten")]
     assert gate.forgotten_count == 2
     for other in (facts(cwd="/home/ada/shop"), facts(cwd="/home/ada/ferry")):
         assert len(through(IngestFilter(EVERYTHING), other, said("hello"))) == 2
@@ -140,19 +140,19 @@ def test_facts_without_a_folder_do_not_let_a_left_session_in(
     open_store: Workspace,
 ) -> None:
     gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
-    told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
-    assert told == [SkippedRecord("excluded by shop")]
+    shown = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
+    assert shown == [SkippedRecord("excluded by shop")]
 
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GITHUB = "[redacted: github token]"
 
 
-def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
+def test_sessions_and_subagents_are_shown_without_secrets(
     open_store: Workspace,
 ) -> None:
     names = ("branch", "model", "created_by", "title", "project")
-    told = through(
+    shown = through(
         IngestFilter(EVERYTHING),
         facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
         SubagentMetadata(
@@ -162,14 +162,14 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
         SkippedRecord(f"unknown record type {TOKEN!r}", 4),
         PendingRecord(f"a call of {TOKEN}", 5),
     )
-    assert TOKEN not in repr(told)
-    assert told[0] == facts(
+    assert TOKEN not in repr(shown)
+    assert shown[0] == facts(
         **dict.fromkeys(names, GITHUB), cwd=f"/srv/{GITHUB}", root=f"/srv/{GITHUB}"
     )
-    assert told[1] == SubagentMetadata("claude-code", "s1", *[GITHUB] * 4)
-    assert isinstance(told[2], Event)
-    assert told[2].subagent == GITHUB
-    assert told[3:] == [
+    assert shown[1] == SubagentMetadata("claude-code", "s1", *[GITHUB] * 4)
+    assert isinstance(shown[2], Event)
+    assert shown[2].subagent == GITHUB
+    assert shown[3:] == [
         SkippedRecord(f"unknown record type '{GITHUB}'", 4),
         PendingRecord(f"a call of {GITHUB}", 5),
     ]
@@ -186,24 +186,24 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(
         "input_tokens": "14203",
     }
     event = said("hello", **kept, password="Qw9PN5LbYZTM", kind=TOKEN)
-    (told,) = through(IngestFilter(EVERYTHING), event)
-    assert isinstance(told, Event)
-    assert told.metadata == {
+    (shown,) = through(IngestFilter(EVERYTHING), event)
+    assert isinstance(shown, Event)
+    assert shown.metadata == {
         **kept,
         "password": "[redacted: password]",
         "kind": GITHUB,
     }
 
 
-def test_a_reason_is_told_without_its_secrets(open_store: Workspace) -> None:
+def test_a_reason_is_shown_without_its_secrets(open_store: Workspace) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
     gate = IngestFilter(EVERYTHING)
-    (told,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
-    assert told == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
+    (shown,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
+    assert shown == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
     assert gate.redaction_counts == {"anthropic key": 1}
 
 
-def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
+def test_a_payload_says_whether_it_may_be_stored(
     open_store: Workspace,
 ) -> None:
     shop = {"session_id": "s1", "cwd": "/home/ada/shop"}

@@ -181,19 +181,19 @@ def test_queued_prompts_delivered_with_a_notification_are_stored_once() -> None:
 
 
 def test_a_hook_and_a_transcript_divide_a_text_alike(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     whole = f"{TEAMMATE}\n{WORDS}"
     payload = test_hooks.claude("UserPromptSubmit", prompt=whole)
     payload["timestamp"] = "2025-03-14T10:00:01Z"
     assert said(test_hooks.told(payload)) == [EventRole.SYSTEM, WORDS]
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
     (new / "1.json").write_text(json.dumps(payload))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     file = tmp_path / "s1.jsonl"
     file.write_text(json.dumps(user(1, whole)) + "\n")
-    list(house.pipeline.importer().run([file]))
+    list(workspace.pipeline.importer().run([file]))
     with database.connection():
         stored = db.execute_sql("SELECT role, text FROM events ORDER BY ordinal")
         assert stored.fetchall() == [("system", TEAMMATE), ("user", WORDS)]

@@ -42,11 +42,11 @@ def objects(file: Path) -> Iterator[tuple[int, Fields]]:
     """The JSON objects of a file with their lines, whatever else stands there."""
     for number, line in enumerate(file.read_text(errors="replace").split("\n")):
         try:
-            told = json.loads(line)
+            shown = json.loads(line)
         except ValueError:
             continue
-        if isinstance(told, dict):
-            yield number, told
+        if isinstance(shown, dict):
+            yield number, shown
 
 
 def words(content: object, *kinds: str) -> str:
@@ -54,15 +54,15 @@ def words(content: object, *kinds: str) -> str:
     if isinstance(content, str):
         return content.strip()
     blocks = content if isinstance(content, list) else []
-    told = [b for b in blocks if isinstance(b, dict) and b.get("type") in kinds]
+    shown = [b for b in blocks if isinstance(b, dict) and b.get("type") in kinds]
     plain = [b for b in blocks if isinstance(b, str)]
-    said = [b.get("text", f"[{b['type']}]") for b in told]
+    said = [b.get("text", f"[{b['type']}]") for b in shown]
     return "\n\n".join(t for t in (*plain, *said) if t.strip()).strip()
 
 
-def is_time(told: object) -> bool:
+def is_time(shown: object) -> bool:
     try:
-        return bool(datetime.fromisoformat(str(told)))
+        return bool(datetime.fromisoformat(str(shown)))
     except ValueError:
         return False
 
@@ -80,7 +80,7 @@ WRAPPED = re.compile(
 def claude(file: Path, found: Found) -> None:
     taken: Counter[str] = Counter()
     for number, outer in objects(file):
-        told, within = outer, outer.get("data")
+        shown, within = outer, outer.get("data")
         queued = str(outer.get("content") or "").strip()
         if outer.get("operation") == "enqueue" and not re.match(
             r'/|\{"task_id"|<task-notification', queued
@@ -88,20 +88,20 @@ def claude(file: Path, found: Found) -> None:
             taken[queued] += 1
             found.add("user", outer["sessionId"], queued, taken[queued])
         if isinstance(within, dict) and within.get("type") == "agent_progress":
-            told = {**outer, **within["message"]}
-        message = told.get("message")
-        if told.get("type") not in ("user", "assistant") or not is_time(
-            told.get("timestamp")
+            shown = {**outer, **within["message"]}
+        message = shown.get("message")
+        if shown.get("type") not in ("user", "assistant") or not is_time(
+            shown.get("timestamp")
         ):
             continue
         if not isinstance(message, dict) or "content" not in message:
             continue
-        role, session = told["type"], told.get("sessionId")
+        role, session = shown["type"], shown.get("sessionId")
         said = words(message["content"], "text", "image", "document")
-        origin = told.get("origin") or {}
+        origin = shown.get("origin") or {}
         is_injected = role == "user" and (
-            told.get("isMeta")
-            or told.get("isCompactSummary")
+            shown.get("isMeta")
+            or shown.get("isCompactSummary")
             or origin.get("kind", "human") != "human"
             or WRAPPED.match(said)
         )
@@ -111,7 +111,7 @@ def claude(file: Path, found: Found) -> None:
             if role == "user" and taken[said]:
                 taken[said] -= 1
                 continue
-            found.add(role, session, name or told.get("uuid") or (file, number))
+            found.add(role, session, name or shown.get("uuid") or (file, number))
 
 
 CODEX_WRAPPED = re.compile(
@@ -121,7 +121,7 @@ CODEX_WRAPPED = re.compile(
 
 
 def codex(file: Path, found: Found) -> None:
-    told: dict[str, Counter[tuple[str, str]]] = {"item": Counter(), "event": Counter()}
+    shown: dict[str, Counter[tuple[str, str]]] = {"item": Counter(), "event": Counter()}
     for _, fields in objects(file):
         payload = fields.get("payload", fields)
         kind, role, way = payload.get("type"), payload.get("role"), "item"
@@ -136,9 +136,9 @@ def codex(file: Path, found: Found) -> None:
         said = words(content, "text", "input_text", "output_text")
         is_injected = role == "user" and CODEX_WRAPPED.match(said)
         if role in ("user", "assistant") and said and not is_injected:
-            told[way][role, said] += 1
+            shown[way][role, said] += 1
     # Most stand there twice, once in either way.
-    for (role, said), number in (told["item"] | told["event"]).items():
+    for (role, said), number in (shown["item"] | shown["event"]).items():
         for place in range(number):
             found.add(role, file, said, place)
 
@@ -156,8 +156,8 @@ def copilot(file: Path, found: Found) -> None:
 
 def gemini(file: Path, found: Found) -> None:
     text = file.read_text()
-    told = [json.loads(text)] if file.suffix == ".json" else []
-    records = told or [fields for _, fields in objects(file)]
+    shown = [json.loads(text)] if file.suffix == ".json" else []
+    records = shown or [fields for _, fields in objects(file)]
     session = next((r["sessionId"] for r in records if "sessionId" in r), None)
     for record in records if session else ():
         snapshot = record.get("messages") or record.get("$set", {}).get("messages")
@@ -180,8 +180,8 @@ def opencode(file: Path, found: Found) -> None:
         return
     storage, session = file.parents[2], json.loads(file.read_text())["id"]
     parts = [json.loads(f.read_text()) for f in storage.glob("part/**/*.json")]
-    for told in (storage / "message" / session).glob("*.json"):
-        message = json.loads(told.read_text())
+    for shown in (storage / "message" / session).glob("*.json"):
+        message = json.loads(shown.read_text())
         beside = (storage / "part" / message["id"]).glob("*.json")
         mine = [json.loads(part.read_text()) for part in beside]
         mine += [part for part in parts if part.get("messageID") == message["id"]]
@@ -274,7 +274,7 @@ Row = Callable[..., None]
 
 @pytest.mark.parametrize("name", PLACES)
 def test_every_message_of_a_source_is_kept(
-    name: str, house: Workspace, shared: Path, capture_matrix: Row
+    name: str, workspace: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
     source, count, places = PLACES[name]
     found = Found()
@@ -283,28 +283,28 @@ def test_every_message_of_a_source_is_kept(
         for file in files:
             if file.suffix in (".json", ".jsonl", ".md") and file.is_file():
                 count(file, found)
-        for _ in house.pipeline.importer().run([place]):
+        for _ in workspace.pipeline.importer().run([place]):
             pass
     check(name, source, found, capture_matrix)
 
 
 @pytest.mark.parametrize("name", ["hooks", "hook_sessions"])
-def test_every_message_a_hook_told_is_kept(
-    name: str, house: Workspace, shared: Path, capture_matrix: Row
+def test_every_message_from_a_hook_is_stored(
+    name: str, workspace: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
-    found, new = Found(), house.paths.spool / "new"
+    found, new = Found(), workspace.paths.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
-    told = [
+    shown = [
         fields.get("payload", fields)
         for file in sorted((shared / name).rglob("*.jsonl"))
         for _, fields in objects(file)
     ]
-    for number, payload in enumerate(told):
+    for number, payload in enumerate(shown):
         hook(number, payload, found)
         file = new / f"{number:06}.json"
         file.write_text(json.dumps(payload))
         os.utime(file, (1_750_000_000 + number, 1_750_000_000 + number))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     check(name, "hooks", found, capture_matrix)
     assert list(new.iterdir()) == []
 

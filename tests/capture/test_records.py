@@ -94,7 +94,7 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n", '\n{"prompt": "and', "\n{}\n"])
 @pytest.mark.parametrize(
-    "told",
+    "shown",
     [
         '{"hook_event_name":"UserPromptSubmit","password":"Qw9lzDbwlhPk',
         '{"tool_input":"{\\"password\\":\\"Qw9lzDbwlhPk',
@@ -104,8 +104,8 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
         + ' Qw9lzDbwlhP"',
     ],
 )
-def test_what_is_torn_within_a_secret_does_not_keep_it(told: str, ending: str) -> None:
-    kept = put_aside((told + ending).encode())
+def test_what_is_torn_within_a_secret_does_not_keep_it(shown: str, ending: str) -> None:
+    kept = put_aside((shown + ending).encode())
     assert b"Qw9lzDbwlhPk" not in kept.raw
     assert KEY[3:].encode() not in kept.raw.replace(b"\\u00", b"")
     assert f"{ord(KEY[9]):04x}".encode() not in kept.raw
@@ -131,15 +131,18 @@ def test_what_has_no_secret_stays_byte_for_byte() -> None:
 
 
 def test_only_what_was_refused_is_put_aside() -> None:
-    told = [prompt("taken"), prompt("later", **NOVEL), {"hook_event_name": "Setup"}]
-    remnant = put_aside("\n".join(json.dumps(one) for one in told).encode())
-    assert [json.loads(line) for line in remnant.raw.splitlines()] == [told[1]]
+    shown = [prompt("taken"), prompt("later", **NOVEL), {"hook_event_name": "Setup"}]
+    remnant = put_aside("\n".join(json.dumps(one) for one in shown).encode())
+    assert [json.loads(line) for line in remnant.raw.splitlines()] == [shown[1]]
     assert reasons_of(remnant) == ["line 1: unknown hook event 'Novelty'"]
 
 
 def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
-    told = [prompt("mine", cwd="/diary", **NOVEL), prompt("ours", cwd="/shop", **NOVEL)]
-    raw = "\n".join(json.dumps(one) for one in told).encode()
+    shown = [
+        prompt("mine", cwd="/diary", **NOVEL),
+        prompt("ours", cwd="/shop", **NOVEL),
+    ]
+    raw = "\n".join(json.dumps(one) for one in shown).encode()
 
     def why_not(fields: dict[str, object]) -> str:
         return "excluded" if fields["cwd"] == "/diary" else ""
@@ -151,7 +154,7 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
     assert (remnant.raw, remnant.invalid, len(remnant.skipped)) == (b"", (), 2)
 
 
-def test_of_a_list_what_is_no_record_is_put_aside_alone() -> None:
+def test_only_invalid_records_of_a_list_are_quarantined() -> None:
     remnant = put_aside(json.dumps([prompt("taken"), "stray", 7]).encode())
     assert remnant.raw == b'"stray"\n7\n'
     said = "not a JSON object"

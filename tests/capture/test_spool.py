@@ -35,7 +35,7 @@ def letter(name: str) -> SpoolFile:
         ("mine.json", ("", "")),
     ],
 )
-def test_a_name_says_who_told_it_or_nothing(name: str, said: tuple[str, str]) -> None:
+def test_a_name_has_its_agent_or_nothing(name: str, said: tuple[str, str]) -> None:
     assert (letter(name).agent, letter(name).event) == said
 
 
@@ -105,7 +105,7 @@ def test_a_transcript_of_a_folder_that_is_not_utf_8_is_read(
 
 
 def test_a_file_that_cannot_be_read_is_quarantined_alone(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(raw: bytes, **details: Any) -> Any:
         if b"s2" in raw:
@@ -114,11 +114,11 @@ def test_a_file_that_cannot_be_read_is_quarantined_alone(
 
     original = hooks.read
     monkeypatch.setattr(hooks, "read", read)
-    home = house.paths.spool.parent
+    home = workspace.paths.spool.parent
     for number in range(1, 4):
         leave(home, number, "/w")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().events == 2
-    (entry,) = house.quarantine.page().entries
+    (entry,) = workspace.quarantine.page().entries
     assert "cannot be read: ZeroDivisionError" in entry.reasons[0]
-    assert house.quarantine.show(entry.name).text
+    assert workspace.quarantine.show(entry.name).text

@@ -49,16 +49,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
-    """A house that reads Claude Code's transcripts as they are written."""
+    """A workspace that reads Claude Code's transcripts as they are written."""
     settings = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    yield house
-    house.stop()
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    yield workspace
+    workspace.stop()
 
 
-def look(house: Workspace) -> list[str]:
+def look(workspace: Workspace) -> list[str]:
     """Look at all files now, and tell what is kept."""
-    works = house.pipeline
+    works = workspace.pipeline
     works._tail._next_quick_check_s = works._tail._next_full_check_s = 0.0
     assert works.run_until_idle(lambda _: None) == []
     with database.connection():
@@ -175,15 +175,15 @@ def test_nobodys_transcripts_are_read_before_somebody_agreed(
     tmp_path: Path, folder: Path, settings: Settings
 ) -> None:
     (folder / "s1.jsonl").write_text(record(1, "one"))
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    assert look(house) == []
-    house.set_watched(["claude-code"])
-    assert look(house) == ["one"]
-    house.set_watched(["claude-code"], watched=False)
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    assert look(workspace) == []
+    workspace.set_watched(["claude-code"])
+    assert look(workspace) == ["one"]
+    workspace.set_watched(["claude-code"], watched=False)
     with (folder / "s1.jsonl").open("a") as grown:
         grown.write(record(2, "two"))
-    assert look(house) == ["one"]
-    house.stop()
+    assert look(workspace) == ["one"]
+    workspace.stop()
 
 
 def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) -> None:
@@ -192,10 +192,10 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
         record(2, "two", cwd="/home/ada/private/diary", sessionId="s2")
     )
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    assert look(house) == ["one"]
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    assert look(workspace) == ["one"]
     assert ("excluded by */private/*", "skipped", 1) in status.list_skipped()
-    house.stop()
+    workspace.stop()
 
 
 def test_separate_memories_hold_one_project_each(
@@ -213,9 +213,9 @@ def test_separate_memories_hold_one_project_each(
     kept = {}
     for project in (shop, ferry):
         monkeypatch.chdir(project / "src")
-        house = Workspace(in_home(tmp_path / "home"), settings)
-        kept[project.name] = look(house)
-        house.stop()
+        workspace = Workspace(in_home(tmp_path / "home"), settings)
+        kept[project.name] = look(workspace)
+        workspace.stop()
     assert kept == {"shop": ["shop"], "ferry": ["ferry"]}
 
 
@@ -241,7 +241,7 @@ def wait_for(events: int) -> None:
     raise AssertionError(f"{events} events did not come")
 
 
-def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
+def test_files_are_polled_without_notifications_and_a_note_says_so(
     tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mounts = tmp_path / "mounts"
@@ -256,7 +256,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
         assert meta.read(meta.POLLING_REASON) == watch.polling_reason
 
 
-def test_the_nearest_mount_tells_the_file_system() -> None:
+def test_the_nearest_mount_gives_the_file_system() -> None:
     mounts = "/dev/a / ext4 rw 0 0\nhost:/h /home/my\\040files nfs rw 0 0\n"
     assert tail.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
     assert tail.filesystem_of(Path("/home/other"), mounts) == "ext4"
@@ -362,12 +362,14 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
     with database.connection():
-        (told,) = EventRow.select()
+        (shown,) = EventRow.select()
         from memtui.store import events as store_events
 
-        assert told.route == "transcript" and told.id != hooked.id
-        assert store_events.get([hooked.id])[hooked.id].event_id == told.id
-        assert store_events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
+        assert shown.route == "transcript" and shown.id != hooked.id
+        assert store_events.get([hooked.id])[hooked.id].event_id == shown.id
+        assert (
+            store_events.get([shown.id])[shown.id].event_type is EventType.USER_MESSAGE
+        )
     assert status.read_stats().messages == 1
 
 

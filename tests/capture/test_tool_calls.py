@@ -19,27 +19,27 @@ def key_lines() -> list[str]:
 
 def test_a_key_block_is_redacted_before_its_lines_are_joined() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
-    told = base.describe_call("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
-    assert told == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
+    shown = base.describe_call("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
+    assert shown == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
 
 
 def test_a_token_is_redacted_before_the_line_is_cut() -> None:
     for before in range(base.CALL_CHARS - 60, base.CALL_CHARS):
-        told = base.describe_call("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
-        assert TOKEN[:8] not in told
+        shown = base.describe_call("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
+        assert TOKEN[:8] not in shown
         task = base.describe_task(f"{'a' * (before - 100)} {TOKEN}")
         assert TOKEN[:8] not in task
 
 
 def test_private_text_is_redacted_before_the_line_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
-    told = base.describe_call("Bash", {"command": diary})
-    assert told.endswith(f"a {redaction_mark('private')} now")
+    shown = base.describe_call("Bash", {"command": diary})
+    assert shown.endswith(f"a {redaction_mark('private')} now")
 
 
 def test_an_input_named_like_a_secret_is_redacted() -> None:
-    told = base.describe_call("login", {"user": "ada", "password": "swordfish"})
-    assert told == f"login: user=ada password={redaction_mark('password')}"
+    shown = base.describe_call("login", {"user": "ada", "password": "swordfish"})
+    assert shown == f"login: user=ada password={redaction_mark('password')}"
 
 
 def test_a_cut_key_block_in_one_line_is_recognized() -> None:

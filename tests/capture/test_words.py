@@ -446,7 +446,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", [*LINES, *FILES])
 def test_the_words_of_a_file_are_the_words_stored(
-    name: str, house: Workspace, tmp_path: Path
+    name: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -458,7 +458,7 @@ def test_the_words_of_a_file_are_the_words_stored(
         FILES[name](file)
         words_in = words_of_file(file)
     os.utime(file, (START / 1000, START / 1000))
-    importer = house.pipeline.importer()
+    importer = workspace.pipeline.importer()
     list(importer.run([file]))
     check(words_in)
     if name != ".aider.chat.history.md":  # The folder names the session.
@@ -471,16 +471,16 @@ def test_the_words_of_a_file_are_the_words_stored(
 
 
 def test_the_words_of_hooks_are_the_words_stored(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
     payloads = [json.dumps(one) for one in hooks()]
     for number, payload in enumerate(payloads):
         file = new / f"{number:06}.json"
         file.write_text(payload)
         os.utime(file, (START / 1000 + number, START / 1000 + number))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     check(Counter(re.findall(r"(?:kept|left)\d+", "\n".join(payloads))))
 
 

@@ -53,9 +53,9 @@ def without_varying(value: Any) -> Any:
 
 
 @pytest.fixture
-def home(full_house: Workspace, tmp_path: Path) -> Path:
-    home = full_house.paths.store.parent
-    full_house.stop()
+def home(full_workspace: Workspace, tmp_path: Path) -> Path:
+    home = full_workspace.paths.store.parent
+    full_workspace.stop()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
     return shutil.copytree(home, tmp_path / "asked")
 
@@ -163,7 +163,7 @@ def test_call_takes_what_the_tool_takes(
         assert says in capsys.readouterr().err
 
 
-def test_a_wrong_command_line_is_told_in_the_envelope(
+def test_a_wrong_command_line_is_reported_in_the_envelope(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for words, says in (
@@ -194,14 +194,14 @@ def test_what_can_not_be_meant_is_a_wrong_command_line(
 
 
 def test_invisible_tag_characters_are_not_printed(
-    full_house: Workspace, capsys: pytest.CaptureFixture[str]
+    full_workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     store_messages(
         make_message(f"A walrus{hidden}", session=f"s{hidden}", agent=f"bot{hidden}")
     )
-    full_house.stop()
-    home = full_house.paths.store.parent
+    full_workspace.stop()
+    home = full_workspace.paths.store.parent
     for words in (["stats"], ["sessions"], ["search", "walrus"]):
         for more in ([], ["--json"]):
             assert main.main(["--home", str(home), *words, *more]) == 0

@@ -31,8 +31,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    told = run_separately(home, "import", str(HISTORY))
-    assert told.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
+    output = run_separately(home, "import", str(HISTORY))
+    assert output.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
     return home
 
 
@@ -56,8 +56,8 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_question_makes_no_memory(tmp_path: Path) -> None:
-    told = run_memtui(tmp_path / "typo" / "deep", "toc")
-    assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in told.stderr
+    output = run_memtui(tmp_path / "typo" / "deep", "toc")
+    assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
         said = run_separately(tmp_path / "typo", *changing, code=1).stderr
@@ -66,7 +66,7 @@ def test_a_question_makes_no_memory(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
+def test_the_years_lead_down_to_the_source_of_a_bullet(home: Path) -> None:
     years = asked(home, "show")["children"]
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
     (segment,) = asked(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
@@ -86,19 +86,19 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
 
 
 def test_people_read_the_same_as_programs(home: Path) -> None:
-    told = run_at_terminal(home, "show", "toc:day:2024-01-18")
-    assert told.startswith("Thursday, January 18, 2024: ")
-    assert "\n- " in told
-    assert "toc:segment:2024-01-18:" in told
+    output = run_at_terminal(home, "show", "toc:day:2024-01-18")
+    assert output.startswith("Thursday, January 18, 2024: ")
+    assert "\n- " in output
+    assert "toc:segment:2024-01-18:" in output
 
 
-def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
-    told = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
-    assert set(told) == {"hits", "notes"}
-    assert "Did you mean: mutex token" in told["notes"]
-    for hit in told["hits"]:
+def test_teleport_gives_programs_what_they_need_to_jump(home: Path) -> None:
+    output = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
+    assert set(output) == {"hits", "notes"}
+    assert "Did you mean: mutex token" in output["notes"]
+    for hit in output["hits"]:
         assert set(hit) >= {"id", "score", "band", "at", "title", "snippet"}
-    leads = told["hits"][0].get("leads_to", told["hits"][0]["id"])
+    leads = output["hits"][0].get("leads_to", output["hits"][0]["id"])
     opened = asked(home, "show", leads)
     assert opened["node_id"].startswith(leads)
     found = asked(home, "call", "teleport", "query=mutex agent:none")
@@ -133,21 +133,21 @@ def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
     home: Path, words: tuple[str, ...]
 ) -> None:
     for limit in ("50", "200"):
-        told = run_memtui(home, *words, "--max-tokens", limit).stdout
-        first, *_, last = told.splitlines()
+        output = run_memtui(home, *words, "--max-tokens", limit).stdout
+        first, *_, last = output.splitlines()
         assert fencing.NOTICE in first and last.startswith("</memory ")
-        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
-        told = run_memtui(home, *words, "--max-tokens", limit, "--json").stdout
-        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
-        assert json_data(told) is not None
+        assert replies.cost(output.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
+        output = run_memtui(home, *words, "--max-tokens", limit, "--json").stdout
+        assert replies.cost(output.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
+        assert json_data(output) is not None
 
 
 def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     words = ("session", "shop-1", "--subagent", "x" * 10_000, "--max-tokens", "60")
-    told = run_memtui(home, *words, "--json", code=1)
-    assert replies.cost(told.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
-    assert json_data(told.stdout) is None
-    assert len(told.stderr) < 3000
+    output = run_memtui(home, *words, "--json", code=1)
+    assert replies.cost(output.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
+    assert json_data(output.stdout) is None
+    assert len(output.stderr) < 3000
 
 
 def test_search_finds_what_was_said(home: Path) -> None:
@@ -169,8 +169,8 @@ def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> 
         ("messages", "session", "nobody"),
         ("messages", "session", "s"),
     ):
-        told = asked(home, *words)
-        assert (told[name], bool(told["notes"])) == ([], True), words
+        output = asked(home, *words)
+        assert (output[name], bool(output["notes"])) == ([], True), words
         assert run_at_terminal(home, *words).strip()
     assert "memtui show" in asked(home, "show", "nonsense")["notes"][0]
 
@@ -191,17 +191,17 @@ def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
     assert all(found["is_ok"] for found in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     run_memtui(home, "work", "--until-idle")
-    told = asked(home, "doctor", code=1)
-    ill = [found["name"] for found in told["findings"] if not found["is_ok"]]
+    output = asked(home, "doctor", code=1)
+    ill = [found["name"] for found in output["findings"] if not found["is_ok"]]
     assert ill == ["quarantine"]
-    reasons = {row["reason"]: row["count"] for row in told["skipped"]}
+    reasons = {row["reason"]: row["count"] for row in output["skipped"]}
     assert reasons == {"not valid JSON": 1}
 
 
 def test_settings_are_shown_with_where_they_came_from(home: Path) -> None:
-    told = run_memtui(home, "--set", "log.level=debug", "config", "show").stdout
-    assert '"debug"' in told
-    assert f"{home / 'config.toml'}:2" in told
+    output = run_memtui(home, "--set", "log.level=debug", "config", "show").stdout
+    assert '"debug"' in output
+    assert f"{home / 'config.toml'}:2" in output
 
 
 def test_a_settings_file_is_written_once(tmp_path: Path) -> None:
@@ -227,9 +227,11 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     (folder / "a.jsonl").write_text('{"colour": "blue"}\n')
     (folder / "b.jsonl").write_bytes(HISTORY.read_bytes())
     for _ in range(2):
-        told = asked(home, "import", str(folder), code=1)["imported"]
-        assert (told["unreadable"], told["already_stored"]) in ((1, 44), (1, 0))
-        assert told["unreadable_files"] == [f"{folder}/a.jsonl: has an unknown format"]
+        output = asked(home, "import", str(folder), code=1)["imported"]
+        assert (output["unreadable"], output["already_stored"]) in ((1, 44), (1, 0))
+        assert output["unreadable_files"] == [
+            f"{folder}/a.jsonl: has an unknown format"
+        ]
     said = run_memtui(home, "import", str(folder / "a.jsonl"), code=1).stdout
     assert said.startswith("0 files read")
     assert "1 file could not be read:\n" in said
@@ -270,8 +272,8 @@ def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
     try:
         assert first.stderr is not None
         assert "memtui is working" in first.stderr.readline()
-        told = run_memtui(home, "work", "--until-idle", code=1)
-        assert "another memtui is running on this store" in told.stderr
+        output = run_memtui(home, "work", "--until-idle", code=1)
+        assert "another memtui is running on this store" in output.stderr
         new = home.parent / "more.jsonl"
         line = json.loads(HISTORY.read_text().splitlines()[1])
         told_now = {**line, "text": "A new quay", "session_id": "shop-9", "key": "1"}
@@ -290,27 +292,27 @@ def test_tokens_that_cannot_be_fetched_are_said_so(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    told = run_memtui(home, "tokens", "fetch", code=1)
-    assert "could not be fetched" in told.stderr
+    output = run_memtui(home, "tokens", "fetch", code=1)
+    assert "could not be fetched" in output.stderr
 
 
 @pytest.mark.parametrize("inside", ["", "deeper"])
 def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").write_text("")
-    told = run_memtui(tmp_path / "file" / inside, "stats", code=1)
-    assert "is not a folder" in told.stderr
+    output = run_memtui(tmp_path / "file" / inside, "stats", code=1)
+    assert "is not a folder" in output.stderr
 
 
 def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
     listed = asked(home, "sessions", "--agent", "codex")
     first = listed["sessions"][0]
     assert listed["total"] == len(listed["sessions"])
-    told = asked(home, "session", first["id"], "--limit", "1")
-    assert told["session"].items() >= first.items()
-    assert told["total"] == first["message_count"]
-    assert len(told["messages"]) == 1
+    output = asked(home, "session", first["id"], "--limit", "1")
+    assert output["session"].items() >= first.items()
+    assert output["total"] == first["message_count"]
+    assert len(output["messages"]) == 1
     every = asked(home, "session", first["id"], "--all")
-    assert every["total"] == told["session"]["events"]
+    assert every["total"] == output["session"]["events"]
     page = run_at_terminal(home, "session", first["id"], "--limit", "1", "--all")
     assert first["id"] in page
     assert "go on with offset 1" in page

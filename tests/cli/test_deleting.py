@@ -40,9 +40,9 @@ FORGET = ("forget", "session", "shop-1")
 
 
 def test_where_nobody_can_be_asked_nothing_is_forgotten(home: Path) -> None:
-    told = run_memtui(home, *FORGET, code=2)
-    assert told.stdout == ""
-    assert "--yes" in told.stderr and "--dry-run" in told.stderr
+    output = run_memtui(home, *FORGET, code=2)
+    assert output.stdout == ""
+    assert "--yes" in output.stderr and "--dry-run" in output.stderr
     assert events(home) == 44
 
 
@@ -59,10 +59,10 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
     assert events(home) == 33
 
 
-def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
-    told = json_data(run_memtui(home, *FORGET, "--dry-run", "--json").stdout)
-    assert told["is_done"] is False
-    assert told["counts"]["events"] == 11
+def test_a_dry_run_is_reported_in_json(home: Path) -> None:
+    output = json_data(run_memtui(home, *FORGET, "--dry-run", "--json").stdout)
+    assert output["is_done"] is False
+    assert output["counts"]["events"] == 11
     assert events(home) == 44
 
 
@@ -82,16 +82,16 @@ def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
 def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = run_memtui(home, *FORGET, "--yes", code=1)
-    assert "another memtui is running on this store: quit the app" in told.stderr
+    output = run_memtui(home, *FORGET, "--yes", code=1)
+    assert "another memtui is running on this store: quit the app" in output.stderr
     claim.release()
     assert events(home) == 44
 
 
 def test_what_to_forget_must_be_named(home: Path) -> None:
     assert "name what to forget" in run_memtui(home, "forget", code=2).stderr
-    told = run_memtui(home, "forget", "session", "nobody", "--yes", code=1)
-    assert told.stderr.startswith("memtui: there is no session 'nobody'")
+    output = run_memtui(home, "forget", "session", "nobody", "--yes", code=1)
+    assert output.stderr.startswith("memtui: there is no session 'nobody'")
 
 
 KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
@@ -101,8 +101,8 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
     def found() -> Any:
         code = 1 if row else 0
-        told = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
-        (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
+        output = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
+        (one,) = [one for one in output["findings"] if one["name"] == "secrets"]
         return one["is_ok"], one["remedy"]
 
     row = ""
@@ -132,25 +132,25 @@ def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
         tried == "1 secret would be removed from 1 hook file:\n       1  github token\n"
     )
     assert KEY in file.read_text()
-    told = run_memtui(home, "redact").stdout
-    assert told == "1 secret removed from 1 hook file:\n       1  github token\n"
+    output = run_memtui(home, "redact").stdout
+    assert output == "1 secret removed from 1 hook file:\n       1  github token\n"
     assert KEY not in file.read_text()
     assert run_memtui(home, "redact").stdout == "No secret was found.\n"
 
 
-def test_redacting_is_told_in_json_too(home: Path) -> None:
+def test_redacting_is_reported_in_json(home: Path) -> None:
     quarantined(home)
-    told = json_data(run_memtui(home, "redact", "--json").stdout)
-    assert (told["is_done"], told["kinds"]) == (True, {"github token": 1})
-    assert (told["hook_files"], told["events"], told["errors"]) == (1, 0, [])
+    output = json_data(run_memtui(home, "redact", "--json").stdout)
+    assert (output["is_done"], output["kinds"]) == (True, {"github token": 1})
+    assert (output["hook_files"], output["events"], output["errors"]) == (1, 0, [])
 
 
 def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None:
     file = quarantined(home)
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = run_memtui(home, "redact", code=1)
-    assert "another memtui is running on this store: quit the app" in told.stderr
+    output = run_memtui(home, "redact", code=1)
+    assert "another memtui is running on this store: quit the app" in output.stderr
     assert "1 secret would be removed" in run_memtui(home, "redact", "--dry-run").stdout
     claim.release()
     assert KEY in file.read_text()
@@ -170,8 +170,10 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
         "exists already; --force"
         in run_memtui(home, "backup", str(file), code=1).stderr
     )
-    told = json_data(run_memtui(home, "backup", str(file), "--force", "--json").stdout)
-    assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
+    output = json_data(
+        run_memtui(home, "backup", str(file), "--force", "--json").stdout
+    )
+    assert (output["events"], output["bytes"]) == (44, file.stat().st_size)
     before = shown(home)
     found = run_at_terminal(home, "search", "timeout")
     run_memtui(home, *FORGET, "--yes")
@@ -197,8 +199,8 @@ def test_a_backup_is_restored_into_an_empty_home_unasked(
     run_memtui(home, "backup", str(file))
     empty.mkdir()
     (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
-    told = json_data(run_memtui(empty, "restore", str(file), "--json").stdout)
-    assert (told["events"], told["is_done"], told["to_do"]) == (44, True, [])
+    output = json_data(run_memtui(empty, "restore", str(file), "--json").stdout)
+    assert (output["events"], output["is_done"], output["to_do"]) == (44, True, [])
     assert shown(empty) == shown(home)
 
 
@@ -220,8 +222,8 @@ def test_while_another_memtui_works_nothing_is_restored(
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     run_memtui(home, "backup", str(file))
-    told = run_memtui(home, "restore", str(file), "--yes", code=1)
-    assert "another memtui is running on this store: quit the app" in told.stderr
+    output = run_memtui(home, "restore", str(file), "--yes", code=1)
+    assert "another memtui is running on this store: quit the app" in output.stderr
     claim.release()
 
 
@@ -232,8 +234,8 @@ def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) ->
     store = home / "memory.db"
     store.write_bytes(b"no database" * 1000)
     assert "damaged" in run_memtui(home, "stats", code=1).stderr
-    told = run_memtui(home, "restore", str(file), code=2)
-    assert "--yes" in told.stderr
+    output = run_memtui(home, "restore", str(file), code=2)
+    assert "--yes" in output.stderr
     run_memtui(home, "restore", str(file), "--yes")
     assert shown(home) == before
 
@@ -247,17 +249,17 @@ def test_a_backup_is_looked_at_without_changing_anything(
     assert len(run_memtui(home, "forget", "--list").stdout.splitlines()) == 1
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = run_memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
-    assert told[0].startswith(f"{file}: 44 events in 6 sessions")
-    assert told[1].startswith("The memory now: ")
+    output = run_memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
+    assert output[0].startswith(f"{file}: 44 events in 6 sessions")
+    assert output[1].startswith("The memory now: ")
     claim.release()
     raw = bytearray(file.read_bytes())
     raw[8192:12288] = b"?" * 4096
     file.write_bytes(raw)
-    told = run_memtui(
+    output = run_memtui(
         home, "restore", str(file), "--dry-run", code=1
     ).stderr.splitlines()
-    assert "is damaged" in told[0]
+    assert "is damaged" in output[0]
     assert events(home) < 44
     assert not list(home.glob("*restoring*"))
 
@@ -267,10 +269,10 @@ def test_what_is_no_backup_leaves_the_memory_as_it_was(
 ) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no backup")
-    told = run_memtui(home, "restore", str(file), "--yes", code=1)
-    assert told.stderr == f"memtui: {file} is no copy of a memtui store\n"
-    told = run_memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
-    assert "there is no file" in told.stderr
+    output = run_memtui(home, "restore", str(file), "--yes", code=1)
+    assert output.stderr == f"memtui: {file} is no copy of a memtui store\n"
+    output = run_memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
+    assert "there is no file" in output.stderr
     assert events(home) == 44
 
 
@@ -283,10 +285,12 @@ def test_what_was_said_is_written_to_a_file_or_to_standard_output(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for words in (("--events",), ("--events", "-")):
         assert run_memtui(home, "export", *words).stdout == file.read_text()
-    told = run_memtui(home, "export", "--events", str(file), code=1).stderr
-    assert "exists already; --force writes over it" in told
-    told = run_memtui(home, "export", "--events", str(file), "--force", "--json").stdout
-    assert json_data(told)["records"] == {"session": 6, "event": 44}
+    output = run_memtui(home, "export", "--events", str(file), code=1).stderr
+    assert "exists already; --force writes over it" in output
+    output = run_memtui(
+        home, "export", "--events", str(file), "--force", "--json"
+    ).stdout
+    assert json_data(output)["records"] == {"session": 6, "event": 44}
     assert "--events" in run_memtui(home, "export", code=2).stderr
     other.mkdir()
     (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')

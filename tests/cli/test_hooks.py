@@ -45,20 +45,20 @@ def settings(person: Path) -> str:
 
 
 def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
-    told = memtui(person, "hooks", "install", code=2).stdout
-    assert "Found on this machine: Claude Code." in told
-    assert '+            "async": true' in told
-    assert "say --yes" in told
+    shown = memtui(person, "hooks", "install", code=2).stdout
+    assert "Found on this machine: Claude Code." in shown
+    assert '+            "async": true' in shown
+    assert "say --yes" in shown
     memtui(person, "hooks", "install", "--dry-run", "--yes")
     assert json_data(memtui(person, "hooks", "install", "--json", code=2).stdout)
     assert [path.name for path in person.iterdir()] == [".claude"]
     assert settings(person) == '{\n  "model": "opus"\n}\n'
 
 
-def test_from_installing_to_undoing(person: Path) -> None:
+def test_hooks_are_installed_and_removed(person: Path) -> None:
     memtui(person, "hooks", "install", "--yes")
-    told = memtui(person, "hooks", "install").stdout
-    assert "memtui's hooks are already in" in told
+    shown = memtui(person, "hooks", "install").stdout
+    assert "memtui's hooks are already in" in shown
     status: Any = json_data(memtui(person, "hooks", "status", "--json").stdout)
     (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
     assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3
@@ -80,15 +80,15 @@ def test_a_hook_leaves_its_events_where_its_memtui_looks(
     words = [stop["command"], *stop["args"]]
     subprocess.run(words, input=payload, env={"HOME": str(person)}, check=True)
     memtui(person, "--home", home, "work", "--until-idle")
-    told = memtui(person, "--home", home, "stats", "--json").stdout
-    assert json_data(told)["events"] == 1
+    shown = memtui(person, "--home", home, "stats", "--json").stdout
+    assert json_data(shown)["events"] == 1
 
 
 def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> None:
     (person / ".codex").mkdir()
     (person / ".codex" / "hooks.json").write_text("{ // mine\n}")
-    told = memtui(person, "hooks", "install", "--yes", code=1)
-    assert ".codex/hooks.json: line 1: expecting property name" in told.stderr
+    shown = memtui(person, "hooks", "install", "--yes", code=1)
+    assert ".codex/hooks.json: line 1: expecting property name" in shown.stderr
     assert "memtui-hook" not in (person / ".codex" / "hooks.json").read_text()
     assert "hook.py" in settings(person)
     assert "✗ Codex" in memtui(person, "hooks", "status", code=1).stdout
@@ -97,10 +97,10 @@ def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> Non
 def test_options_may_stand_before_agents(person: Path) -> None:
     project = person / "shop"
     project.mkdir()
-    told = memtui(
+    shown = memtui(
         person, "hooks", "install", "--project", "--yes", "copilot-cli", cwd=project
     ).stdout
-    assert "keep the file out of commits" in told
+    assert "keep the file out of commits" in shown
     assert (project / ".github" / "hooks" / "memtui.json").exists()
     assert "no agent is called 'cursor'" in (
         memtui(person, "hooks", "install", "--yes", "cursor", code=2).stderr
@@ -117,8 +117,8 @@ def test_outdated_hooks_of_a_project_are_corrected_there(person: Path) -> None:
         file.read_text("utf-8").replace(sys.executable, "/opt/python"), "utf-8"
     )
     words = ("hooks", "status", "copilot-cli", "--project")
-    told = memtui(person, *words, code=1, cwd=project).stdout
-    (line,) = (one for one in told.splitlines() if "corrects it" in one)
+    shown = memtui(person, *words, code=1, cwd=project).stdout
+    (line,) = (one for one in shown.splitlines() if "corrects it" in one)
     assert line == "    memtui hooks install copilot-cli --project corrects it"
     command = line.split()[1:-2]
     memtui(person, *command, "--yes", cwd=project)
@@ -126,8 +126,8 @@ def test_outdated_hooks_of_a_project_are_corrected_there(person: Path) -> None:
 
 
 def test_nobody_without_an_agent_gets_a_hook(tmp_path: Path) -> None:
-    told = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
-    assert "none of the agents memtui knows was found" in told
+    shown = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
+    assert "none of the agents memtui knows was found" in shown
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,13 +144,13 @@ def test_on_a_terminal_a_person_is_asked(
         env={**surroundings(person), "TERM": "dumb"},
     )
     os.close(theirs)
-    told = b""
-    while b"[y/N]" not in told:
-        told += os.read(ours, 1024)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1024)
     os.write(ours, answer.encode())
     try:
         while chunk := os.read(ours, 1024):
-            told += chunk
+            shown += chunk
     except OSError:
         pass  # how a terminal says that nobody is there any more
     os.close(ours)
@@ -161,11 +161,11 @@ def test_on_a_terminal_a_person_is_asked(
 def test_a_folder_whose_name_is_no_text_is_printed(person: Path) -> None:
     project = Path(os.fsdecode(os.fsencode(person) + b"/caf\xe9"))
     project.mkdir()
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-m", "memtui", "hooks", "status", "--project", "--json"],
         env={**surroundings(person), "PYTHONIOENCODING": "utf-8:strict"},
         cwd=project,
         capture_output=True,
         check=True,
     )
-    assert str(project) in json_data(told.stdout.decode())["hooks"][0]["file"]
+    assert str(project) in json_data(shown.stdout.decode())["hooks"][0]["file"]

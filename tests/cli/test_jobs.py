@@ -23,8 +23,8 @@ listing = pytest.mark.skipif(
 
 
 def statuses(home: Path, *words: str) -> dict[str, Any]:
-    told = json_data(run_memtui(home, *words, "jobs", "--json").stdout)
-    return {one["job"]: one for one in told["jobs"]}
+    output = json_data(run_memtui(home, *words, "jobs", "--json").stdout)
+    return {one["job"]: one for one in output["jobs"]}
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -> None:
-    told = run_memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
-    lines = told.splitlines()
+    output = run_memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
+    lines = output.splitlines()
     day = lines.index("rollup_day    at 01:00 every day")
     assert lines[day + 1 : day + 5] == [
         "    last Fri 3 May 2024 03:00 (missed before), 1h 2m, failed",
@@ -80,15 +80,15 @@ def test_programs_read_the_same_as_people(home: Path) -> None:
 def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
     with sqlite3.connect(home / "memory.db") as db:
         db.execute("UPDATE job_runs SET result = 'broken off', reason = 'by hand'")
-    told = run_memtui(home, "jobs")
-    assert "(unknown reason), 1h 2m, unknown" in told.stdout
-    told = run_memtui(home, "jobs", "history")
-    assert told.stdout.count("(unknown reason)") == 2
+    output = run_memtui(home, "jobs")
+    assert "(unknown reason), 1h 2m, unknown" in output.stdout
+    output = run_memtui(home, "jobs", "history")
+    assert output.stdout.count("(unknown reason)") == 2
 
 
 def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
-    told = run_memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
-    assert told == "rollup_day: paused.\nrollup_week: paused.\n"
+    output = run_memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
+    assert output == "rollup_day: paused.\nrollup_week: paused.\n"
     found = statuses(home)
     paused = [name for name, one in found.items() if one["is_paused"]]
     assert paused == ["rollup_day", "rollup_week"]
@@ -103,21 +103,21 @@ def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
 
 @listing
 def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
-    told = run_memtui(home, "jobs", "run", "rollup_day").stdout
-    assert told == (
+    output = run_memtui(home, "jobs", "run", "rollup_day").stdout
+    assert output == (
         "rollup_day: requested.\nIt is done next, as soon as memtui is running.\n"
     )
     assert "requested at" in run_memtui(home, "jobs").stdout
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = run_memtui(home, "jobs", "run", "rollup_week").stdout
+        output = run_memtui(home, "jobs", "run", "rollup_week").stdout
         said = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
-    assert "It is done next, by the running memtui." in told
+    assert "It is done next, by the running memtui." in output
     assert said["has_worker"] is True
-    assert said["note"] in told
+    assert said["note"] in output
     assert [one["job"] for one in said["jobs"]] == ["segments"]
     asked = [name for name, one in statuses(home).items() if one["requested_at"]]
     assert asked == ["segments", "rollup_day", "rollup_week"]
@@ -131,9 +131,9 @@ def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
     assert "No model is used" not in run_memtui(home, "jobs").stdout
 
 
-def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
-    told = run_memtui(home, "jobs", "history").stdout.splitlines()
-    assert told == [
+def test_the_history_lists_every_run_latest_first(home: Path) -> None:
+    output = run_memtui(home, "jobs", "history").stdout.splitlines()
+    assert output == [
         "rollup_day    Fri 3 May 2024 03:00 (missed before), 1h 2m, failed · 0 written"
         " · 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
@@ -141,7 +141,7 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
         " 2 rejected · 1 failed · 3 left · 1 time skipped",
     ]
     shorter = run_memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
-    assert shorter == told[:2]
+    assert shorter == output[:2]
     found = json_data(
         run_memtui(home, "jobs", "history", "rollup_day", "--json").stdout
     )
@@ -155,16 +155,16 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
     with database.transaction():
         jobs.start_run(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
-    told = run_memtui(home, "jobs").stdout
-    assert "last Thu 2 May 2024 03:00 (requested), <1m, interrupted" in told
+    output = run_memtui(home, "jobs").stdout
+    assert "last Thu 2 May 2024 03:00 (requested), <1m, interrupted" in output
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = run_memtui(home, "jobs").stdout
+        output = run_memtui(home, "jobs").stdout
         history = run_memtui(home, "jobs", "history", "rollup_week").stdout
     finally:
         claim.release()
-    assert "    running since Thu 2 May 2024 03:00 (requested)\n" in told
+    assert "    running since Thu 2 May 2024 03:00 (requested)\n" in output
     assert "rollup_week   Thu 2 May 2024 03:00 (requested), still running" in history
 
 
@@ -189,5 +189,5 @@ def test_what_cannot_be_meant_is_said_with_what_can(
 def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:
     with (home / "config.toml").open("a") as file:
         file.write("[jobs]\nday = 'every night'\n")
-    told = run_memtui(home, "jobs", code=1).stderr
-    assert f"{home / 'config.toml'}:4: jobs.day cannot be 'every night'" in told
+    output = run_memtui(home, "jobs", code=1).stderr
+    assert f"{home / 'config.toml'}:4: jobs.day cannot be 'every night'" in output

@@ -15,8 +15,8 @@ NAME = "1763.7.0a1b.codex.Stop.json"
 
 
 def entries(home: Path) -> list[Any]:
-    told = run_memtui(home, "quarantine", "list", "--json").stdout
-    found: list[Any] = json_data(told)["entries"]
+    output = run_memtui(home, "quarantine", "list", "--json").stdout
+    found: list[Any] = json_data(output)["entries"]
     return found
 
 
@@ -31,8 +31,8 @@ def home(tmp_path: Path) -> Path:
     (new / "2.json").write_text('{"session_id": "s1", "hook_event_name": "Novelty"}')
     for file in new.iterdir():
         os.utime(file, (1_700_000_000, 1_700_000_000))
-    told = {"role": "user", "content": "Hello"}
-    record = {"type": "user", "uuid": "u1", "sessionId": "s7", "message": told}
+    output = {"role": "user", "content": "Hello"}
+    record = {"type": "user", "uuid": "u1", "sessionId": "s7", "message": output}
     good = json.dumps({**record, "timestamp": "2025-03-14T10:00:00Z"})
     (tmp_path / "t.jsonl").write_text(f"{good}\n{{broken\n")
     run_memtui(home, "import", str(tmp_path / "t.jsonl"))
@@ -40,24 +40,24 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_the_list_names_what_lies_there_and_why(home: Path) -> None:
-    told = run_memtui(home, "quarantine").stdout
-    assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in told
-    assert f"{NAME}\n    Tue 14 Nov 2023 22:13 · codex · Stop · 5" in told
-    assert "line 1: unknown hook event 'Novelty'" in told
-    assert told == run_memtui(home, "quarantine", "list").stdout
+    output = run_memtui(home, "quarantine").stdout
+    assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in output
+    assert f"{NAME}\n    Tue 14 Nov 2023 22:13 · codex · Stop · 5" in output
+    assert "line 1: unknown hook event 'Novelty'" in output
+    assert output == run_memtui(home, "quarantine", "list").stdout
 
 
 def test_the_list_is_read_a_page_at_a_time(home: Path) -> None:
-    told = run_memtui(home, "quarantine", "--limit", "2").stdout
-    assert told.endswith("1 to 2 of 3 entries; more: --offset 2\n")
-    told = run_memtui(home, "quarantine", "list", "--offset", "2").stdout
-    assert told.endswith("3 to 3 of 3 entries\n")
+    output = run_memtui(home, "quarantine", "--limit", "2").stdout
+    assert output.endswith("1 to 2 of 3 entries; more: --offset 2\n")
+    output = run_memtui(home, "quarantine", "list", "--offset", "2").stdout
+    assert output.endswith("3 to 3 of 3 entries\n")
 
 
 def test_what_is_shown_has_no_secrets(home: Path) -> None:
-    told = run_memtui(home, "quarantine", "show", NAME).stdout
-    assert "line 1: not valid JSON" in told
-    assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in told
+    output = run_memtui(home, "quarantine", "show", NAME).stdout
+    assert "line 1: not valid JSON" in output
+    assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in output
     (shown,) = json_data(run_memtui(home, "quarantine", "show", "--json", NAME).stdout)
     assert shown["entry"]["name"] == NAME and KEY not in shown["text"]
 
@@ -67,9 +67,9 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
     file.write_text(
         '{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}'
     )
-    told = run_memtui(home, "quarantine", "retry", "--all", code=1).stdout
-    assert "1 entry stored.\n" in told
-    assert f"2 entries skipped again:\n    {NAME}\n        line 1: not valid" in told
+    output = run_memtui(home, "quarantine", "retry", "--all", code=1).stdout
+    assert "1 entry stored.\n" in output
+    assert f"2 entries skipped again:\n    {NAME}\n        line 1: not valid" in output
     assert json_data(run_memtui(home, "stats", "--json").stdout)["messages"] == 2
     assert len(entries(home)) == 2
 
@@ -77,27 +77,27 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
 def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = run_memtui(home, "quarantine", "retry", "2.json").stdout
-    assert told == "1 file put back for the memtui that is running.\n"
+    output = run_memtui(home, "quarantine", "retry", "2.json").stdout
+    assert output == "1 file put back for the memtui that is running.\n"
     assert (home / "spool" / "new" / "2.json").exists()
     claim.release()
 
 
-def test_dropping_is_asked_for_and_told(home: Path) -> None:
-    told = run_memtui(home, "quarantine", "drop", "--all", code=2)
-    assert told.stdout == "" and "--yes" in told.stderr
-    told = run_memtui(home, "quarantine", "drop", "--all", "--dry-run")
-    assert "2 hook files would be dropped." in told.stdout
+def test_dismissing_is_confirmed_and_reported(home: Path) -> None:
+    output = run_memtui(home, "quarantine", "drop", "--all", code=2)
+    assert output.stdout == "" and "--yes" in output.stderr
+    output = run_memtui(home, "quarantine", "drop", "--all", "--dry-run")
+    assert "2 hook files would be dropped." in output.stdout
     said, shown = run_with_answer(home, "quarantine", "drop", NAME, answer="n")
     assert said == "Nothing was done.\n"
     assert "1 hook file would be dropped." in shown
     assert len(entries(home)) == 3
     said, _ = run_with_answer(home, "quarantine", "drop", NAME, answer="y")
     assert said == "1 hook file dropped.\n"
-    told = run_memtui(home, "quarantine", "drop", "--yes", "2.json")
-    assert told.stdout == "1 hook file dropped.\n"
-    told = run_memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
-    assert json_data(told.stdout)["notes"] == 1
+    output = run_memtui(home, "quarantine", "drop", "--yes", "2.json")
+    assert output.stdout == "1 hook file dropped.\n"
+    output = run_memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
+    assert json_data(output.stdout)["notes"] == 1
     assert (home.parent / "t.jsonl").exists()
     assert run_memtui(home, "quarantine").stdout.startswith("Empty: ")
     assert json_data(run_memtui(home, "stats", "--json").stdout)["skipped"] == 0

@@ -24,9 +24,9 @@ HEADERS = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
 
 
 @pytest.fixture
-def port(full_house: Workspace) -> Iterator[int]:
+def port(full_workspace: Workspace) -> Iterator[int]:
     """A port at which the workspace is asked."""
-    server = http_server.create(ToolRunner(lambda: full_house), 0, KEY)
+    server = http_server.create(ToolRunner(lambda: full_workspace), 0, KEY)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server.server_port
@@ -46,7 +46,7 @@ def post(port: int, body: str, path: str = PATH, **headers: str) -> tuple[int, s
     return reply.status, text
 
 
-def test_memories_are_told_to_this_machine_alone(port: int) -> None:
+def test_memories_are_served_to_this_machine_only(port: int) -> None:
     question = json.dumps({"query": "token refresh", "limit": 2, "max_tokens": 300})
     status, text = post(port, question)
     assert status == 200
@@ -101,9 +101,9 @@ def test_every_tool_that_reads_is_served_and_no_other(port: int) -> None:
 
 
 def test_tools_that_write_are_served_where_that_is_allowed(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    runner = ToolRunner(lambda: full_house)
+    runner = ToolRunner(lambda: full_workspace)
     server = http_server.create(runner, 0, KEY, with_writing=True)
     thread = threading.Thread(target=server.handle_request)
     thread.start()
@@ -133,7 +133,7 @@ def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
         assert time.monotonic() - began_s < http_server.TIMEOUT_S / 2
 
 
-def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
+def test_a_gone_client_is_no_error_and_a_cut_body_is_reported(
     port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = threading.Semaphore(0)
@@ -177,10 +177,10 @@ def test_a_request_as_a_whole_has_a_time_limit(
 
 
 def test_threads_are_limited_and_others_wait_for_one(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_server, "MAX_THREADS", 2)
-    server = http_server.create(ToolRunner(lambda: full_house), 0, KEY)
+    server = http_server.create(ToolRunner(lambda: full_workspace), 0, KEY)
     thread = threading.Thread(target=server.serve_forever)
     before = threading.active_count()
     thread.start()

@@ -37,21 +37,21 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*words: str, code: int = 0) -> Any:
         home = str(tmp_path / "memtui")
         assert main.main(["--home", home, *words]) == code
-        told = capsys.readouterr()
-        return json_data(told.out) if "--json" in words else told.out + told.err
+        shown = capsys.readouterr()
+        return json_data(shown.out) if "--json" in words else shown.out + shown.err
 
     return run
 
 
-def of(told: Any, name: str) -> Any:
-    return next(one for one in told["sources"] if one["name"] == name)
+def of(shown: Any, name: str) -> Any:
+    return next(one for one in shown["sources"] if one["name"] == name)
 
 
 def test_every_agent_is_listed_with_what_is_found_of_it(
     memtui: Run, person: Path
 ) -> None:
-    told = memtui("sources", "--json")
-    assert [one["name"] for one in told["sources"]] == [
+    shown = memtui("sources", "--json")
+    assert [one["name"] for one in shown["sources"]] == [
         "claude-code",
         "codex",
         "gemini-cli",
@@ -60,7 +60,7 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
         "copilot-cli",
         "aider",
     ]
-    claude = of(told, "claude-code")
+    claude = of(shown, "claude-code")
     assert claude["places"] == [str(person / ".claude" / "projects")]
     assert (claude["files"], claude["is_watched"]) == (1, False)
     assert claude["reason"] == "you have not been asked yet"
@@ -68,7 +68,7 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
     assert "no events yet" in memtui("sources")
 
 
-def test_what_was_heard_last_is_told_by_the_way_it_came(
+def test_the_latest_event_of_each_route_is_listed(
     memtui: Run, person: Path, tmp_path: Path
 ) -> None:
     payload = {
@@ -92,25 +92,25 @@ def test_what_was_agreed_is_remembered_and_taken_back(
     assert "Claude Code: watched (you agreed)" in memtui(
         "sources", "watch", "claude-code"
     )
-    told = memtui("sources", "--json")
-    assert of(told, "claude-code")["is_watched"]
-    assert of(told, "codex")["reason"] == "you did not agree"
+    shown = memtui("sources", "--json")
+    assert of(shown, "claude-code")["is_watched"]
+    assert of(shown, "codex")["reason"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
     assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
 
 
 def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
     memtui("sources", "watch", "all", "--json")
-    told = memtui("sources", "--json")["sources"]
-    assert [one["name"] for one in told if not one["is_watched"]] == ["aider"]
+    shown = memtui("sources", "--json")["sources"]
+    assert [one["name"] for one in shown if not one["is_watched"]] == ["aider"]
 
 
 def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
-    told = memtui(*setting, "sources", "unwatch", "codex", "--json")
-    assert of(told, "codex")["is_watched"]
-    assert "capture.sources" in of(told, "codex")["reason"]
-    assert "the settings override it for Codex" in told["note"]
+    shown = memtui(*setting, "sources", "unwatch", "codex", "--json")
+    assert of(shown, "codex")["is_watched"]
+    assert "capture.sources" in of(shown, "codex")["reason"]
+    assert "the settings override it for Codex" in shown["note"]
     assert "override it" in memtui(*setting, "sources", "watch", "opencode")
 
 

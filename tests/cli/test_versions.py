@@ -27,18 +27,18 @@ def asked(home: Path, *words: str) -> Any:
 
 
 @pytest.fixture
-def home(full_house: Workspace) -> Path:
+def home(full_workspace: Workspace) -> Path:
     """A home of one of whose days a model wrote two versions."""
     model_versions.add_model_version(
         DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
     )
     held = (model_versions.unsupported_bullet("The moon was counted"),)
     model_versions.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
-    full_house.stop()
-    return full_house.paths.store.parent
+    full_workspace.stop()
+    return full_workspace.paths.store.parent
 
 
-def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
+def test_every_version_is_a_line_with_author_and_state(
     home: Path,
 ) -> None:
     title, rejected, model, first = run_memtui(
@@ -59,9 +59,9 @@ def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
 
 
 def test_programs_read_the_versions_too(home: Path) -> None:
-    told = asked(home, "versions", DAY)
-    assert (told["node"]["node_id"], told["requested_at"]) == (DAY, None)
-    rejected, model, _ = told["versions"]
+    output = asked(home, "versions", DAY)
+    assert (output["node"]["node_id"], output["requested_at"]) == (DAY, None)
+    rejected, model, _ = output["versions"]
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
     assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)
     assert (model["is_shown"], model["is_pinned"], model["is_by_model"]) == (1, 0, 1)
@@ -70,8 +70,8 @@ def test_programs_read_the_versions_too(home: Path) -> None:
 
 @pytest.mark.full
 def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
-    told = run_memtui(home, "pin", DAY, "1").stdout
-    assert told == "Version 1 is pinned and stays shown.\n"
+    output = run_memtui(home, "pin", DAY, "1").stdout
+    assert output == "Version 1 is pinned and stays shown.\n"
     shown = run_at_terminal(home, "show", DAY)
     assert "Tokens refreshed" not in shown
     assert "Thursday, January 18, 2024 (pinned): " in shown
@@ -79,8 +79,8 @@ def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
     lines = run_memtui(home, "versions", DAY).stdout.splitlines()
     assert [line[:3] for line in lines if "pinned" in line] == ["  1"]
-    told = run_memtui(home, "unpin", f"`{DAY}`").stdout
-    assert told.startswith("Version 2, the newest, is shown")
+    output = run_memtui(home, "unpin", f"`{DAY}`").stdout
+    assert output.startswith("Version 2, the newest, is shown")
     assert "Tokens refreshed" in run_at_terminal(home, "show", DAY)
     assert "no version" in run_memtui(home, "unpin", DAY, code=1).stderr
 
@@ -93,24 +93,24 @@ def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
         f"memtui: version 3 was rejected: {WHY}; to show it all the same: memtui pin"
         f" {DAY} 3 --even-rejected\n"
     )
-    told = asked(home, "pin", DAY, "3", "--even-rejected")
-    assert (told["shown"]["version"], told["shown"]["is_pinned"]) == (3, True)
-    assert f"It was rejected: {WHY}." in told["note"]
+    output = asked(home, "pin", DAY, "3", "--even-rejected")
+    assert (output["shown"]["version"], output["shown"]["is_pinned"]) == (3, True)
+    assert f"It was rejected: {WHY}." in output["note"]
     assert "Moons counted" in run_at_terminal(home, "show", DAY)
 
 
 def test_any_version_is_printed_whole(home: Path) -> None:
-    told = run_at_terminal(home, "show", DAY, "--version", "3").splitlines()
-    assert told[:2] == [
+    output = run_at_terminal(home, "show", DAY, "--version", "3").splitlines()
+    assert output[:2] == [
         "Version 3, by qwen3:4b, Tue 20 Feb 2024 03:30",
         f"Rejected: {WHY}",
     ]
-    assert told[2].startswith("Thursday, January 18, 2024: ")
-    assert told[-2:] == [
+    assert output[2].startswith("Thursday, January 18, 2024: ")
+    assert output[-2:] == [
         "✗ The moon was counted [no source] (withheld)",
         "    unsupported: only 10 % of its wording is in the source",
     ]
-    assert not any("toc:segment" in line for line in told)
+    assert not any("toc:segment" in line for line in output)
     node = asked(home, "show", DAY, "--version", "3")
     assert (node["version"], node["is_models"], node["rejected"]) == (3, True, WHY)
     assert [one["text"] for one in node["bullets"] if one.get("is_withheld")] == [
@@ -120,14 +120,14 @@ def test_any_version_is_printed_whole(home: Path) -> None:
     assert (node["version"], node["is_models"], node["rejected"]) == (1, False, "")
 
 
-def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) -> None:
-    told = run_at_terminal(home, "show", DAY).splitlines()
+def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
+    output = run_at_terminal(home, "show", DAY).splitlines()
     (at,) = [
         place
-        for place, text in enumerate(told)
+        for place, text in enumerate(output)
         if text.startswith("~ 42 sessions in payments.py [grip:")
     ]
-    assert told[at + 1] == (
+    assert output[at + 1] == (
         "    weak: not in the source: “payments.py” and “42”; 50 % of its wording is in"
         " the source"
     )
@@ -146,8 +146,8 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
 
 @listing
 def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None:
-    told = run_memtui(home, "regenerate", DAY).stdout
-    assert told == (
+    output = run_memtui(home, "regenerate", DAY).stdout
+    assert output == (
         "A new version is requested.\nIt is done next, as soon as memtui is running.\n"
     )
     last = run_memtui(home, "versions", DAY).stdout.splitlines()[-1]
@@ -156,19 +156,19 @@ def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = run_memtui(home, "regenerate", DAY).stdout
+        output = run_memtui(home, "regenerate", DAY).stdout
     finally:
         claim.release()
-    assert "It is done next, by the running memtui." in told
+    assert "It is done next, by the running memtui." in output
     run_memtui(home, "pin", DAY)
-    told = run_memtui(home, "regenerate", DAY).stdout
-    assert "Version 2 is pinned and stays shown." in told
+    output = run_memtui(home, "regenerate", DAY).stdout
+    assert "Version 2 is pinned and stays shown." in output
 
 
 def test_without_a_model_it_is_said_that_nobody_makes_it(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
-    told = run_memtui(home, *setting, "regenerate", DAY).stdout
-    assert "No model is used while summaries.provider is extractive" in told
+    output = run_memtui(home, *setting, "regenerate", DAY).stdout
+    assert "No model is used while summaries.provider is extractive" in output
 
 
 def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
@@ -176,8 +176,10 @@ def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
     assert said == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
     assert "it has versions 1 to 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
     for command in ("versions", "pin", "unpin", "regenerate"):
-        told = run_memtui(home, command, "toc:day:1999-01-01", code=1).stderr
-        assert "there is no node toc:day:1999-01-01; see the years: memtui show" in told
+        output = run_memtui(home, command, "toc:day:1999-01-01", code=1).stderr
+        assert (
+            "there is no node toc:day:1999-01-01; see the years: memtui show" in output
+        )
     assert "name the node" in run_memtui(home, "show", "--version", "2", code=2).stderr
 
 
@@ -190,5 +192,5 @@ def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
     assert said in run_memtui(home, "pin", pending, code=1).stderr
     assert said in run_memtui(home, "regenerate", pending, code=1).stderr
     assert "Not summarized yet" in run_memtui(home, "versions", pending).stdout
-    told = run_memtui(home, "show", pending, "--version", "1", code=1).stderr
-    assert "it has none yet" in told
+    output = run_memtui(home, "show", pending, "--version", "1", code=1).stderr
+    assert "it has none yet" in output

@@ -90,7 +90,7 @@ async def test_the_printed_address_opens_a_page_that_needs_no_other_machine(
 
 
 @pytest.mark.parametrize("path", ["/", "/ws", "/static/js/textual.js", "/download/1"])
-async def test_nothing_is_told_without_the_key(served: WebServer, path: str) -> None:
+async def test_nothing_is_served_without_the_key(served: WebServer, path: str) -> None:
     assert await status(served, path, Cookie="") == 403
     name = cookie(served).partition("=")[0]
     assert await status(served, path, Cookie=f"{name}=guessed") == 403
@@ -142,10 +142,10 @@ async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
 async def test_no_page_of_another_site_opens_a_socket(
     served: WebServer, origin: str
 ) -> None:
-    told = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
+    shown = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await session.ws_connect(f"{served.url}/ws", headers=told)
+            await session.ws_connect(f"{served.url}/ws", headers=shown)
     assert refused.value.status == 403
     assert served.child_processes() == set()
 
@@ -155,11 +155,11 @@ async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
             socket = f"{served.url}/ws?width=120"
-            told = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(socket, headers=told) as one:
+            shown = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(socket, headers=shown) as one:
                 await seen(one, FIRST_WORDS)
                 (first,) = served.child_processes()
-                another = await session.ws_connect(socket, headers=told)
+                another = await session.ws_connect(socket, headers=shown)
                 await seen(another, ELSEWHERE)
                 (second,) = served.child_processes() - {first}
             wait_until(lambda: served.child_processes() == {second})
@@ -182,8 +182,8 @@ MALFORMED = (
 async def test_malformed_frames_are_ignored(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
-            told = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=told) as tab:
+            shown = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(f"{served.url}/ws", headers=shown) as tab:
                 await seen(tab, FIRST_WORDS)
                 for frame in MALFORMED:
                     await tab.send_str(frame)
@@ -204,8 +204,8 @@ async def test_malformed_frames_are_ignored(home: Path) -> None:
 async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
-            told = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=told) as tab:
+            shown = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(f"{served.url}/ws", headers=shown) as tab:
                 await tab.receive()
                 (process,) = served.child_processes()
                 served.process.kill()
@@ -237,7 +237,7 @@ def test_it_is_served_to_no_other_machine(
     assert "127.0.0.1 or ::1 alone" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with closing(create_server(("127.0.0.1", 0))) as taken:
         port = str(taken.getsockname()[1])
         assert main(["web", "--port", port]) == 1

@@ -68,9 +68,9 @@ def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
     return json.dumps({"at": at.timestamp(), "payload": fields | payload}) + "\n"
 
 
-def write_hook_files(new: Path, place: int, told: str) -> None:
+def write_hook_files(new: Path, place: int, shown: str) -> None:
     """Leave in the spool what hooks were told."""
-    for number, line in enumerate(told.splitlines()):
+    for number, line in enumerate(shown.splitlines()):
         letter = json.loads(line)
         file = new / f"{place:04}.{number:06}.json"
         file.write_text(json.dumps(letter["payload"]))
@@ -80,13 +80,13 @@ def write_hook_files(new: Path, place: int, told: str) -> None:
 @contextmanager
 def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
     """The works of a home, long after all was said."""
-    house = Workspace(in_home(home), settings)
+    workspace = Workspace(in_home(home), settings)
     setup = PipelineConfig(
-        spool=house.paths.spool,
-        node_index=house.paths.index,
-        message_index=house.paths.message_index,
-        lock_file=house.paths.worker_lock,
-        zone=house.zone,
+        spool=workspace.paths.spool,
+        node_index=workspace.paths.index,
+        message_index=workspace.paths.message_index,
+        lock_file=workspace.paths.worker_lock,
+        zone=workspace.zone,
         rules=SegmentRules(),
         counter=ESTIMATING_COUNTER,
         summarizer=ExtractiveSummarizer(),
@@ -96,7 +96,7 @@ def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
     try:
         yield Pipeline(setup)
     finally:
-        house.stop()
+        workspace.stop()
 
 
 def import_paths(works: Pipeline, *paths: Path) -> None:
@@ -167,22 +167,22 @@ def rollout(session: str, parts: Sequence[tuple[str, int, int]]) -> str:
         session: Its name.
         parts: Whose each turn is, which one, and in which minute it is written.
     """
-    told: list[tuple[datetime, str, dict[str, Any]]] = []
+    shown: list[tuple[datetime, str, dict[str, Any]]] = []
     heads = list(dict.fromkeys([session, *(w for w, _, _ in parts)][::-1]))
     at = START + timedelta(minutes=next((m for w, _, m in parts if w != session), 0))
     for whose in (session, *(head for head in heads if head != session)):
-        told.append((at, "session_meta", {"id": whose, "cwd": "/home/ada/shop"}))
+        shown.append((at, "session_meta", {"id": whose, "cwd": "/home/ada/shop"}))
     for whose, turn, minute in parts:
         at = START + timedelta(minutes=minute)
         for role, kind in (("user", "input_text"), ("assistant", "output_text")):
             said = f"{role} {turn} of {whose} about the migration of table {turn}"
             content = [{"type": kind, "text": said}]
             fields = {"type": "message", "role": role, "content": content}
-            told.append((at, "response_item", fields))
+            shown.append((at, "response_item", fields))
     return "".join(
         json.dumps({"timestamp": at.isoformat(), "type": kind, "payload": payload})
         + "\n"
-        for at, kind, payload in told
+        for at, kind, payload in shown
     )
 
 

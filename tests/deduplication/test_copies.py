@@ -30,31 +30,31 @@ def projects(tmp_path: Path) -> Path:
 
 
 def test_what_is_imported_again_is_kept_once(
-    projects: Path, told: HistoryDelivery, tmp_path: Path
+    projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
-    once = told.after_imports(projects)
+    once = delivery.after_imports(projects)
     for file in projects.rglob("*.jsonl"):
         os.utime(file, (1, 1))
-    assert told.after_imports(projects, projects) == once
-    assert told.after_imports(projects, copied(projects, tmp_path / "copy")) == once
+    assert delivery.after_imports(projects, projects) == once
+    assert delivery.after_imports(projects, copied(projects, tmp_path / "copy")) == once
 
 
 def test_a_folder_that_was_copied_and_written_on_is_the_later_one(
-    projects: Path, told: HistoryDelivery, tmp_path: Path
+    projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
     before = copied(projects, tmp_path / "before")
     with (projects / "-home-ada-shop" / "s1.jsonl").open("a") as file:
         file.write(session_records("s1", 11, 12))
-    later = told.after_imports(projects)
+    later = delivery.after_imports(projects)
     assert (
-        told.after_imports(before, projects)
-        == told.after_imports(projects, before)
+        delivery.after_imports(before, projects)
+        == delivery.after_imports(projects, before)
         == later
     )
 
 
 def test_two_machines_folders_are_one_memory(
-    projects: Path, told: HistoryDelivery, tmp_path: Path
+    projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
     other = copied(projects, tmp_path / "other")
     mine, theirs = (folder / "-home-ada-shop" for folder in (projects, other))
@@ -66,9 +66,9 @@ def test_two_machines_folders_are_one_memory(
     copied(projects, merged)
     shutil.copytree(other, merged / "theirs")
     trees = [
-        told.after_imports(merged),
-        told.after_imports(projects, other),
-        told.after_imports(other, projects),
+        delivery.after_imports(merged),
+        delivery.after_imports(projects, other),
+        delivery.after_imports(other, projects),
     ]
     names = {name for name, *_ in trees[0]["sessions"]}
     assert names == {"s1", "s2", "s3", "s4"}

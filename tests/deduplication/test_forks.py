@@ -78,11 +78,11 @@ FORKS = {
 @pytest.mark.parametrize("kind", FORKS)
 @pytest.mark.full
 def test_a_fork_is_the_same_in_whatever_order_it_comes(
-    told: HistoryDelivery, kind: str
+    delivery: HistoryDelivery, kind: str
 ) -> None:
     files = FORKS[kind]
     orders = [[(n, files[n]) for n in order] for order in permutations(files)]
-    trees = [told.after_steps(steps) for steps in orders]
+    trees = [delivery.after_steps(steps) for steps in orders]
     said = [text for _, text, _ in trees[0]["events"]]
     assert len(said) == len(set(said))
     for other in trees[1:]:
@@ -99,10 +99,10 @@ ROLLOUTS = {
 @pytest.mark.parametrize("names", [("b",), ("a", "b"), ("b", "c"), ("a", "b", "c")])
 @pytest.mark.full
 def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
-    told: HistoryDelivery, names: tuple[str, ...]
+    delivery: HistoryDelivery, names: tuple[str, ...]
 ) -> None:
     files = [(f"{name}.jsonl", ROLLOUTS[f"{name}.jsonl"]) for name in names]
-    trees = [told.after_steps(list(order)) for order in permutations(files)]
+    trees = [delivery.after_steps(list(order)) for order in permutations(files)]
     said = [text for _, text, _ in trees[0]["events"]]
     assert len(said) == len(set(said))
     turns = {("a", 1), ("a", 2), ("b", 3), *({("c", 2)} if "c" in names else ())}
@@ -116,10 +116,12 @@ def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
 @pytest.mark.parametrize("kind", ["one of a fork", "two of one", "a marked chain"])
 @pytest.mark.full
 def test_a_fork_is_the_same_however_it_grows(
-    told: HistoryDelivery, kind: str, seed: int
+    delivery: HistoryDelivery, kind: str, seed: int
 ) -> None:
-    whole = told.after_steps(list(FORKS[kind].items()))
-    assert told.after_steps(shuffled_pieces(FORKS[kind], random.Random(seed))) == whole
+    whole = delivery.after_steps(list(FORKS[kind].items()))
+    assert (
+        delivery.after_steps(shuffled_pieces(FORKS[kind], random.Random(seed))) == whole
+    )
 
 
 def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
@@ -129,8 +131,8 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
     words = range(1, shared + 1)
     (folder / "a.jsonl").write_text(session_records("s1", *words, shared + 1))
     (folder / "b.jsonl").write_text(session_records("s2", *words, shared + 2))
-    house = Workspace(in_home(home), settings)
-    assert list(house.pipeline.importer().run([folder]))
+    workspace = Workspace(in_home(home), settings)
+    assert list(workspace.pipeline.importer().run([folder]))
     with (folder / "b.jsonl").open("a") as fork:
         fork.write(session_records("s2", shared + 3))
     steps = 0
@@ -142,11 +144,11 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
 
     with database.connection():
         database.db.connection().set_progress_handler(count, 10)
-        importer = house.pipeline.importer()
+        importer = workspace.pipeline.importer()
         assert list(importer.run([folder / "b.jsonl"]))
         assert importer.progress.created == 1
         database.db.connection().set_progress_handler(None, 0)
-    house.stop()
+    workspace.stop()
     return steps
 
 
@@ -161,7 +163,7 @@ def test_a_fork_that_goes_on_costs_the_same_however_much_it_shares(
 def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
     tmp_path: Path,
     settings: Settings,
-    told: HistoryDelivery,
+    delivery: HistoryDelivery,
     tree_of: TreeOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -169,21 +171,21 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
         "b": session_records("s2", 1, 2, 3, 4, 10),
         "a": session_records("s1", 1, 2, 3, 4, 9),
     }
-    whole = told.after_steps([*first.items(), ("b", session_records("s2", 12))])
+    whole = delivery.after_steps([*first.items(), ("b", session_records("s2", 12))])
     monkeypatch.setattr("memtui.capture.ingest.EVENTS_AT_ONCE", 2)
     folder = tmp_path / "shop"
     folder.mkdir()
-    house = Workspace(in_home(tmp_path / "home"), settings)
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
     (folder / "b").write_text(first["b"])
-    assert list(house.pipeline.importer().run([folder / "b"]))
+    assert list(workspace.pipeline.importer().run([folder / "b"]))
     (folder / "a").write_text(first["a"])
-    reading = house.pipeline.importer().run([folder / "a"])
+    reading = workspace.pipeline.importer().run([folder / "a"])
     next(reading), next(reading)
     del reading
     with (folder / "b").open("a") as fork:
         fork.write(session_records("s2", 12))
     for name in "ab":
-        assert list(house.pipeline.importer().run([folder / name]))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    house.stop()
+        assert list(workspace.pipeline.importer().run([folder / name]))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
     assert without_versions(tree_of(tmp_path / "home")) == whole

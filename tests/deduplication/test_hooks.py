@@ -54,20 +54,22 @@ TOLD_BY_HOOKS = "".join(
 
 
 @pytest.mark.full
-def test_a_session_is_the_same_whoever_tells_of_it_first(told: HistoryDelivery) -> None:
+def test_a_session_is_the_same_in_any_order_of_sources(
+    delivery: HistoryDelivery,
+) -> None:
     ways = {"s1": TRANSCRIPT, HOOKS: TOLD_BY_HOOKS}
-    whole = told.after_steps(list(ways.items()))
+    whole = delivery.after_steps(list(ways.items()))
     said = [text for _, text, _ in whole["events"] if text]
     assert len(said) == 7
     assert said.count("Go on") == 3
-    assert told.after_steps(list(ways.items())[::-1]) == whole
+    assert delivery.after_steps(list(ways.items())[::-1]) == whole
     for seed in range(8):
-        assert told.after_steps(shuffled_pieces(ways, random.Random(seed))) == whole
+        assert delivery.after_steps(shuffled_pieces(ways, random.Random(seed))) == whole
 
 
 @pytest.mark.full
 def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(
-    told: HistoryDelivery,
+    delivery: HistoryDelivery,
 ) -> None:
     ways = {
         "a": session_records("s1", 1, 2, 3, 4, 9),
@@ -79,10 +81,11 @@ def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(
         ),
     }
     trees = [
-        told.after_steps([(n, ways[n]) for n in order]) for order in permutations(ways)
+        delivery.after_steps([(n, ways[n]) for n in order])
+        for order in permutations(ways)
     ]
     assert len(trees[0]["events"]) == 6
     for seed in range(6):
-        trees.append(told.after_steps(shuffled_pieces(ways, random.Random(seed))))
+        trees.append(delivery.after_steps(shuffled_pieces(ways, random.Random(seed))))
     for other in trees[1:]:
         assert other == trees[0]

@@ -19,31 +19,31 @@ def payloads(file: Path) -> str:
     """What hooks were told, as ``tests.deduplication.deliveries`` leaves it."""
     letters = []
     for line in file.read_text().splitlines():
-        told = json.loads(line)
-        at = datetime.fromisoformat(told["received_at"]).timestamp()
-        letters.append(json.dumps({"at": at, "payload": told["payload"]}))
+        shown = json.loads(line)
+        at = datetime.fromisoformat(shown["received_at"]).timestamp()
+        letters.append(json.dumps({"at": at, "payload": shown["payload"]}))
     return "\n".join(letters) + "\n"
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_a_real_session_is_the_same_whoever_tells_of_it_first(
-    told: HistoryDelivery, shared: Path, name: str
+def test_a_real_session_is_the_same_in_any_order_of_sources(
+    delivery: HistoryDelivery, shared: Path, name: str
 ) -> None:
     stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"
     transcript = shared / "claude_code" / "attio-mcp-server" / SESSIONS[name]
     ways = {"s1.jsonl": transcript.read_text(), HOOKS: payloads(stream)}
-    whole = told.after_steps(list(ways.items()))
+    whole = delivery.after_steps(list(ways.items()))
     assert len(whole["events"]) > 50
-    assert told.after_steps(list(ways.items())[::-1]) == whole
-    assert told.after_steps(shuffled_pieces(ways, random.Random(1))) == whole
-    assert told.after_steps(shuffled_pieces(ways, random.Random(2))) == whole
+    assert delivery.after_steps(list(ways.items())[::-1]) == whole
+    assert delivery.after_steps(shuffled_pieces(ways, random.Random(1))) == whole
+    assert delivery.after_steps(shuffled_pieces(ways, random.Random(2))) == whole
 
 
 def test_real_folders_are_the_same_in_whatever_order_and_however_often(
-    told: HistoryDelivery, shared: Path, tmp_path: Path
+    delivery: HistoryDelivery, shared: Path, tmp_path: Path
 ) -> None:
     folders = [shared / "claude_code", shared / "incremental"]
-    whole = told.after_imports(*folders)
+    whole = delivery.after_imports(*folders)
     files = sorted(file for folder in folders for file in folder.rglob("*.jsonl"))
     random.Random(3).shuffle(files)
-    assert told.after_imports(*files, *folders) == whole
+    assert delivery.after_imports(*files, *folders) == whole

@@ -19,11 +19,11 @@ from tests.doctor.findings import Ask
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history in it, to be copied."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = Workspace(in_home(home), Settings(store_time_zone="UTC"))
-    for _ in house.pipeline.importer().run([HISTORY]):
+    workspace = Workspace(in_home(home), Settings(store_time_zone="UTC"))
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    house.stop()
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
     return home
 
 
@@ -47,11 +47,11 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         capsys.readouterr()
         asking = ["--home", str(home), *options, "doctor"]
         code = main.main(asking if words else [*asking, "--json"])
-        told = capsys.readouterr()
+        shown = capsys.readouterr()
         if words:
-            assert code == ("✗" in told.out)
-            return told.out
-        answer = json_data(told.out)
+            assert code == ("✗" in shown.out)
+            return shown.out
+        answer = json_data(shown.out)
         assert code == (not answer["is_ok"])
         ill = [one for one in answer["findings"] if not one["is_ok"]]
         assert answer["is_ok"] == (not ill)

@@ -32,11 +32,11 @@ def transcript() -> Path:
 def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
     ask: Ask, transcript: Path
 ) -> None:
-    told = ask()
-    assert told["is_ok"]
+    shown = ask()
+    assert shown["is_ok"]
     assert (
         "1 of 1 transcript has never been read"
-        in get_finding(told, "transcripts")["message"]
+        in get_finding(shown, "transcripts")["message"]
     )
     set_age(transcript, timedelta(days=22))
     assert ask()["is_ok"]
@@ -120,9 +120,9 @@ def hooked(home: Path, transcript: Path) -> Path:
 
 
 def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
-    told = ask()
-    assert told["is_ok"]
-    assert "the command runs; no event" in get_finding(told, "hooks")["message"]
+    shown = ask()
+    assert shown["is_ok"]
+    assert "the command runs; no event" in get_finding(shown, "hooks")["message"]
 
 
 def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
@@ -173,7 +173,7 @@ def test_hooks_that_are_installed_and_silent_are_found(
     (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
     assert "hooks" not in failed_findings(ask()), "what waits was heard"
     run_memtui(home, "work", "--until-idle")
-    told = ask()
-    assert "hooks" not in failed_findings(told)
-    assert "last event" in get_finding(told, "hooks")["message"]
-    assert "hooks" in {one["source"] for one in told["activity"]}
+    shown = ask()
+    assert "hooks" not in failed_findings(shown)
+    assert "last event" in get_finding(shown, "hooks")["message"]
+    assert "hooks" in {one["source"] for one in shown["activity"]}

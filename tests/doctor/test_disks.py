@@ -46,8 +46,8 @@ def test_a_disk_that_cannot_be_written_is_found_and_read(
     shutil.rmtree(home)
     home.symlink_to(small_disk)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    told = ask()
-    assert "44 events" in failed_findings(told)["store"]["message"]
-    assert "is not writable" in failed_findings(told)["store"]["message"]
-    assert "cannot be written" in failed_findings(told)["spool"]["message"]
-    assert get_finding(told, "index")["is_ok"]
+    shown = ask()
+    assert "44 events" in failed_findings(shown)["store"]["message"]
+    assert "is not writable" in failed_findings(shown)["store"]["message"]
+    assert "cannot be written" in failed_findings(shown)["spool"]["message"]
+    assert get_finding(shown, "index")["is_ok"]

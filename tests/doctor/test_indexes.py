@@ -95,7 +95,7 @@ def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_hel
         os.seteuid(user)
         try:
             searched = json_data(run_memtui(mine, "search", "mutex", "--json").stdout)
-            told = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
+            shown = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
         finally:
             os.seteuid(os.getuid())
         for path in (Path(place), mine, *mine.rglob("*")):
@@ -103,6 +103,6 @@ def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_hel
         (mine / "index").chmod(0o700)
         cured = json_data(run_memtui(mine, "doctor", "--json").stdout)
     assert searched["hits"] and NO_INDEX in str(searched)
-    finding = failed_findings(told)["index"]
+    finding = failed_findings(shown)["index"]
     assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / 'index'}")
     assert "index" not in failed_findings(cured)

@@ -57,25 +57,25 @@ def test_the_model_is_named_with_its_window_and_where_it_runs(
 @pytest.mark.parametrize(
     ("on_gpu", "words"), [(True, "a graphics card"), (False, "the CPU only")]
 )
-def test_of_a_loaded_model_it_is_said_what_it_runs_on(
+def test_a_loaded_model_shows_its_processor(
     ask: Ask, summaries: Set, on_gpu: bool, words: str
 ) -> None:
     model = Model(on_gpu=on_gpu)
     with run_stub(model) as stub:
         stub.memory.load(model, {"num_ctx": 4096})
         summaries(url=stub.url)
-        told = ask()
+        shown = ask()
     assert (
         f"loaded, on {words}, with a window of 4,096"
-        in get_finding(told, "model")["message"]
+        in get_finding(shown, "model")["message"]
     )
-    health = told["model"]["health"]
+    health = shown["model"]["health"]
     assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
     assert health["condition"] == "ready"
 
 
 @listing
-def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
+def test_doctor_shows_the_health_seen_by_the_working_process(
     home: Path, ask: Ask
 ) -> None:
     at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
@@ -188,9 +188,10 @@ def test_an_ollama_that_never_answers_is_not_waited_for(
 def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> None:
     with run_stub() as stub:
         summaries(url=stub.url, provider="extractive")
-        told = ask()
+        shown = ask()
         assert stub.received == []
     assert (
-        "no model is used (summaries.provider)" in get_finding(told, "model")["message"]
+        "no model is used (summaries.provider)"
+        in get_finding(shown, "model")["message"]
     )
-    assert told["model"]["health"] is None
+    assert shown["model"]["health"] is None

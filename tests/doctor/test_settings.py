@@ -10,33 +10,34 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
     home: Path, ask: Ask
 ) -> None:
     (home / "config.toml").write_text("[store]\ncolour = 1\n")
-    told = ask()
+    shown = ask()
     assert (
         "there is no setting store.colour"
-        in failed_findings(told)["settings"]["message"]
+        in failed_findings(shown)["settings"]["message"]
     )
-    assert get_finding(told, "store")["is_ok"]
+    assert get_finding(shown, "store")["is_ok"]
 
 
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
-    told = ask("--set", "capture.folders=/no/such/folder")
+    shown = ask("--set", "capture.folders=/no/such/folder")
     assert (
         "/no/such/folder in capture.folders"
-        in failed_findings(told)["settings"]["message"]
+        in failed_findings(shown)["settings"]["message"]
     )
-    told = ask("--set", "capture.sources=aider")
+    shown = ask("--set", "capture.sources=aider")
     assert (
         "aider in capture.sources has no fixed folder"
-        in failed_findings(told)["settings"]["message"]
+        in failed_findings(shown)["settings"]["message"]
     )
-    told = ask("--set", "capture.sources=codex")
+    shown = ask("--set", "capture.sources=codex")
     assert (
         "codex in capture.sources has no transcripts"
-        in get_finding(told, "settings")["message"]
+        in get_finding(shown, "settings")["message"]
     )
-    told = ask("--set", "capture.exclude=/no/such/folder")
+    shown = ask("--set", "capture.exclude=/no/such/folder")
     assert (
-        "/no/such/folder in capture.exclude" in get_finding(told, "settings")["message"]
+        "/no/such/folder in capture.exclude"
+        in get_finding(shown, "settings")["message"]
     )
 
 
@@ -55,9 +56,9 @@ def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) ->
     run_memtui(home, "sources", "watch", "claude-code")
     with open_database(home) as connection:
         connection.execute("INSERT INTO meta VALUES ('polling_reason', '/x is on nfs')")
-    told = ask()
-    assert told["is_ok"]
+    shown = ask()
+    assert shown["is_ok"]
     assert (
         "polled every 2 s, because /x is on nfs"
-        in get_finding(told, "watching")["message"]
+        in get_finding(shown, "watching")["message"]
     )

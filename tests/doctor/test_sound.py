@@ -13,22 +13,22 @@ from tests.doctor.findings import Ask, failed_findings, get_finding, listing
 
 
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
-    told = ask()
-    assert told["is_ok"]
-    assert "44 events in 6 sessions" in get_finding(told, "store")["message"]
-    assert "up to date" in get_finding(told, "index")["message"]
-    assert {one["agent"] for one in told["activity"]} == {"claude-code", "codex"}
+    shown = ask()
+    assert shown["is_ok"]
+    assert "44 events in 6 sessions" in get_finding(shown, "store")["message"]
+    assert "up to date" in get_finding(shown, "index")["message"]
+    assert {one["agent"] for one in shown["activity"]} == {"claude-code", "codex"}
 
 
-def test_what_is_told_fits_80_columns(ask: Ask) -> None:
+def test_output_fits_80_columns(ask: Ask) -> None:
     lines = ask(words=True).splitlines()
     assert "Everything is well." in lines
     assert max(len(line) for line in lines if "/" not in line) <= doctor.WIDTH
 
 
 def test_before_anything_is_kept_nothing_is_made(tmp_path: Path) -> None:
-    told = run_memtui(tmp_path / "new", "doctor").stdout
-    assert "nothing is stored yet" in told
+    shown = run_memtui(tmp_path / "new", "doctor").stdout
+    assert "nothing is stored yet" in shown
     assert not (tmp_path / "new").exists()
 
 

@@ -57,9 +57,7 @@ def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
         assert "in use by another process" in failed_findings(ask())["store"]["message"]
 
 
-def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
-    home: Path, ask: Ask
-) -> None:
+def test_an_emptied_store_differs_from_a_new_one(home: Path, ask: Ask) -> None:
     store_file(home).write_bytes(b"")
     assert "but it had content before" in failed_findings(ask())["store"]["message"]
     shutil.rmtree(home / "index")

@@ -106,9 +106,9 @@ def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> N
     for number, said in enumerate(("{", "{", '{"hook_event_name": "Sneeze"}')):
         (home / "spool" / "new" / f"{number}.json").write_text(said)
     run_memtui(home, "work", "--until-idle")
-    told = ask()
-    assert "3 hook files" in failed_findings(told)["quarantine"]["message"]
-    reasons = {row["name"]: row["count"] for row in told["quarantined"]}
+    shown = ask()
+    assert "3 hook files" in failed_findings(shown)["quarantine"]["message"]
+    reasons = {row["name"]: row["count"] for row in shown["quarantined"]}
     assert reasons["not valid JSON"] == 2
     assert reasons["unknown hook event 'Sneeze'"] == 1
 
@@ -129,13 +129,13 @@ def test_what_was_taken_out_and_left_out_is_counted(
     file = tmp_path / "s1.jsonl"
     file.write_text("".join(json.dumps(record) + "\n" for record in records) + "[1]\n")
     run_memtui(home, "import", str(file))
-    told = ask()
-    left_out = {row["reason"]: row["count"] for row in told["skipped"]}
+    shown = ask()
+    left_out = {row["reason"]: row["count"] for row in shown["skipped"]}
     assert left_out["zork"] == 1
-    assert [row["count"] for row in told["redacted"]] == [1]
-    assert {row["kind"] for row in told["skipped"]} == {"damaged", "skipped"}
-    assert told["latest_damaged"][0]["source"] == str(file)
-    assert told["latest_damaged"][0]["kind"] == "damaged"
+    assert [row["count"] for row in shown["redacted"]] == [1]
+    assert {row["kind"] for row in shown["skipped"]} == {"damaged", "skipped"}
+    assert shown["latest_damaged"][0]["source"] == str(file)
+    assert shown["latest_damaged"][0]["kind"] == "damaged"
     words = ask(words=True)
     assert "zork" in words
     assert "ghp_" not in words

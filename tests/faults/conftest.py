@@ -12,7 +12,7 @@ import pytest
 
 from memtui.store import database
 from memtui.store.schema import RedactionRow
-from tests.deduplication.conftest import told as told
+from tests.deduplication.conftest import delivery as delivery
 from tests.deduplication.deliveries import (
     hook,
     record,

@@ -48,16 +48,16 @@ class At:
 
     def __init__(self, home: Path, settings: Settings) -> None:
         self.now = START + HOUR
-        self.house = Workspace(in_home(home), settings)
+        self.workspace = Workspace(in_home(home), settings)
         self.summarizer = Moody()
-        paths = self.house.paths
+        paths = self.workspace.paths
         self.works = Pipeline(
             PipelineConfig(
                 spool=paths.spool,
                 node_index=paths.index,
                 message_index=paths.message_index,
                 lock_file=paths.worker_lock,
-                zone=self.house.zone,
+                zone=self.workspace.zone,
                 rules=SegmentRules(),
                 counter=ESTIMATING_COUNTER,
                 summarizer=self.summarizer,
@@ -74,16 +74,16 @@ class At:
 def at(tmp_path: Path, settings: Settings) -> Iterator[At]:
     at = At(tmp_path / "home", settings)
     yield at
-    at.house.stop()
+    at.workspace.stop()
 
 
 def texts() -> list[str]:
     with database.connection():
         rows = EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-        told = [(row.id, row.text) for row in rows]
-    assert all(is_event_id(name) for name, _ in told)
-    assert [name for name, _ in told] == sorted(name for name, _ in told)
-    return [text for _, text in told]
+        shown = [(row.id, row.text) for row in rows]
+    assert all(is_event_id(name) for name, _ in shown)
+    assert [name for name, _ in shown] == sorted(name for name, _ in shown)
+    return [text for _, text in shown]
 
 
 def prompts(*numbers: int) -> str:
@@ -96,7 +96,7 @@ def prompts(*numbers: int) -> str:
 def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
     at: At,
 ) -> None:
-    new = at.house.paths.spool / "new"
+    new = at.workspace.paths.spool / "new"
     write_hook_files(new, 9, prompts(1, 2))
     write_hook_files(new, 1, prompts(3, 4))
     at.settle()
@@ -106,19 +106,19 @@ def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
 def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     at: At,
 ) -> None:
-    write_hook_files(at.house.paths.spool / "new", 1, prompts(1, 30))
+    write_hook_files(at.workspace.paths.spool / "new", 1, prompts(1, 30))
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
     assert status.read_stats().skipped == 1
-    box = Spool(at.house.paths.spool)
+    box = Spool(at.workspace.paths.spool)
     (file,) = box.quarantined()
     assert box.counted_reasons(file) == ["a timestamp in the future"]
     at.now = START + timedelta(minutes=31)
     box.retry(file)
     at.settle()
     assert len(texts()) == 2
-    assert list((at.house.paths.spool / "new").iterdir()) == []
+    assert list((at.workspace.paths.spool / "new").iterdir()) == []
 
 
 def test_records_from_the_future_are_reported_and_the_others_are_stored(
@@ -155,7 +155,7 @@ def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
     other = At(tmp_path / "undisturbed", settings)
     other.now = at.now
     import_paths(other.works, file)
-    other.house.stop()
+    other.workspace.stop()
     wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
     for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
         del node["version"]
@@ -179,7 +179,7 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
 
 
 def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
-    new = at.house.paths.spool / "new"
+    new = at.workspace.paths.spool / "new"
     write_hook_files(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))
     at.settle()
     write_hook_files(new, 2, hook(2, "UserPromptSubmit", prompt="yes"))
@@ -188,9 +188,9 @@ def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
 
 
 def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
-    write_hook_files(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
+    write_hook_files(at.workspace.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []
     assert status.read_stats().skipped == 1
-    (name,) = (at.house.paths.spool / "bad").glob("*.json")
+    (name,) = (at.workspace.paths.spool / "bad").glob("*.json")
     assert datetime.fromtimestamp(name.stat().st_mtime).year == 2026

@@ -40,9 +40,9 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def tailing(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     settings = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
-    house = Workspace(in_home(tmp_path / "home"), settings)
-    yield house
-    house.stop()
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    yield workspace
+    workspace.stop()
 
 
 def _polling_reason() -> str:
@@ -57,9 +57,9 @@ def kept(messages: int) -> Callable[[], bool]:
 
 def letters() -> Iterator[tuple[str, str]]:
     for number in range(FILES):
-        told = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
+        shown = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
         at = f"2025-03-14T10:{number // 600 % 60:02}:{number / 10 % 60:04.1f}00Z"
-        yield f"{number:06}.json", json.dumps(told["payload"] | {"timestamp": at})
+        yield f"{number:06}.json", json.dumps(shown["payload"] | {"timestamp": at})
 
 
 def flood(new: Path) -> None:
@@ -74,18 +74,18 @@ def flood(new: Path) -> None:
 @pytest.mark.torture
 @pytest.mark.usefixtures("patient")
 def test_ten_thousand_hooks_at_once_are_all_kept(
-    house: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
+    workspace: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
 ) -> None:
-    with run_pipeline(house) as watched:
-        flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
-        house.pipeline._ingester._spool.create()
+    with run_pipeline(workspace) as watched:
+        flooding = threading.Thread(target=flood, args=(workspace.paths.spool / "new",))
+        workspace.pipeline._ingester._spool.create()
         flooding.start()
         watched.wait_until(kept(FILES))
         watched.wait_until(lambda: status.read_stats().pending == 0)
         flooding.join()
-    assert list((house.paths.spool / "new").iterdir()) == []
-    home = house.paths.store.parent
-    house.stop()
+    assert list((workspace.paths.spool / "new").iterdir()) == []
+    home = workspace.paths.store.parent
+    workspace.stop()
     other = Workspace(in_home(tmp_path / "undisturbed"), settings)
     other.pipeline._ingester._spool.create()
     flood(other.paths.spool / "new")
@@ -110,8 +110,8 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
             if number % (FILES // TRANSCRIPTS):
                 (projects / f"{number}.txt").write_text("a tool's result")
             else:
-                told = record(number, f"Word {number}", session)
-                (projects / f"{session}.jsonl").write_text(told)
+                shown = record(number, f"Word {number}", session)
+                (projects / f"{session}.jsonl").write_text(shown)
         watched.wait_until(kept(TRANSCRIPTS))
         watched.wait_until(lambda: status.read_stats().pending == 0)
     with database.connection():
@@ -120,17 +120,17 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p"])
-def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+def test_a_spool_without_notifications_is_polled(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
     monkeypatch.setattr(tail, "MOUNTS", mounts)
-    with run_pipeline(house) as watched:
+    with run_pipeline(workspace) as watched:
         watched.wait_until(lambda: kind in _polling_reason())
         for number in range(3):
             test_end_to_end.run_hook(
-                house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
+                workspace, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
             watched.wait_until(kept(number + 1))
     assert f"is on {kind}, which does not report changes" in _polling_reason()

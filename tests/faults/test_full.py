@@ -32,13 +32,13 @@ def disk_of() -> Iterator[Disk]:
         again = "remount," if folder in mounted else ""
         options = f"{again}size={size_kb}k"
         folder.mkdir(parents=True, exist_ok=True)
-        told = subprocess.run(
+        shown = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
             capture_output=True,
             check=False,
         )
-        if told.returncode:
-            pytest.skip(f"no disk can be mounted: {told.stderr.decode().strip()}")
+        if shown.returncode:
+            pytest.skip(f"no disk can be mounted: {shown.stderr.decode().strip()}")
         mounted[folder] = size_kb
 
     with ExitStack() as after:
@@ -59,9 +59,9 @@ def test_a_disk_without_a_byte_is_said_to_have_no_room(
     with suppress(OSError), (home / "full").open("wb", buffering=0) as filler:
         while True:
             filler.write(b"0" * 4096)
-    told = subprocess.run([*memtui, *words], capture_output=True, check=False)
-    assert told.returncode == 1
-    assert b"the disk is full: free some room" in told.stderr
+    shown = subprocess.run([*memtui, *words], capture_output=True, check=False)
+    assert shown.returncode == 1
+    assert b"the disk is full: free some room" in shown.stderr
 
 
 # What Whoosh cannot flush it leaves to be collected.

@@ -76,9 +76,9 @@ hook.main()
     [("open", "opens", 0, 0), ("write", "writes", 0, 1), ("rename", "die", 1, 0)],
 )
 def test_what_a_killed_hook_has_written_is_taken_up(
-    house: Workspace, name: str, by: str, messages: int, refused: int
+    workspace: Workspace, name: str, by: str, messages: int, refused: int
 ) -> None:
-    spool = house.paths.spool
+    spool = workspace.paths.spool
     payload = json.loads(hook(1, "UserPromptSubmit", prompt="Word"))["payload"]
     killed = subprocess.run(
         [sys.executable, "-c", DYING.format(name=name, by=by)],
@@ -88,11 +88,11 @@ def test_what_a_killed_hook_has_written_is_taken_up(
     )
     assert killed.returncode == -9
     (draft,) = (spool / "tmp").iterdir()
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert draft.exists(), "it may still be written to"
     os.utime(draft, (1.7e9, 1.7e9))
-    house.pipeline._ingester._next_drafts_s = 0.0
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    workspace.pipeline._ingester._next_drafts_s = 0.0
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().messages == messages
     assert len(list((spool / "bad").glob("*.json"))) == refused
     assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []

@@ -100,7 +100,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     held_s: float,
 ) -> None:
     home = home_of("locked")
-    house = Workspace(in_home(home), settings)
+    workspace = Workspace(in_home(home), settings)
     watched = ReportWaiter()
     said: list[str] = []
 
@@ -108,11 +108,11 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         said.append(status_line.describe_work(progress).plain)
         watched(progress)
 
-    with locked(house.paths.store):
+    with locked(workspace.paths.store):
         begun_s = time.monotonic()
-        house.start(tell)
+        workspace.start(tell)
         history = AgentHistory("claude-code", folder, 1)
-        house.start_import([history], tell, is_watched=False)
+        workspace.start_import([history], tell, is_watched=False)
         watched.wait_until(
             lambda: any("is in use by another process" in s for s in said)
         )
@@ -122,5 +122,5 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         lambda: status.read_stats().messages > 40 and status.read_stats().pending == 0
     )
     watched.wait_until(lambda: "in use" not in said[-1])
-    house.stop()
+    workspace.stop()
     assert kept(home) == wanted

@@ -24,50 +24,50 @@ TreeOf = Callable[[Path], dict[str, object]]
 LINES = session_records("s1", 1, 2, 3, 40, 41, 42)
 
 
-def settle(house: Workspace) -> None:
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def settle(workspace: Workspace) -> None:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])
 def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
-    house: Workspace, left: bytes
+    workspace: Workspace, left: bytes
 ) -> None:
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     new.mkdir(exist_ok=True)
-    told = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
-    write_hook_files(new, 1, told)
+    shown = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
+    write_hook_files(new, 1, shown)
     (new / "0001.000001.json").write_bytes(left)
-    settle(house)
+    settle(workspace)
     assert status.read_stats().messages == 2
     assert status.read_stats().skipped == 1
-    bad = house.paths.spool / "bad"
+    bad = workspace.paths.spool / "bad"
     assert (bad / "0001.000001.json").exists()
     assert (bad / "0001.000001.json.reason").read_text()
     assert list(new.iterdir()) == []
 
 
-def test_what_a_hook_lost_is_told_by_the_transcript(
-    told: HistoryDelivery, house: Workspace
+def test_an_event_lost_by_a_hook_comes_from_the_transcript(
+    delivery: HistoryDelivery, workspace: Workspace
 ) -> None:
-    whole = told.after_steps([("s1", LINES)])
-    new = house.paths.spool / "new"
+    whole = delivery.after_steps([("s1", LINES)])
+    new = workspace.paths.spool / "new"
     new.mkdir(exist_ok=True)
     write_hook_files(new, 1, hook(1, "UserPromptSubmit", prompt="Word 1"))
     (new / "0001.000000.json").write_bytes(b"")
-    settle(house)
-    assert told.after_steps([("s1", LINES)]) == whole
+    settle(workspace)
+    assert delivery.after_steps([("s1", LINES)]) == whole
 
 
 @pytest.mark.parametrize("cut", [0, 1, 150, len(LINES) // 2, len(LINES) - 2])
 @pytest.mark.parametrize("zeros", [0, 700])
 def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
-    told: HistoryDelivery, cut: int, zeros: int
+    delivery: HistoryDelivery, cut: int, zeros: int
 ) -> None:
     """It was read to its end before; its agent goes on where the file ends now."""
     more = "\n" + session_records("s1", 70, 71)
-    whole = told.after_steps([("s1", LINES + more)])
+    whole = delivery.after_steps([("s1", LINES + more)])
     kept = CUT + LINES[:cut] + "\0" * zeros
-    tree = told.after_steps([("s1", LINES), ("s1", kept), ("s1", more)])
+    tree = delivery.after_steps([("s1", LINES), ("s1", kept), ("s1", more)])
     # A line that was cut off and never ended is a damaged one.
     assert tree["stats"].pop("skipped") == (cut > 0)
     assert whole["stats"].pop("skipped") == 0
@@ -79,19 +79,19 @@ def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
 @pytest.mark.parametrize("which", ["memtui-index", "*.toc", "*.seg", "*"])
 @pytest.mark.full
 def test_an_index_that_lost_its_end_is_made_again(
-    house: Workspace, tmp_path: Path, tree_of: TreeOf, which: str
+    workspace: Workspace, tmp_path: Path, tree_of: TreeOf, which: str
 ) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_text(LINES)
-    for _ in house.pipeline.importer().run([file]):
+    for _ in workspace.pipeline.importer().run([file]):
         pass
-    settle(house)
-    home = house.paths.store.parent
-    house.stop()
+    settle(workspace)
+    home = workspace.paths.store.parent
+    workspace.stop()
     wanted = json.dumps(without_versions(tree_of(home)), sort_keys=True)
-    for part in house.paths.index.glob(which):
+    for part in workspace.paths.index.glob(which):
         part.write_bytes(b"")
-    again = Workspace(house.paths, house.settings)
+    again = Workspace(workspace.paths, workspace.settings)
     settle(again)
     again.stop()
     gc.collect()

@@ -32,10 +32,11 @@ from memtui.workspace import Workspace
 from memtui.paths import in_home
 from memtui.settings import Settings
 settings = Settings(store_time_zone="UTC")
-house = Workspace(in_home(Path(sys.argv[1])), settings)
-house.start(lambda p: print(json.dumps([p.is_active, p.queued, p.error]), flush=True))
+workspace = Workspace(in_home(Path(sys.argv[1])), settings)
+report = lambda p: print(json.dumps([p.is_active, p.queued, p.error]), flush=True)
+workspace.start(report)
 sys.stdin.read()
-house.stop()
+workspace.stop()
 """
 """What the app does behind its screens."""
 
@@ -103,8 +104,8 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
     aside = late.rename(tmp_path / late.name)
 
     with working(home) as first, working(home) as second:
-        told = {first: heard(first)[0], second: heard(second)[0]}
-        at_work, waiting = (first, second) if told[first] else (second, first)
+        shown = {first: heard(first)[0], second: heard(second)[0]}
+        at_work, waiting = (first, second) if shown[first] else (second, first)
         wait_until(lambda: heard(at_work)[0])
         assert not heard(waiting)[0]
         asked = subprocess.run(memtui(home, "work"), capture_output=True, check=False)
@@ -122,7 +123,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
             memtui(home, "import", str(more)), stdout=subprocess.DEVNULL, check=True
         )
         aside.rename(late)
-        house = Workspace(in_home(home), settings)
+        workspace = Workspace(in_home(home), settings)
 
         def is_complete() -> bool:
             assert heard(waiting)[2] == ""
@@ -130,5 +131,5 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
             return not now.pending and now.messages >= wanted["stats"]["messages"]
 
         wait_until(is_complete)
-        house.stop()
+        workspace.stop()
     assert without_versions(json.loads(kept(home))) == wanted

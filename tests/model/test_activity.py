@@ -12,7 +12,7 @@ HOUR_MS = 3_600_000
 
 
 @pytest.mark.parametrize(
-    ("node_id", "under", "told"),
+    ("node_id", "under", "shown"),
     [
         (
             "toc:year:2024",
@@ -43,6 +43,6 @@ HOUR_MS = 3_600_000
     ],
 )
 def test_each_part_of_a_time_has_what_was_said_in_it(
-    node_id: str, under: list[tuple[str, int, int]], told: tuple[int, ...]
+    node_id: str, under: list[tuple[str, int, int]], shown: tuple[int, ...]
 ) -> None:
-    assert activity.count_by_part(node_id, MONDAY, under) == told
+    assert activity.count_by_part(node_id, MONDAY, under) == shown

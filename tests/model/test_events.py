@@ -46,7 +46,7 @@ def test_the_order_of_ids_is_the_order_of_time() -> None:
     assert ids == sorted(ids)
 
 
-def test_without_a_key_the_text_tells_events_apart() -> None:
+def test_events_without_a_key_differ_by_their_text() -> None:
     assert made(source_key="").event_id != made(source_key="", text="other").event_id
 
 

@@ -18,6 +18,6 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def bench(house: Workspace, stub: Stub, tmp_path: Path) -> Bench:
+def bench(workspace: Workspace, stub: Stub, tmp_path: Path) -> Bench:
     """An empty store and the server."""
-    return Bench(house, stub, tmp_path)
+    return Bench(workspace, stub, tmp_path)

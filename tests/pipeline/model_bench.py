@@ -127,7 +127,7 @@ def make_records(
 class Bench:
     """One store at work."""
 
-    house: Workspace
+    workspace: Workspace
     stub: Stub
     folder: Path
     options: ModelOptions | None = None
@@ -147,7 +147,7 @@ class Bench:
 
     def open(self) -> None:
         """Put the stages together that work at once, as another process would."""
-        paths = self.house.paths
+        paths = self.workspace.paths
         self.works = Pipeline(
             PipelineConfig(
                 spool=paths.spool,
@@ -253,8 +253,8 @@ class Bench:
     def last_prompt(self, name: str) -> str:
         """The last prompt that was sent about a node of this level."""
         level = calendar.period(name).level
-        told = [str(one.body["messages"][-1]["content"]) for one in self.stub.chats()]
-        return next(one for one in reversed(told) if f"notes on a {level}" in one)
+        shown = [str(one.body["messages"][-1]["content"]) for one in self.stub.chats()]
+        return next(one for one in reversed(shown) if f"notes on a {level}" in one)
 
     def segments(self, day: str = DAY) -> list[str]:
         """A day's segments, the newest first."""

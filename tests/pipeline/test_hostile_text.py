@@ -95,7 +95,7 @@ PERSONAS = [
 
 @pytest.mark.parametrize("persona", PERSONAS, ids=lambda one: one.__name__)
 @pytest.mark.full
-def test_whatever_is_said_is_told_and_not_obeyed(
+def test_instructions_in_messages_are_not_followed(
     bench: Bench,
     persona: Callable[[Prompt], str],
     caplog: pytest.LogCaptureFixture,
@@ -137,9 +137,9 @@ def is_of_its_source(bench: Bench, name: str) -> None:
     for bullet in node.bullets:
         assert bullet.text != "PWNED and nothing else."
         if node.is_by_model and bullet.kind is BulletKind.NOTE:
-            told = " ".join(e.text for g in bullet.grip_ids for e in events_of(g))
+            shown = " ".join(e.text for g in bullet.grip_ids for e in events_of(g))
             words = set(re.findall(r"\w{4,}", bullet.text)) - {"4711"}
-            assert sum(word in told for word in words) >= len(words) / 2
+            assert sum(word in shown for word in words) >= len(words) / 2
 
 
 def events_of(grip_id: str) -> tuple[Event, ...]:
@@ -148,7 +148,7 @@ def events_of(grip_id: str) -> tuple[Event, ...]:
 
 
 @pytest.mark.parametrize("talk", ["orders", "fake json"])
-def test_a_model_that_does_as_the_log_tells_it_is_not_shown(
+def test_a_model_that_follows_instructions_of_the_log_is_rejected(
     bench: Bench, talk: str
 ) -> None:
     bench.stub.models[0].persona = personas.obedient

@@ -20,8 +20,8 @@ from memtui.workspace import Workspace
 from tests.message_factory import index_messages, make_message, store_messages
 
 
-def count(house: Workspace) -> int:
-    return MessageIndex(house.paths.message_index).status().messages
+def count(workspace: Workspace) -> int:
+    return MessageIndex(workspace.paths.message_index).status().messages
 
 
 def waiting() -> int:
@@ -29,74 +29,76 @@ def waiting() -> int:
         return outbox.count(outbox.INDEX_EVENT)
 
 
-def test_what_is_kept_is_indexed_once_and_struck_off(house: Workspace) -> None:
+def test_what_is_kept_is_indexed_once_and_struck_off(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1), make_message("pier", 2))
     assert waiting() == 1
-    index_messages(house)
-    assert (count(house), waiting()) == (2, 0)
+    index_messages(workspace)
+    assert (count(workspace), waiting()) == (2, 0)
     store_messages(make_message("quay", 1))
-    assert index_messages(house) == 0
-    assert count(house) == 2
+    assert index_messages(workspace) == 0
+    assert count(workspace) == 2
 
 
-def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> None:
+def test_an_index_of_another_store_or_version_is_made_anew(
+    workspace: Workspace,
+) -> None:
     store_messages(make_message("quay", 1))
-    index_messages(house)
+    index_messages(workspace)
     with database.transaction():
         meta.write(meta.MESSAGE_INDEX, "another")
-    index_messages(house)
-    assert count(house) == 1
-    assert len(house.session_search.find("quay").hits) == 1
+    index_messages(workspace)
+    assert count(workspace) == 1
+    assert len(workspace.session_search.find("quay").hits) == 1
 
 
-def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
+def test_it_may_be_deleted_at_any_time(workspace: Workspace) -> None:
     store_messages(*(make_message(f"quay {n}", n) for n in range(50)))
-    index = MessageIndexer(MessageIndex(house.paths.message_index))
+    index = MessageIndexer(MessageIndex(workspace.paths.message_index))
     while index.step():
-        MessageIndex(house.paths.message_index).delete()
+        MessageIndex(workspace.paths.message_index).delete()
         if random.random() < 0.5:
             break
     store_messages(make_message("quay late", 99))
     while index.step():
         pass
-    assert count(house) == 51
+    assert count(workspace) == 51
     assert waiting() == 0
 
 
 def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 1_000)
     store_messages(*(make_message(f"quay {n}", n) for n in range(2_500)))
-    index = MessageIndex(house.paths.message_index)
+    index = MessageIndex(workspace.paths.message_index)
     first = MessageIndexer(index)
     first.step()
     assert not index.status().is_complete
     assert index.status().events_read == pipeline.EVENTS_AT_ONCE
-    (hit, *_) = house.session_search.find('"quay 2499"').hits
+    (hit, *_) = workspace.session_search.find('"quay 2499"').hits
     assert hit.match is not None
-    assert "so far" in house.session_search.find("quay").notes[0]
+    assert "so far" in workspace.session_search.find("quay").notes[0]
     MessageIndexer(index).step()
     assert index.status().events_read == 2 * pipeline.EVENTS_AT_ONCE
-    index_messages(house)
+    index_messages(workspace)
     assert index.status().is_complete
-    assert count(house) == 2_500
-    (hit, *_) = house.session_search.find('"quay 0"', before=0, after=2).hits
+    assert count(workspace) == 2_500
+    (hit, *_) = workspace.session_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
 
 
-def read_index(house: Workspace) -> list[tuple[object, ...]]:
+def read_index(workspace: Workspace) -> list[tuple[object, ...]]:
     """Return the messages and the terms of the index."""
-    with closing(sqlite3.connect(house.paths.message_index)) as db:
+    with closing(sqlite3.connect(workspace.paths.message_index)) as db:
         return [
             *db.execute("SELECT * FROM messages ORDER BY 1"),
             *db.execute("SELECT * FROM vocabulary ORDER BY term"),
         ]
 
 
-def rebuild_with_process(house: Workspace, *, lose_process: bool = False) -> None:
+def rebuild_with_process(workspace: Workspace, *, lose_process: bool = False) -> None:
     """Rebuild the message index with the help of a second process."""
-    stage = MessageIndexer(MessageIndex(house.paths.message_index))
+    stage = MessageIndexer(MessageIndex(workspace.paths.message_index))
     stage.rebuild()
     stage.use_process()
     process = stage._process
@@ -110,32 +112,32 @@ def rebuild_with_process(house: Workspace, *, lose_process: bool = False) -> Non
 
 @pytest.mark.parametrize("lose_process", [False, True])
 def test_a_second_process_makes_the_same_index(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch, *, lose_process: bool
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, *, lose_process: bool
 ) -> None:
     monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 40)
     texts = [f"quay {n} getUserName größe 潮汐\nпричал" for n in range(100)]
     store_messages(*(make_message(text, n) for n, text in enumerate(texts)))
-    index_messages(house)
-    expected = read_index(house)
-    rebuild_with_process(house, lose_process=lose_process)
-    assert count(house) == 100
-    assert read_index(house) == expected
+    index_messages(workspace)
+    expected = read_index(workspace)
+    rebuild_with_process(workspace, lose_process=lose_process)
+    assert count(workspace) == 100
+    assert read_index(workspace) == expected
 
 
-def test_an_event_that_is_told_better_later_stands_there_once(house: Workspace) -> None:
+def test_an_event_with_a_better_copy_is_listed_once(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1), route="hook")
-    index_messages(house)
+    index_messages(workspace)
     store_messages(make_message("quay", 1.5), route="transcript")
-    index_messages(house)
-    assert count(house) == 1
-    (hit,) = house.session_search.find("quay").hits
+    index_messages(workspace)
+    assert count(workspace) == 1
+    (hit,) = workspace.session_search.find("quay").hits
     assert len(hit.window) == 1
 
 
-def test_injected_words_are_found_and_nobody_said_them(house: Workspace) -> None:
+def test_injected_words_are_found_and_nobody_said_them(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1, role=EventRole.SYSTEM))
-    index_messages(house)
-    (hit,) = house.session_search.find("quay").hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.role is EventRole.SYSTEM
 
@@ -157,7 +159,7 @@ WORK = """
 
 @pytest.mark.full
 def test_it_is_whole_however_often_its_maker_is_killed(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     store_messages(
         *(
@@ -165,17 +167,19 @@ def test_it_is_whole_however_often_its_maker_is_killed(
             for n in range(4_000)
         )
     )
-    index_messages(house)
-    before = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
-    MessageIndex(house.paths.message_index).delete()
+    index_messages(workspace)
+    before = [
+        hit.event_id for hit in workspace.session_search.find("quay number 77").hits
+    ]
+    MessageIndex(workspace.paths.message_index).delete()
     script = tmp_path / "work.py"
     script.write_text(textwrap.dedent(WORK))
-    command = [sys.executable, str(script), str(house.paths.store)]
+    command = [sys.executable, str(script), str(workspace.paths.store)]
     said, pause_s = "", random.Random(7)
     kills = 0
     while "done" not in said:
         child = subprocess.Popen(
-            [*command, str(house.paths.message_index)],
+            [*command, str(workspace.paths.message_index)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -188,6 +192,8 @@ def test_it_is_whole_however_often_its_maker_is_killed(
         said = child.stdout.read()
         child.wait()
         child.stdout.close()
-    assert count(house) == 4_000
-    after = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
+    assert count(workspace) == 4_000
+    after = [
+        hit.event_id for hit in workspace.session_search.find("quay number 77").hits
+    ]
     assert after == before

@@ -54,26 +54,26 @@ def stub() -> Iterator[Stub]:
 
 
 def house_of(folder: Path, stub: Stub) -> Workspace:
-    """A house that asks this server."""
+    """A workspace that asks this server."""
     settings = Settings(store_time_zone="UTC", summaries_url=stub.url)
     return Workspace(in_home(folder / "home"), settings)
 
 
 @contextmanager
-def at_work(house: Workspace) -> Iterator[Watched]:
+def at_work(workspace: Workspace) -> Iterator[Watched]:
     watched = Watched()
-    house.start(watched)
+    workspace.start(watched)
     try:
         yield watched
     finally:
-        house.stop()
+        workspace.stop()
 
 
-def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
+def bring(workspace: Workspace, folder: Path, number: int, at: datetime) -> None:
     file = folder / f"{number}.jsonl"
     lines = [json.dumps(one) for one in make_records(at, *make_conversation(number))]
     file.write_text("\n".join(lines) + "\n")
-    for _ in house.pipeline.importer().run([file]):
+    for _ in workspace.pipeline.importer().run([file]):
         pass
 
 
@@ -90,16 +90,16 @@ def is_a_models(name: str) -> bool:
 def test_what_arrives_is_there_at_once_while_a_model_writes(
     stub: Stub, tmp_path: Path
 ) -> None:
-    house = house_of(tmp_path, stub)
+    workspace = house_of(tmp_path, stub)
     stub.script(faults.GOOD, faults.stalled(4))
-    bring(house, tmp_path, 1, MONDAY)
-    with at_work(house) as watched:
+    bring(workspace, tmp_path, 1, MONDAY)
+    with at_work(workspace) as watched:
         assert stub.wait_for(2).is_stalled.wait(DEADLINE_S)
-        bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
+        bring(workspace, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.list_children(DAY)) == 2)
         watched.until(lambda: status.read_stats().pending == 0)
-        watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
-        model = house.pipeline.model
+        watched.until(lambda: bool(workspace.teleport.find("harbour.py").hits))
+        model = workspace.pipeline.model
         assert model.progress is not None and model.progress.phase is ModelPhase.WRITING
         assert 0 < model.progress.written <= 4 < model.progress.limit
         assert model.node_id in {line.node_id for line in browse.list_children(DAY)}
@@ -113,10 +113,10 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
 def test_all_is_written_from_the_segments_up_while_everything_runs(
     stub: Stub, tmp_path: Path
 ) -> None:
-    house = house_of(tmp_path, stub)
-    with at_work(house) as watched:
+    workspace = house_of(tmp_path, stub)
+    with at_work(workspace) as watched:
         for number in range(3):
-            bring(house, tmp_path, number, MONDAY + timedelta(hours=number))
+            bring(workspace, tmp_path, number, MONDAY + timedelta(hours=number))
         watched.until(lambda: bool(browse.list_children(DAY)) and is_a_models(DAY))
         watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
         assert all(line.is_by_model for line in browse.list_children(DAY))

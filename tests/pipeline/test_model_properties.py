@@ -64,7 +64,7 @@ def is_sound(node: TocNode) -> None:
 # A reply that is cut
 
 
-def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
+def test_a_reply_cut_at_any_byte_gives_whole_bullets_or_nothing(
     bench: Bench,
 ) -> None:
     cuts = range(len(REPLY.encode()))
@@ -84,7 +84,7 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
     bench.check_invariants()
 
 
-def test_nor_does_a_cut_anywhere_harm_what_stands_above(bench: Bench) -> None:
+def test_a_cut_anywhere_keeps_earlier_commits(bench: Bench) -> None:
     many(bench, 2)
     assert bench.step() and bench.step()
     bench.clock.advance(seconds=ROLLUP_DELAY_S)
@@ -127,10 +127,10 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
 
 @contextmanager
 def opened(folder: Path, settings: Settings) -> Iterator[Bench]:
-    house = Workspace(in_home(folder / "home"), settings)
+    workspace = Workspace(in_home(folder / "home"), settings)
     with run_stub(Model(), Model("gemma3:4b", family="gemma3")) as stub:
-        yield Bench(house, stub, folder)
-    house.stop()
+        yield Bench(workspace, stub, folder)
+    workspace.stop()
 
 
 PATHS = ("/api/version", "/api/tags", "/api/ps", "/api/show", "/api/generate")

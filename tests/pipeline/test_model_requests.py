@@ -30,7 +30,7 @@ def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
 
 @pytest.fixture
 def ran(
-    house: Workspace, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
+    workspace: Workspace, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
 ) -> Bench:
     """A store whose history a model has written, with two starts, and more after it."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
@@ -38,7 +38,7 @@ def ran(
     monkeypatch.setenv("OLLAMA_API_KEY", "a-key-of-somebody")
     monkeypatch.setenv("OLLAMA_HOST", "http://10.11.12.14:11434")
     options = ModelOptions(stub.url, timeout_s=PATIENT_S)
-    bench = Bench(house, stub, tmp_path, options, knows=False)
+    bench = Bench(workspace, stub, tmp_path, options, knows=False)
     for _ in bench.works.importer().run([HISTORY]):
         pass
     bench.run_stages()

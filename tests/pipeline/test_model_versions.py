@@ -39,9 +39,9 @@ HOUR = timedelta(hours=1)
 Persona = Callable[[Prompt], str]
 
 
-def _named(told: object) -> str:
+def _named(output: object) -> str:
     """How a case is called: the same in every process."""
-    return getattr(told, "__name__", "") or repr(told)[:40]
+    return getattr(output, "__name__", "") or repr(output)[:40]
 
 
 def one(bench: Bench, number: int = 0) -> str:
@@ -112,7 +112,7 @@ def test_what_is_shown_is_found(bench: Bench) -> None:
     bench.step()
     bench.run_stages()
     assert bench.node(name).headline == "timetable.py"
-    hits = bench.house.teleport.find("timetable").hits
+    hits = bench.workspace.teleport.find("timetable").hits
     assert name in {hit.node_id for hit in hits}
 
 
@@ -168,8 +168,8 @@ def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
     (name,) = bench.segments()
 
     def telling(prompt: Prompt) -> str:
-        told = [([n], t) for n, t in prompt.sample]
-        return personas.reply([*told, ([3], f"The token is {TOKEN}")], f"Use {TOKEN}")
+        output = [([n], t) for n, t in prompt.sample]
+        return personas.reply([*output, ([3], f"The token is {TOKEN}")], f"Use {TOKEN}")
 
     writes(telling, bench)
     assert bench.step() == 1
@@ -219,7 +219,7 @@ def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
         assert "penguins" not in json.dumps(asked.body)
 
 
-def test_nor_is_it_rolled_up_at_once(bench: Bench) -> None:
+def test_withheld_bullets_are_not_rolled_up(bench: Bench) -> None:
     one(bench)
     writes(lying, bench)
     bench.step()
@@ -406,12 +406,12 @@ def test_another_model_writes_anew(bench: Bench) -> None:
 
 def test_a_pinned_version_stays(bench: Bench) -> None:
     name = one(bench)
-    services_versions.pin(name, 1, bench.house.zone, bench.clock())
+    services_versions.pin(name, 1, bench.workspace.zone, bench.clock())
     bench.run_model()
     assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
     edition = bench.history(name).versions[0]
     assert edition.is_by_model and not edition.is_shown
-    services_versions.unpin(name, bench.house.zone, bench.clock())
+    services_versions.unpin(name, bench.workspace.zone, bench.clock())
     assert bench.node(name).is_by_model
 
 
@@ -444,7 +444,7 @@ def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
     bench.check_invariants()
 
 
-def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
+def test_nothing_is_stored_for_a_segment_deleted_meanwhile(
     bench: Bench,
 ) -> None:
     bench.import_records(

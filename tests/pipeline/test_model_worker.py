@@ -97,7 +97,7 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
 def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     bench: Bench, name: str, job: Job
 ) -> None:
-    _, end = calendar.bounds(name, bench.house.zone)
+    _, end = calendar.bounds(name, bench.workspace.zone)
     bench.clock.now = end + MIN_AGES[job.level] - MS
     hours(bench, 1)
     assert name not in bench.run_model()
@@ -200,7 +200,7 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
     assert bench.node(bench.segments()[0]).is_by_model
 
 
-def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
+def test_a_requested_run_reports_that_no_process_works(
     bench: Bench, stub: Stub
 ) -> None:
     hours(bench, 1)
@@ -307,7 +307,7 @@ def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
 # What is remembered of runs
 
 
-def test_a_run_tells_what_came_of_each_of_its_nodes(bench: Bench, stub: Stub) -> None:
+def test_a_run_lists_the_result_for_each_node(bench: Bench, stub: Stub) -> None:
     hours(bench, 4)
     good = faults.GOOD
     bad = faults.saying("I cannot do that.")
@@ -541,7 +541,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
     assert bench.run_model() == []
 
 
-def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
+def test_the_model_reports_while_it_works(bench: Bench) -> None:
     hours(bench, 1)
     bench.step()
     phases = list(dict.fromkeys(doing.phase.value for doing in bench.seen))
@@ -551,7 +551,7 @@ def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
     assert set(bench.improve.changed.take()) >= {bench.segments()[0], DAY, YEAR}
 
 
-def test_it_is_told_how_many_nodes_still_want_a_version(bench: Bench) -> None:
+def test_the_number_of_pending_nodes_is_shown(bench: Bench) -> None:
     hours(bench, 3)
     assert bench.count_pending()["segment"] == 3
     left = []

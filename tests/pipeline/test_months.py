@@ -45,13 +45,13 @@ def clock() -> datetime:
 
 
 @pytest.fixture
-def works(house: Workspace) -> Pipeline:
-    return made(house, clock)
+def works(workspace: Workspace) -> Pipeline:
+    return made(workspace, clock)
 
 
 def line(day: date, text: str = "") -> str:
     at = datetime.combine(day, time(10), UTC)
-    told = {
+    output = {
         "session_id": f"s-{day}",
         "timestamp": at.isoformat(),
         "role": "user",
@@ -59,7 +59,7 @@ def line(day: date, text: str = "") -> str:
         "project": "ferry" if day.day % 2 else "harbour",
         "key": f"key-{day}",
     }
-    return json.dumps(told)
+    return json.dumps(output)
 
 
 def keep(works: Pipeline, folder: Path, days: Iterable[date]) -> None:
@@ -99,9 +99,9 @@ def test_a_month_and_a_year_have_the_events_of_their_days(
         assert (node.start_time, node.end_time) == calendar.bounds(name, UTC)
     august = browse.get_node("toc:month:2026-08")
     assert august is not None
-    told = " ".join(bullet.text for bullet in august.bullets)
-    assert "01 August" in told and "July" not in told
-    assert "1 session" in told and "sessions" not in told
+    output = " ".join(bullet.text for bullet in august.bullets)
+    assert "01 August" in output and "July" not in output
+    assert "1 session" in output and "sessions" not in output
 
 
 def test_a_week_across_two_months_has_its_own_days_in_each(
@@ -164,24 +164,26 @@ def test_a_time_is_covered_once(
 
 
 def test_the_tools_of_agents_find_both_months_of_a_week(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    keep(made(house, clock), tmp_path, DAYS)
+    keep(made(workspace, clock), tmp_path, DAYS)
     week = "toc:week:2026-W31"
     for month in ("toc:month:2026-07", "toc:month:2026-08"):
-        listed = toc.browse_toc(house, month).items
+        listed = toc.browse_toc(workspace, month).items
         assert week in [one["node_id"] for one in listed]
-        assert week in toc.get_node(house, month).head["child_node_ids"]
-    lines = [one["node_id"] for one in toc.outline(house, None).items]
+        assert week in toc.get_node(workspace, month).head["child_node_ids"]
+    lines = [one["node_id"] for one in toc.outline(workspace, None).items]
     assert lines.count(week) == 2
     assert lines.count("toc:day:2026-08-01") == lines.count("toc:day:2026-07-31") == 1
     for month, word in (("2026-07", "August"), ("2026-08", "July")):
-        assert not toc.search_node(house, f"toc:month:{month}", word).items
-        assert not toc.search_children(house, word, f"toc:month:{month}").items
-    found = toc.search_children(house, "August", "toc:month:2026-08").items
+        assert not toc.search_node(workspace, f"toc:month:{month}", word).items
+        assert not toc.search_children(workspace, word, f"toc:month:{month}").items
+    found = toc.search_children(workspace, "August", "toc:month:2026-08").items
     assert [one["node_id"] for one in found] == [week]
-    assert toc.browse_keyword(house, "august", node_id="toc:month:2026-08").items
-    assert not toc.browse_keyword(house, "august", node_id="toc:month:2026-07").items
+    assert toc.browse_keyword(workspace, "august", node_id="toc:month:2026-08").items
+    assert not toc.browse_keyword(
+        workspace, "august", node_id="toc:month:2026-07"
+    ).items
 
 
 @pytest.mark.full
@@ -195,24 +197,24 @@ def test_months_do_not_depend_on_the_order_of_arrival(
     trees = []
     for days in (DAYS, order):
         folder = tmp_path_factory.mktemp("order")
-        house = Workspace(in_home(folder / "home"), settings)
-        works = made(house, clock)
+        workspace = Workspace(in_home(folder / "home"), settings)
+        works = made(workspace, clock)
         for place in range(0, len(days), 3):
             lines = [line(day) for day in days[place : place + 3]]
             bring(works, folder, f"{place}", lines)
             settle(works)
         trees.append(tree())
-        house.stop()
+        workspace.stop()
     assert trees[0] == trees[1]
 
 
 def test_a_month_without_its_only_events_is_removed(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    works = made(house, clock)
+    works = made(workspace, clock)
     keep(works, tmp_path, [date(2026, 7, 31), SATURDAY, date(2027, 1, 1)])
     for day in (SATURDAY, date(2027, 1, 1)):
-        forget(house, TombstoneKind.SESSION, f"s-{day}")
+        forget(workspace, TombstoneKind.SESSION, f"s-{day}")
     settle(works)
     assert [one.node_id for one in list_all()] == ["toc:year:2026", "toc:month:2026-07"]
     (week,) = browse.list_children("toc:month:2026-07")
@@ -243,9 +245,9 @@ class OlderSummarizer(ExtractiveSummarizer):
 
 
 def test_a_store_with_months_of_whole_weeks_is_rolled_up_again(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    keep(made(house, clock, summarizer=OlderSummarizer()), tmp_path, DAYS)
+    keep(made(workspace, clock, summarizer=OlderSummarizer()), tmp_path, DAYS)
     january = {"node_id": "toc:month:2025-01", "level": "month", "is_dirty": False}
     is_wide = NodeRow.level << ["month", "year"]
     with database.transaction():
@@ -253,7 +255,7 @@ def test_a_store_with_months_of_whole_weeks_is_rolled_up_again(
             NodeRow.delete().where(NodeRow.node_id == name).execute()
         NodeRow.insert(**january, parent_id="toc:year:2025", start_ms=0).execute()
         NodeRow.update(start_ms=NodeRow.start_ms - 86_400_000).where(is_wide).execute()
-    settle(made(house, clock))
+    settle(made(workspace, clock))
     found = {entry.node_id: entry for entry in list_all()}
     assert {name: one.counts.segments for name, one in found.items()} == (
         expected_counts()

@@ -57,17 +57,19 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def works(house: Workspace, clock: Clock) -> Pipeline:
-    return made(house, clock)
+def works(workspace: Workspace, clock: Clock) -> Pipeline:
+    return made(workspace, clock)
 
 
-def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pipeline:
+def made(
+    workspace: Workspace, clock: Callable[[], datetime], **changes: Any
+) -> Pipeline:
     given: dict[str, Any] = {
-        "spool": house.paths.spool,
-        "node_index": house.paths.index,
-        "message_index": house.paths.message_index,
-        "lock_file": house.paths.worker_lock,
-        "zone": house.zone,
+        "spool": workspace.paths.spool,
+        "node_index": workspace.paths.index,
+        "message_index": workspace.paths.message_index,
+        "lock_file": workspace.paths.worker_lock,
+        "zone": workspace.zone,
         "rules": SegmentRules(),
         "counter": ESTIMATING_COUNTER,
         "summarizer": ExtractiveSummarizer(),
@@ -79,7 +81,7 @@ def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pip
 
 def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
     at = START + timedelta(seconds=after_s)
-    told = {
+    shown = {
         "session_id": session,
         "timestamp": at.isoformat(),
         "role": "user",
@@ -87,7 +89,7 @@ def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
         "project": "ferry",
         "key": f"{session}-{after_s}",
     }
-    return json.dumps({**told, **fields})
+    return json.dumps({**shown, **fields})
 
 
 def bring(works: Pipeline, folder: Path, name: str, lines: Sequence[str]) -> None:
@@ -128,13 +130,13 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
     for seed in range(4):
         order = list(lines)
         random.Random(seed).shuffle(order)
-        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
-        works = made(house, clock)
+        workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(workspace, clock)
         for place in range(0, len(order), 7):
             bring(works, tmp_path, f"{seed}-{place}", order[place : place + 7])
             settle(works)
         trees.append(tree())
-        house.stop()
+        workspace.stop()
     assert len(trees[0]) == 20
     assert all(other == trees[0] for other in trees)
 
@@ -167,13 +169,13 @@ def test_cuts_at_commits_do_not_depend_on_the_order_of_arrival(
     for seed in range(5):
         order = list(lines)
         random.Random(seed).shuffle(order)
-        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
-        works = made(house, clock)
+        workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(workspace, clock)
         for place in range(0, len(order), 2):
             bring(works, tmp_path, f"{seed}-{place}", order[place : place + 2])
             settle(works)
         trees.append(tree())
-        house.stop()
+        workspace.stop()
     segments = [name for name in trees[0] if name.startswith("toc:segment")]
     assert len(segments) == 3
     assert all(other == trees[0] for other in trees)
@@ -275,9 +277,9 @@ def test_subagents_are_kept_and_counted_but_not_cut(
 
 
 def test_a_setting_gives_subagents_segments(
-    house: Workspace, tmp_path: Path, clock: Clock
+    workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(house, clock, with_subagents=True)
+    works = made(workspace, clock, with_subagents=True)
     bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
     settle(works)
     assert browse.list_children()[0].counts.events == 2
@@ -290,12 +292,12 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
     monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
     bring(works, tmp_path, "one", lines)
-    told: list[PipelineProgress] = []
-    works.run_until_idle(told.append)
+    shown: list[PipelineProgress] = []
+    works.run_until_idle(shown.append)
     # With the first of a day comes the work on all that it is part of.
-    queued = [one.queued for one in told if one.stage == "summarize"][2:]
+    queued = [one.queued for one in shown if one.stage == "summarize"][2:]
     assert len(queued) == 6 and queued == sorted({*queued}, reverse=True)
-    assert told[-1].queued == 0
+    assert shown[-1].queued == 0
 
 
 class Poisoned(ExtractiveSummarizer):
@@ -310,10 +312,10 @@ class Poisoned(ExtractiveSummarizer):
 
 
 def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
-    house: Workspace, tmp_path: Path, clock: Clock
+    workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     summarizer = Poisoned()
-    works = made(house, clock, summarizer=summarizer)
+    works = made(workspace, clock, summarizer=summarizer)
     lines = [line(0, "poison"), line(5, "Fix the ferry importer", "s2")]
     bring(works, tmp_path, "one", lines)
     works.run_until_idle(lambda _: None)
@@ -337,15 +339,15 @@ class Renewed(ExtractiveSummarizer):
 
 
 def test_what_was_summarized_by_other_rules_is_summarized_anew(
-    house: Workspace, tmp_path: Path, clock: Clock
+    workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(house, clock)
+    works = made(workspace, clock)
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     day = browse.get_node("toc:day:2025-03-14")
-    settle(made(house, clock))
+    settle(made(workspace, clock))
     assert browse.get_node("toc:day:2025-03-14") == day
-    settle(made(house, clock, summarizer=Renewed()))
+    settle(made(workspace, clock, summarizer=Renewed()))
     after = browse.get_node("toc:day:2025-03-14")
     assert day is not None and after is not None
     assert (after.version, after.summarizer) == (day.version + 1, "extractive-later")
@@ -376,9 +378,9 @@ class Rambling(ExtractiveSummarizer):
 
 
 def test_whatever_a_summarizer_answers_passes_the_same_gate(
-    house: Workspace, tmp_path: Path, clock: Clock
+    workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(house, clock, summarizer=Rambling())
+    works = made(workspace, clock, summarizer=Rambling())
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     (segment,) = browse.list_children("toc:day:2025-03-14")
@@ -449,39 +451,39 @@ def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
 
 
 def test_an_index_that_is_gone_is_made_again(
-    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    assert house.teleport.find("ferry").hits
-    shutil.rmtree(house.paths.index)
-    house.teleport.close()
-    answer = house.teleport.find("ferry")
+    assert workspace.teleport.find("ferry").hits
+    shutil.rmtree(workspace.paths.index)
+    workspace.teleport.close()
+    answer = workspace.teleport.find("ferry")
     assert answer.hits
     assert "missing" in answer.notes[0]
-    settle(made(house, clock))
-    answer = house.teleport.find("ferry")
+    settle(made(workspace, clock))
+    answer = workspace.teleport.find("ferry")
     assert answer.hits
     assert answer.notes == ()
 
 
 def test_an_index_of_another_store_is_not_believed(
-    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     with database.transaction():
         meta.write(meta.NODE_INDEX, "another")
-    settle(made(house, clock))
+    settle(made(workspace, clock))
     with database.connection():
         assert meta.read(meta.NODE_INDEX) != "another"
-    assert house.teleport.find("ferry").hits
+    assert workspace.teleport.find("ferry").hits
 
 
 def test_who_may_not_work_still_sees_what_changes(
-    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
-    other = made(house, clock)
+    other = made(workspace, clock)
     assert works.lock.acquire()
     waits, saw = threading.Event(), threading.Event()
 
@@ -502,7 +504,7 @@ def test_who_may_not_work_still_sees_what_changes(
 
 def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:
     odd = "\ud800\x00\x1b[31mé"
-    told = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
+    shown = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
     other = json.dumps({"type": odd, "sessionId": odd, "session_id": 1, "role": odd})
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     folder.mkdir()
@@ -519,7 +521,7 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
         works,
         folder,
         "odd",
-        [told, other, line(1, odd, session=odd, metadata={odd: odd})],
+        [shown, other, line(1, odd, session=odd, metadata={odd: odd})],
     )
     new = works._config.spool / "new"
     payload = {"hook_event_name": odd, "session_id": "s", "prompt": "x"}
@@ -532,34 +534,34 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
 
 
 def test_a_broken_index_is_made_again(
-    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    house.teleport.close()
-    for file in house.paths.index.glob("*.seg"):
+    workspace.teleport.close()
+    for file in workspace.paths.index.glob("*.seg"):
         file.write_bytes(b"damaged" * 1000)
-    assert "damaged" in house.teleport.find("ferry importer").notes[0]
-    settle(made(house, clock))
-    answer = house.teleport.find("ferry importer")
+    assert "damaged" in workspace.teleport.find("ferry importer").notes[0]
+    settle(made(workspace, clock))
+    answer = workspace.teleport.find("ferry importer")
     assert (bool(answer.hits), answer.notes) == (True, ())
 
 
 def test_an_index_deleted_meanwhile_is_made_again(
-    house: Workspace, works: Pipeline, tmp_path: Path
+    workspace: Workspace, works: Pipeline, tmp_path: Path
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    shutil.rmtree(house.paths.index)
+    shutil.rmtree(workspace.paths.index)
     settle(works)
-    assert house.teleport.find("ferry").hits
+    assert workspace.teleport.find("ferry").hits
 
 
 def test_a_folder_that_holds_other_files_is_left_alone(
-    house: Workspace, works: Pipeline, tmp_path: Path
+    workspace: Workspace, works: Pipeline, tmp_path: Path
 ) -> None:
-    house.paths.index.mkdir()
-    precious = house.paths.index / "mine.txt"
+    workspace.paths.index.mkdir()
+    precious = workspace.paths.index / "mine.txt"
     precious.write_text("precious")
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     (error,) = works.run_until_idle(lambda _: None)
@@ -576,8 +578,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
         at = START.isoformat()
         said = f"{prompt} the ferry"
-        told = json.dumps({**payload, "prompt": said, "timestamp": at})
-        (new / f"{number}.json").write_text(told)
+        shown = json.dumps({**payload, "prompt": said, "timestamp": at})
+        (new / f"{number}.json").write_text(shown)
     os.mkfifo(new / "9.json")
     keep = events.add
 
@@ -617,7 +619,7 @@ def test_one_file_that_surprises_does_not_stop_an_import(
 
 
 @pytest.mark.full
-def test_neither_time_nor_project_depends_on_the_order_of_arrival(
+def test_time_and_project_do_not_depend_on_the_order_of_arrival(
     tmp_path: Path, settings: Settings, clock: Clock
 ) -> None:
     lines = [
@@ -632,12 +634,12 @@ def test_neither_time_nor_project_depends_on_the_order_of_arrival(
     for seed in range(6):
         order = list(lines)
         random.Random(seed).shuffle(order)
-        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
-        works = made(house, clock)
+        workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(workspace, clock)
         for place, one in enumerate(order):
             bring(works, tmp_path, f"{seed}-{place}", [one])
             settle(works)
         trees.append(tree())
-        house.stop()
+        workspace.stop()
     assert trees[0]["toc:year:2025"]["projects"] == ["ferry"]
     assert all(other == trees[0] for other in trees)

@@ -51,12 +51,12 @@ def worked() -> FakePipeline:
 
 @pytest.fixture
 def teller(
-    house: Workspace, worked: FakePipeline, told: list[PipelineProgress]
+    workspace: Workspace, worked: FakePipeline, told: list[PipelineProgress]
 ) -> ProgressReporter:
     return ProgressReporter(cast(Pipeline, worked), told.append)
 
 
-def test_each_thing_the_model_does_is_told_however_short_it_lasts(
+def test_every_activity_of_the_model_is_shown_however_short(
     teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     worked.model = worked.model.working_on(NODE, 3)
@@ -71,7 +71,7 @@ def test_each_thing_the_model_does_is_told_however_short_it_lasts(
     assert [progress.model.progress for progress in told] == [*doings, None]
 
 
-def test_how_much_it_has_written_is_not_told_with_each_word(
+def test_progress_is_not_reported_for_each_word(
     teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, limit=700)
@@ -81,7 +81,7 @@ def test_how_much_it_has_written_is_not_told_with_each_word(
     assert 1 <= len(told) < 100
 
 
-def test_what_the_stages_do_is_told_with_what_the_model_does(
+def test_progress_of_stages_and_model_is_reported_together(
     teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     worked.model = worked.model.working_on(NODE, 3).with_progress(
@@ -92,7 +92,7 @@ def test_what_the_stages_do_is_told_with_what_the_model_does(
     assert told[-1].model.progress == ModelProgress(ModelPhase.READING)
 
 
-def test_a_stage_that_fails_is_told_of_until_it_is_well_itself(
+def test_a_failing_stage_is_reported_until_it_works_again(
     teller: ProgressReporter, told: list[PipelineProgress]
 ) -> None:
     teller.step_done(StepResult("summarize", 0, ValueError("no words")))
@@ -116,7 +116,7 @@ def lost_in_a_rollback() -> Exception:
 
 
 @pytest.mark.parametrize("made", [full_index, lost_in_a_rollback])
-def test_of_a_full_disk_every_stage_says_the_same(
+def test_every_stage_reports_a_full_disk_alike(
     teller: ProgressReporter,
     told: list[PipelineProgress],
     made: Callable[[], Exception],
@@ -125,7 +125,7 @@ def test_of_a_full_disk_every_stage_says_the_same(
     assert told[-1].error == f"{DISK_FULL} ({database.path().parent})"
 
 
-def test_no_error_is_told_twice(
+def test_no_error_is_reported_twice(
     teller: ProgressReporter, told: list[PipelineProgress]
 ) -> None:
     error = SearchError("it is locked")

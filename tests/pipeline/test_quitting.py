@@ -47,16 +47,16 @@ SETTINGS = Settings(store_time_zone="UTC")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with three segments that want a version by a model."""
     folder = tmp_path_factory.mktemp("filled")
-    house = Workspace(in_home(folder / "home"), SETTINGS)
+    workspace = Workspace(in_home(folder / "home"), SETTINGS)
     with run_stub() as stub:
-        bench = Bench(house, stub, folder)
+        bench = Bench(workspace, stub, folder)
         bench.import_records(
             *(
                 make_records(MONDAY + timedelta(hours=n), *make_conversation(n))
                 for n in range(3)
             )
         )
-    house.stop()
+    workspace.stop()
     return folder / "home"
 
 
@@ -84,10 +84,10 @@ class Work:
 @contextmanager
 def working(home: Path, url: str) -> Iterator[Work]:
     """A process that works, ended in any case."""
-    told = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
+    shown = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
     process = subprocess.Popen(
         [sys.executable, "-c", PATIENT, "--home", str(home), "work"],
-        env={**os.environ, **told},
+        env={**os.environ, **shown},
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -208,8 +208,8 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
             assert stub.wait_for(3).is_stalled.wait(PATIENCE_S)
             work.process.kill()
             work.process.wait(PATIENCE_S)
-        house = Workspace(in_home(home), SETTINGS)
-        bench = Bench(house, stub, tmp_path)
+        workspace = Workspace(in_home(home), SETTINGS)
+        bench = Bench(workspace, stub, tmp_path)
         bench.clock.now = datetime.now(UTC)
         bench.check_invariants()
         (run,) = bench.runs(Job.SEGMENTS)
@@ -221,4 +221,4 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
         assert (done.result, done.created) == (RunResult.DONE, 2)
         assert all(bench.node(name).is_by_model for name in bench.segments())
         bench.check_invariants()
-        house.stop()
+        workspace.stop()

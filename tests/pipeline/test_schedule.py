@@ -85,8 +85,8 @@ def runs(job: Job | None = None) -> list[JobRun]:
 
 def killed(file: Path, now: datetime) -> None:
     argv = [sys.executable, "-c", KILLED, str(file), now.isoformat()]
-    told = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert told.returncode == -signal.SIGKILL, told.stderr
+    shown = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert shown.returncode == -signal.SIGKILL, shown.stderr
 
 
 def test_a_new_store_has_missed_nothing() -> None:
@@ -305,7 +305,7 @@ def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: JobScheduler) 
         (RunReason.MISSED, True),
     ],
 )
-def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
+def test_a_scheduled_run_without_effect_is_not_listed(
     schedule: JobScheduler, reason: RunReason, is_kept: bool
 ) -> None:
     schedule.begin(Job.DAY, reason, NOON)
@@ -341,7 +341,7 @@ def test_a_clock_that_was_set_back_does_not_stop_the_jobs(
     assert again.next_due(due + SECOND) is None
 
 
-def test_a_killed_run_is_broken_off_for_whoever_works_next(
+def test_a_killed_run_is_marked_interrupted_by_the_next_process(
     file: Path, schedule: JobScheduler
 ) -> None:
     killed(file, ONE)
@@ -384,7 +384,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
     assert [run.result for run in runs()] == [RunResult.INTERRUPTED] * MAX_INTERRUPTED
 
 
-def test_a_status_tells_what_runs_what_is_late_and_what_comes(
+def test_a_status_shows_current_missed_and_next_runs(
     schedule: JobScheduler,
 ) -> None:
     def day(now: datetime, *, is_worked: bool | None = True) -> jobs.JobStatus:

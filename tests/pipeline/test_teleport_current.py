@@ -14,43 +14,43 @@ ROUNDS = 4
 
 
 def test_what_comes_in_is_found_before_the_stages_rest(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    works, told = house.pipeline, list[StepResult]()
+    works, shown = workspace.pipeline, list[StepResult]()
     file = tmp_path / "one.jsonl"
-    stages = Worker(works._stages(), told.append)
+    stages = Worker(works._stages(), shown.append)
     for number, word in enumerate(("ferry", "harbour", "lighthouse")):
         with file.open("a") as lines:
             lines.write(f'{FIRST} "text": "Paint the {word}", "key": "{number}"}}\n')
         for _ in works.importer().run([file]):
             pass
         rounds = 0
-        while not house.teleport.find(word).hits:
+        while not workspace.teleport.find(word).hits:
             assert stages.run_round() > 0
             rounds += 1
         assert rounds <= ROUNDS
-        kinds = {hit.kind for hit in house.teleport.find(word).hits}
+        kinds = {hit.kind for hit in workspace.teleport.find(word).hits}
         assert HitKind.NODE in kinds
-    assert not [one for one in told if one.error]
+    assert not [one for one in shown if one.error]
     assert max(worker.IDLE_S) < 0.5
 
 
-def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> None:
+def test_what_is_gone_is_missed_as_soon(workspace: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
-    for _ in house.pipeline.importer().run([file]):
+    for _ in workspace.pipeline.importer().run([file]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = [
         hit.node_id
-        for hit in house.teleport.find("level:segment ferry").hits
+        for hit in workspace.teleport.find("level:segment ferry").hits
         if hit.kind is HitKind.NODE
     ]
     with database.transaction():
         nodes.delete([segment])
         outbox.add_nodes([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
-    assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)
-    stages = Worker(house.pipeline._stages(), lambda _: None)
+    assert all(hit.node_id != segment for hit in workspace.teleport.find("ferry").hits)
+    stages = Worker(workspace.pipeline._stages(), lambda _: None)
     assert stages.run_round() > 0
-    assert house.teleport.find("level:segment ferry").hits == ()
+    assert workspace.teleport.find("level:segment ferry").hits == ()

@@ -29,12 +29,12 @@ def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
         return 0
 
     loop = Worker([("ingest", lambda: earlier.pop(0)), ("index", step)], reports.append)
-    told = []
+    shown = []
     for _ in range(3):
         loop.run_round()
-        told.append([(r.stage, bool(r.error)) for r in reports])
+        shown.append([(r.stage, bool(r.error)) for r in reports])
         reports.clear()
-    assert told == [
+    assert shown == [
         [("ingest", False), ("index", True)],
         [("ingest", False)],
         [("index", False)],
@@ -77,28 +77,28 @@ def test_a_loop_survives_a_report_that_fails() -> None:
 
 
 def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
-    told: list[tuple[str, str]] = []
+    shown: list[tuple[str, str]] = []
     stepped = threading.Event()
 
     def step() -> int:
-        told.append(("step", threading.current_thread().name))
+        shown.append(("step", threading.current_thread().name))
         stepped.set()
         return 0
 
     def leave() -> None:
-        told.append(("leave", threading.current_thread().name))
+        shown.append(("leave", threading.current_thread().name))
         raise RuntimeError("nobody minds any more")
 
     loop = Worker([("model", step)], lambda _: None, on_exit=leave)
     loop.start()
     assert stepped.wait(10)
     loop.stop(wait_s=10)
-    assert told[-1] == ("leave", "stages")
-    assert [what for what, _ in told].count("leave") == 1
+    assert shown[-1] == ("leave", "stages")
+    assert [what for what, _ in shown].count("leave") == 1
 
 
 def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
-    told: queue.Queue[StepResult] = queue.Queue()
+    shown: queue.Queue[StepResult] = queue.Queue()
     is_away = threading.Event()
 
     def may_work() -> bool:
@@ -106,11 +106,11 @@ def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
             raise StoreGoneError("it is gone")
         return True
 
-    loop = Worker([("ingest", lambda: 0)], told.put, may_work, idle_waits_s=(0.01,))
+    loop = Worker([("ingest", lambda: 0)], shown.put, may_work, idle_waits_s=(0.01,))
     loop.start()
-    assert told.get(timeout=5).error is None
+    assert shown.get(timeout=5).error is None
     is_away.set()
-    assert isinstance(told.get(timeout=5).error, StoreGoneError)
+    assert isinstance(shown.get(timeout=5).error, StoreGoneError)
     is_away.clear()
-    assert told.get(timeout=5).error is None, "though there is nothing to do"
+    assert shown.get(timeout=5).error is None, "though there is nothing to do"
     loop.stop(wait_s=5)

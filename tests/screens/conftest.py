@@ -32,7 +32,7 @@ CLAIMS = (
 class Author:
     """Puts a model's versions into the store."""
 
-    house: Workspace
+    workspace: Workspace
 
     def writes(self, node_id: str, title: str, claims: Sequence[str]) -> TocNode:
         """Put a version of a segment, and show it; what became of it."""
@@ -62,9 +62,9 @@ class Author:
 
 
 @pytest.fixture
-def model(full_house: Workspace) -> Author:
-    """A model that writes into the full house."""
-    return Author(full_house)
+def model(full_workspace: Workspace) -> Author:
+    """A model that writes into the full workspace."""
+    return Author(full_workspace)
 
 
 @pytest.fixture

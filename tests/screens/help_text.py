@@ -27,8 +27,8 @@ def headings(app: App[str | MemtuiError]) -> Sequence[str]:
 def keys(app: App[str | MemtuiError]) -> Sequence[str]:
     """The keys and the marks, as they are shown."""
     parts = headings(app)
-    told = [line for line in lines(app) if line and line not in parts]
-    return [line[:KEY_CELLS].strip() for line in told]
+    shown = [line for line in lines(app) if line and line not in parts]
+    return [line[:KEY_CELLS].strip() for line in shown]
 
 
 def help_texts(app: App[str | MemtuiError]) -> Sequence[str]:

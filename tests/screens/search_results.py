@@ -1,4 +1,4 @@
-"""Search results made by hand, for the store of ``full_house``."""
+"""Search results made by hand, for the store of ``full_workspace``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ LONG = (
 
 def combined_hit(**others: object) -> CombinedHit:
     """A moment of which a summary and a message tell."""
-    told: dict[str, object] = {
+    shown: dict[str, object] = {
         "agent": "claude-code",
         "session_id": "shop-1",
         "subagent": "",
@@ -57,12 +57,12 @@ def combined_hit(**others: object) -> CombinedHit:
         "score": 0.91,
         "is_unsummarized": False,
     }
-    return CombinedHit(**(told | others))  # type: ignore[arg-type]
+    return CombinedHit(**(shown | others))  # type: ignore[arg-type]
 
 
 def session(**others: object) -> Session:
     """A session of the shop."""
-    told: dict[str, object] = {
+    shown: dict[str, object] = {
         "agent": "claude-code",
         "session_id": "shop-1",
         "project": "shop",
@@ -75,7 +75,7 @@ def session(**others: object) -> Session:
         "message_count": 12,
         "event_count": 20,
     }
-    return Session(**(told | others))  # type: ignore[arg-type]
+    return Session(**(shown | others))  # type: ignore[arg-type]
 
 
 def window_message(
@@ -102,7 +102,7 @@ def window(match: str, *words: str) -> tuple[WindowMessage, ...]:
 def message_hit(match: str, *words: str, **others: object) -> MessageHit:
     """A message that was found."""
     around = window(match, *words)
-    told: dict[str, object] = {
+    shown: dict[str, object] = {
         "session": session(),
         "subagent": "",
         "event_id": around[1].event_id,
@@ -110,7 +110,7 @@ def message_hit(match: str, *words: str, **others: object) -> MessageHit:
         "score": 0.62,
         "window": around,
     }
-    return MessageHit(**(told | others))  # type: ignore[arg-type]
+    return MessageHit(**(shown | others))  # type: ignore[arg-type]
 
 
 FINDINGS = Hits(

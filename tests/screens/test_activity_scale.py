@@ -30,5 +30,5 @@ def test_days_that_are_all_alike_are_one_step() -> None:
     assert ActivityScale.from_counts([]).ranges() == [(0, "none"), (4, "1 or more")]
 
 
-def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
+def test_steps_are_distinct_without_colours() -> None:
     assert len({themes.to_ascii(glyph, "ascii") for glyph in GLYPHS}) == 5

@@ -56,7 +56,7 @@ class NoAgents:
 
 
 @pytest.fixture
-def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
+def app(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.transaction():
         counts = [
@@ -65,13 +65,13 @@ def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
             )
         ]
         problems.add("/srv/attic/session.jsonl", counts, 1)
-    monkeypatch.setattr(full_house, "start", lambda _: None)
-    monkeypatch.setattr(full_house, "histories", lambda: [])
-    file = full_house.paths.config
+    monkeypatch.setattr(full_workspace, "start", lambda _: None)
+    monkeypatch.setattr(full_workspace, "histories", lambda: [])
+    file = full_workspace.paths.config
     desk = SettingsEditor(lambda: settings.load(file), settings.load(file), file)
     hooks = NoAgents()
     return MemtuiApp(
-        lambda: full_house,
+        lambda: full_workspace,
         lambda: NOW,
         hooks=lambda: hooks,  # type: ignore[arg-type,return-value]
         settings=desk,
@@ -166,7 +166,7 @@ async def test_all_that_names_the_commands_names_the_same(
                 assert sorted(help_text.help_texts(app)) == sorted(says), name
 
 
-async def test_help_tells_first_what_the_focused_pane_does(
+async def test_help_lists_the_keys_of_the_focused_pane_first(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
@@ -212,10 +212,10 @@ async def test_a_question_shows_its_own_keys_over_those_of_the_screen_below(
             await go_to(pilot, settle, name)
             if not isinstance(app.screen, ModalScreen):
                 continue
-            told = {key.key_display for key in app.screen.query_one(KeyLine).hints}
+            output = {key.key_display for key in app.screen.query_one(KeyLine).hints}
             last, _ = app.screen.get_widget_at(0, 23)
             assert last is not app.screen, name
-            assert "esc" in told and "/" not in told, name
+            assert "esc" in output and "/" not in output, name
 
 
 async def test_a_key_that_can_do_nothing_says_why(

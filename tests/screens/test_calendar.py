@@ -32,7 +32,7 @@ def told(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#day", Static).visual)
 
 
-async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
+async def test_the_cursor_moves_by_day_week_and_year_and_shows_its_place(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
@@ -88,7 +88,7 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
 
 
 async def test_a_new_day_appears_and_the_cursor_stays(
-    full_house: Workspace, app: MemtuiApp, settle: Settle, tmp_path: Path
+    full_workspace: Workspace, app: MemtuiApp, settle: Settle, tmp_path: Path
 ) -> None:
     event = {
         "session_id": "new",
@@ -96,13 +96,13 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         "prompt": "Count the lighthouses along the coast once more, please.",
         "timestamp": "2024-02-27T09:00:00Z",
     }
-    (full_house.paths.spool / "new" / "1709.json").write_text(json.dumps(event))
+    (full_workspace.paths.spool / "new" / "1709.json").write_text(json.dumps(event))
     reports: list[PipelineProgress] = []
     async with app.run_test() as pilot:
         await steps(settle, "c", "home")(pilot)
         before = grid(app).cursor
-        assert full_house.pipeline.run_until_idle(reports.append) == []
-        changed = full_house.pipeline.take_changed_nodes().union(
+        assert full_workspace.pipeline.run_until_idle(reports.append) == []
+        changed = full_workspace.pipeline.take_changed_nodes().union(
             *(p.changed for p in reports)
         )
         app.post_message(ProgressReported(PipelineProgress("", changed=changed)))
@@ -169,10 +169,10 @@ def test_pictures(
 
 
 def test_picture_of_nothing(
-    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
+    workspace: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     run = steps(settle, "escape", "c")
-    assert snap_compare(app_of(house), terminal_size=(80, 24), run_before=run)
+    assert snap_compare(app_of(workspace), terminal_size=(80, 24), run_before=run)
 
 
 def test_picture_of_a_date_being_typed(

@@ -245,7 +245,7 @@ async def test_brackets_go_along_a_level_across_branches(
         assert here(pilot).node_id == days[-3]
 
 
-async def test_y_copies_the_quote_with_where_it_stands(
+async def test_y_copies_the_quote_with_its_place(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -308,13 +308,13 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     years = browse.list_children()
     monkeypatch.setattr(
         browse, "list_children", lambda node_id, **_: [] if node_id else years[1:]
     )
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "right", "right")
@@ -394,19 +394,21 @@ async def test_the_contents_say_how_much_they_hold(
 
 
 async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "escape")
         nothing = pilot.app.screen.query_one("#nothing", Static)
         assert nothing.region.area
-        for _ in house.pipeline.importer().run([HISTORY]):
+        for _ in workspace.pipeline.importer().run([HISTORY]):
             pass
-        told: set[str] = set()
-        house.pipeline.run_until_idle(lambda progress: told.update(progress.changed))
-        changed = house.pipeline.take_changed_nodes() | told
+        output: set[str] = set()
+        workspace.pipeline.run_until_idle(
+            lambda progress: output.update(progress.changed)
+        )
+        changed = workspace.pipeline.take_changed_nodes() | output
         app.post_message(ProgressReported(PipelineProgress("rollup", changed=changed)))
         await settle(pilot)
         assert here(pilot).node_id.startswith("toc:segment:2024-02-06:")
@@ -491,7 +493,9 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         assert len(labels(pilot)) == shown
 
 
-def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: Workspace) -> None:
+def test_descendants_are_listed_by_level_up_to_a_limit(
+    full_workspace: Workspace,
+) -> None:
     year = ("", "toc:year:2024")
     whole = branches.read_below(year, ALL, UTC, 500)
     assert whole.is_all
@@ -625,8 +629,8 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
             with monkeypatch.context() as patch:
                 patch.setattr(module, name, broken)
                 await press(pilot, settle, key)
-                told = head(pilot) + transcript(pilot)
-                assert "could not be read: the disk is away" in told
+                output = head(pilot) + transcript(pilot)
+                assert "could not be read: the disk is away" in output
             while source(pilot).expansion.grip is None:
                 await settle(pilot)
             assert "could not be read" not in head(pilot)

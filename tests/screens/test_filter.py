@@ -99,8 +99,8 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         await press(pilot, settle, "escape")
         tree(pilot).reveal("toc:year:2023")
         await settle(pilot)
-        told = "This node is outside codex in logsift. Press F F to show everything."
-        assert said(pilot) == [told]
+        output = "This node is outside codex in logsift. Press F F to show everything."
+        assert said(pilot) == [output]
         await press(pilot, settle, "F", "F")
         assert app.scope == ALL
         assert {"toc:month:2024-02", "toc:year:2023"} <= {*labels(pilot)}
@@ -191,9 +191,9 @@ def test_contents_of_which_nothing_is_left(
 
 
 async def test_an_empty_memory_has_nothing_to_choose(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    async with app_of(house).run_test(size=SIZE) as pilot:
+    async with app_of(workspace).run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "escape", "F")
         note = dialog(pilot).query_one("#note", Static)

@@ -37,13 +37,13 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def hooked(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     machine: Machine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> MemtuiApp:
-    """The app of the full house, on that machine."""
-    app = app_of(full_house)
+    """The app of the full workspace, on that machine."""
+    app = app_of(full_workspace)
     monkeypatch.setattr(app, "_hooks", lambda: HooksEditor(machine))
     return app
 

@@ -36,13 +36,13 @@ NO_MODEL = ModelHealth(
 
 
 WHY_NO_MODEL = Workspace.why_no_model
-"""The property itself, which the house of these tests replaces."""
+"""The property itself, which the workspace of these tests replaces."""
 
 
 @pytest.fixture
-def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """The full house; a model is asked, and its day job has failed once."""
-    plan = replace(full_house.schedules, jitter_s=0)
+def worked(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """The full workspace; a model is asked, and its day job has failed once."""
+    plan = replace(full_workspace.schedules, jitter_s=0)
     monkeypatch.setattr(Workspace, "schedules", plan)
     monkeypatch.setattr(Workspace, "now", lambda _: NOW)
     monkeypatch.setattr(Workspace, "why_no_model", "")
@@ -54,7 +54,7 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
         )
         error = "the model's reply was cut [short]"
         jobs.end_run(number, RunResult.FAILED, before_ms + 95_000, error=error)
-    return full_house
+    return full_workspace
 
 
 def chosen(app: MemtuiApp) -> str:
@@ -70,7 +70,7 @@ def row(app: MemtuiApp, name: str) -> str:
 
 
 @pytest.mark.journey
-async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
+async def test_a_job_shows_its_runs_and_can_be_paused_resumed_and_run(
     worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
@@ -143,7 +143,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
     ],
     ids=["ready", "offline", "missing"],
 )
-def test_the_state_of_ollama_is_told_with_its_cure(
+def test_the_state_of_ollama_is_shown_with_its_fix(
     health: ModelHealth, said: str
 ) -> None:
     state = ModelStatus().with_health(health)
@@ -156,7 +156,7 @@ async def test_keys_that_cannot_act_say_why(
     app = app_of(worked)
     onlooker = PipelineProgress("", is_active=False)
     async with app.run_test() as pilot:
-        await steps(settle, "w", "x", "end", told=onlooker)(pilot)
+        await steps(settle, "w", "x", "end", shown=onlooker)(pilot)
         await steps(settle, "space", "x")(pilot)
         why = "Another memtui is at work here. Do it there, or in a shell: "
         assert notices(app) == [
@@ -201,7 +201,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
     app = app_of(worked)
     missing = PipelineProgress("", model=ModelStatus().with_health(NO_MODEL))
     async with app.run_test() as pilot:
-        await steps(settle, "w", *["down"] * 8, told=missing)(pilot)
+        await steps(settle, "w", *["down"] * 8, shown=missing)(pilot)
         assert "no model" in row(app, Job.DAY)
         assert "This waits until a model is available" in chosen(app)
         await steps(settle, "x")(pilot)
@@ -223,8 +223,8 @@ def test_pictures(
     snap_compare: Compare,
     size: tuple[int, int],
 ) -> None:
-    told = PipelineProgress("index", queued=3, model=BUSY)
-    run = steps(settle, "w", *["down"] * 8, told=told)
+    shown = PipelineProgress("index", queued=3, model=BUSY)
+    run = steps(settle, "w", *["down"] * 8, shown=shown)
     assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
 
 
@@ -232,8 +232,8 @@ def test_picture_of_what_fails(
     worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     health = ModelStatus(is_requested=True).with_health(NO_MODEL)
-    told = PipelineProgress("index", error="the disk is full", model=health)
-    run = steps(settle, "w", *["down"] * 5, told=told)
+    shown = PipelineProgress("index", error="the disk is full", model=health)
+    run = steps(settle, "w", *["down"] * 5, shown=shown)
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
 
@@ -246,7 +246,7 @@ def test_picture_of_the_demo(
 ) -> None:
     monkeypatch.setattr(Workspace, "why_no_model", WHY_NO_MODEL)
     monkeypatch.setattr(worked, "is_demo", True)
-    run = steps(settle, "w", *["down"] * 8, told=PipelineProgress(""))
+    run = steps(settle, "w", *["down"] * 8, shown=PipelineProgress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
 

@@ -139,7 +139,7 @@ async def test_a_page_on_which_nothing_is_hidden_says_nothing_of_it(
         assert notice.message == "Nothing is hidden on this page."
 
 
-async def test_the_head_says_who_wrote_it_and_what_stands(
+async def test_the_head_shows_author_and_verdicts(
     app: MemtuiApp, judged: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -233,7 +233,7 @@ async def test_a_claim_no_source_says_shows_no_source(
         )
 
 
-async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(
+async def test_an_unsupported_bullet_shows_the_closest_words(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
     (line,) = browse.list_children(DAY)

@@ -30,7 +30,7 @@ TWINS = (
 """Commands that share a key because they mean the same, each in its own place."""
 
 
-def test_a_key_stands_for_one_meaning_alone() -> None:
+def test_a_key_has_one_meaning() -> None:
     by_key: dict[str, set[str]] = {}
     for row in commands.COMMANDS:
         for key in row.keys.split():
@@ -39,11 +39,11 @@ def test_a_key_stands_for_one_meaning_alone() -> None:
     assert [names for names in shared if names not in TWINS] == []
 
 
-def test_every_command_is_told_in_a_sentence() -> None:
+def test_every_command_has_a_sentence_of_help() -> None:
     for row in commands.COMMANDS:
-        told = row.help[:1].isupper() and row.help.endswith(".")
-        assert told or not row.help, row.name
-        with nullcontext() if told else pytest.raises(ValueError, match=row.name):
+        shown = row.help[:1].isupper() and row.help.endswith(".")
+        assert shown or not row.help, row.name
+        with nullcontext() if shown else pytest.raises(ValueError, match=row.name):
             commands.bindings(row.name)
     with pytest.raises(KeyError):
         commands.bindings(no_such_command="It does nothing.")
@@ -177,9 +177,9 @@ async def test_the_status_line_says_what_the_workers_do(
 
 
 async def test_reports_from_a_thread_reach_the_screen(
-    full_house: Workspace, settle: Settle
+    full_workspace: Workspace, settle: Settle
 ) -> None:
-    app = MemtuiApp(lambda: full_house)
+    app = MemtuiApp(lambda: full_workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
@@ -203,7 +203,7 @@ async def test_a_crash_prints_nothing_of_what_was_held(
     assert "WORD" not in printed
 
 
-async def test_a_memory_that_is_gone_is_told_until_it_is_back(
+async def test_a_missing_store_is_reported_until_it_is_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     why = "the memory at /m/memory.db is gone. Put it back or quit; nothing is written"

@@ -51,10 +51,10 @@ def test_contents_in_other_colours(
 
 
 def test_contents_empty(
-    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
+    workspace: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     run = steps(settle, "escape")
-    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
+    assert snap_compare(app_of(workspace), terminal_size=(120, 40), run_before=run)
 
 
 @pytest.mark.parametrize("entered", [0, 1, 2], ids=["tree", "page", "source"])
@@ -111,12 +111,12 @@ def test_contents_failing(
 @pytest.mark.journey
 def test_teleport_results(
     app: MemtuiApp,
-    full_house: Workspace,
+    full_workspace: Workspace,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find = full_house.search.find
+    find = full_workspace.search.find
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await steps(settle, "slash")(pilot)
@@ -129,7 +129,7 @@ def test_teleport_results(
         await settle(pilot)
 
     monkeypatch.setattr(
-        full_house.search,
+        full_workspace.search,
         "find",
         lambda text, **others: replace(find(text, **others), took_ms=6.0),
     )
@@ -144,13 +144,13 @@ def test_help(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
 
 @pytest.mark.journey
 def test_welcome(
-    house: Workspace,
+    workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
-    monkeypatch.setattr(house, "histories", lambda: found)
+    monkeypatch.setattr(workspace, "histories", lambda: found)
     run = steps(settle)
-    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
+    assert snap_compare(app_of(workspace), terminal_size=(120, 40), run_before=run)

@@ -55,9 +55,9 @@ LEFT = {
 }
 
 
-def leave(house: Workspace, name: str, said: object, *, at_s: float = 0) -> None:
+def leave(workspace: Workspace, name: str, said: object, *, at_s: float = 0) -> None:
     """Have a hook leave a file, and have it taken or refused."""
-    file = house.paths.spool / "new" / name
+    file = workspace.paths.spool / "new" / name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(said if isinstance(said, bytes) else json.dumps(said).encode())
     at_s += AT.timestamp()
@@ -65,11 +65,11 @@ def leave(house: Workspace, name: str, said: object, *, at_s: float = 0) -> None
 
 
 @pytest.fixture
-def refusing(full_house: Workspace) -> Workspace:
-    """The full house, with what it could not take: hook files, and a transcript's."""
+def refusing(full_workspace: Workspace) -> Workspace:
+    """The full workspace, with skipped hook files and a skipped transcript."""
     for name, (later_s, said) in LEFT.items():
-        leave(full_house, name, said, at_s=later_s)
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+        leave(full_workspace, name, said, at_s=later_s)
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.transaction():
         counts = [
             problems.ProblemCount(
@@ -77,7 +77,7 @@ def refusing(full_house: Workspace) -> Workspace:
             )
         ]
         problems.add(FILE, counts, to_ms(AT) + 500_000)
-    return full_house
+    return full_workspace
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ async def opened(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 async def until(
     pilot: Pilot[str | MemtuiError], settle: Settle, is_so: Callable[[], bool]
 ) -> None:
-    """Wait for what a thread of the house does."""
+    """Wait for what a thread of the workspace does."""
     while not is_so():
         await settle(pilot)
 
@@ -221,7 +221,7 @@ async def test_nothing_is_dropped_before_it_is_agreed_to(
         assert isinstance(refused.screen, QuarantineScreen)
 
 
-async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
+async def test_the_status_line_shows_counts_to_readers_too(
     refused: MemtuiApp, settle: Settle
 ) -> None:
     async with refused.run_test(size=(80, 24)) as pilot:
@@ -238,7 +238,7 @@ async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
         assert work == "another memtui is at work here"
 
 
-async def test_what_a_stage_cannot_do_is_told_while_it_fails(
+async def test_a_failing_stage_reports_what_it_cannot_do(
     refused: MemtuiApp, settle: Settle
 ) -> None:
     def told() -> list[str]:
@@ -257,7 +257,9 @@ async def test_what_a_stage_cannot_do_is_told_while_it_fails(
         assert told() == []
 
 
-async def test_a_failed_import_is_told_once(refused: MemtuiApp, settle: Settle) -> None:
+async def test_a_failed_import_is_reported_once(
+    refused: MemtuiApp, settle: Settle
+) -> None:
     async with refused.run_test() as pilot:
         await settle(pilot)
         failed = PipelineProgress("import", error="it [b]broke[/] off")
@@ -283,15 +285,15 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
         assert entries(refused).highlighted == 3
 
 
-async def test_of_ten_thousand_the_latest_are_listed(
-    full_house: Workspace, app_of: AppOf, settle: Settle
+async def test_the_latest_of_ten_thousand_are_listed(
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    bad = full_house.paths.spool / "bad"
+    bad = full_workspace.paths.spool / "bad"
     for number in range(10_000):
         file = bad / f"{number:05}.json"
         file.write_bytes(b'{"half')
         os.utime(file, (AT.timestamp() + number,) * 2)
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test() as pilot:
         await opened(pilot, settle)
         title = app.screen.query_one("#list-pane PaneTitle", PaneTitle)
@@ -349,7 +351,7 @@ def test_pictures(
     size: tuple[int, int],
     keys: tuple[str, ...],
 ) -> None:
-    run = steps(settle, *keys, told=PipelineProgress("", skipped=16))
+    run = steps(settle, *keys, shown=PipelineProgress("", skipped=16))
     assert snap_compare(refused, terminal_size=size, run_before=run)
 
 

@@ -124,10 +124,10 @@ def _drain(terminal: int, seen: bytearray | None) -> None:
 
 
 @pytest.fixture
-def home(full_house: Workspace, tmp_path: Path) -> Path:
+def home(full_workspace: Workspace, tmp_path: Path) -> Path:
     """A home whose nodes all want a version by a model."""
-    full_house.stop()
-    return Path(shutil.copytree(full_house.paths.store.parent, tmp_path / "left"))
+    full_workspace.stop()
+    return Path(shutil.copytree(full_workspace.paths.store.parent, tmp_path / "left"))
 
 
 def loading(stub: Stub) -> None:

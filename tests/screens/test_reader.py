@@ -88,7 +88,7 @@ def event_at(rank: int) -> str:
 
 
 async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(50_000)
     read = 0
@@ -101,7 +101,7 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
         return found
 
     monkeypatch.setattr(conversations, "_read", count)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         for rank in (0, 25_000, 49_999):
             read = 0
@@ -128,10 +128,10 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
 
 
 async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(1_400)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(500))
         shown = view(app)
@@ -150,10 +150,10 @@ async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
 
 
 async def test_new_messages_are_followed_at_the_end_alone(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(200)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(199))
         assert pointed(app).ordinal == 199
@@ -181,10 +181,10 @@ async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 
 
 async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(100)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(99))
         for count in (160, 700, 701):
@@ -211,11 +211,11 @@ async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
 
 
 async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     late = {*range(7), 150, *range(190, 197)}
     long_session.store_session(200, but=late)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(165))
         for ordinal, comes in ((172, {150, 190, 194}), (20, {0, 3, 195})):
@@ -238,11 +238,11 @@ def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
     return turn.position
 
 
-async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+async def test_the_last_of_several_quick_keys_counts(
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(3_000)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(1_500))
         newer = threading.Event()
@@ -263,16 +263,16 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
 
 
 async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(40)
-    told = {"agent": "codex", "session_id": "mill"}
+    output = {"agent": "codex", "session_id": "mill"}
     at = long_session.START + long_session.STEP
     with database.transaction():
         store_events.add_thoughts(
-            [thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")]
+            [thought(**output, at=at, text="The [b]stone[/] is worn.", key="t")]
         )
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
         title = app.screen.query_one(PaneTitle)
@@ -293,7 +293,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
 
 
 async def test_a_call_leads_to_the_subagent_it_started_and_back(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(20)
     helper = SubagentMetadata(
@@ -308,7 +308,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
             " WHERE ordinal < 4"
         )
         sessions.update_subagents([helper])
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
         assert any("enter: open subagent" in line for line in lines(app))
@@ -324,10 +324,10 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
 
 
 async def test_one_goes_from_question_to_question(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(400)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(202))
         await press(pilot, settle, "right_square_bracket")
@@ -339,10 +339,10 @@ async def test_one_goes_from_question_to_question(
 
 
 async def test_words_are_found_in_all_of_the_session_and_marked(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(3_000)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         await type_words(pilot, settle, "/WHEEL 249", "enter")
@@ -368,18 +368,18 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
 
 
 async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(3_000)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(1_000))
         view(app).scroll_to(y=view(app).scroll_offset.y - 3, animate=False)
         await settle(pilot)
         before = lines(app)
         await type_words(pilot, settle, "/wheel 249")
-        told = "2 of 5 · enter keep · esc back"
-        assert (pointed(app).ordinal, said(app, "#matches")) == (2_493, told)
+        output = "2 of 5 · enter keep · esc back"
+        assert (pointed(app).ordinal, said(app, "#matches")) == (2_493, output)
         await press(pilot, settle, "8")
         assert pointed(app).ordinal == 2_498
         await press(pilot, settle, "x")
@@ -396,10 +396,10 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
 
 
 async def test_keys_go_to_the_transcript_after_enter_and_escape(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(30)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         await press(pilot, settle, "slash")
@@ -416,10 +416,10 @@ async def test_keys_go_to_the_transcript_after_enter_and_escape(
 
 
 async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(500)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         asked: list[str] = []
@@ -519,7 +519,7 @@ async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
         assert app.clipboard == "sh --resume x"
 
 
-async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(
+async def test_a_hanging_disk_delays_no_resuming_or_exporting(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers, looked = threading.Event(), threading.Event()
@@ -587,10 +587,10 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
 
 
 async def test_a_session_that_is_forgotten_meanwhile_says_so(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(300)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await opened(pilot, settle)
         forget_mill()
@@ -610,7 +610,7 @@ def forget_mill() -> None:
 
 
 async def test_what_cannot_be_read_says_why_and_what_to_do(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(10)
 
@@ -618,14 +618,14 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
         raise OSError("the disk is full")
 
     monkeypatch.setattr(conversation, "get_info", broken)
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await opened(pilot, settle)
         words = said(app, "#nothing")
         assert words.startswith("✗ This session could not be read: the disk is full")
 
 
-def test_a_place_is_entered_by_the_index(house: Workspace) -> None:
+def test_a_place_is_entered_by_the_index(workspace: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT id FROM events WHERE session_id = 1"
         " AND subagent = '' AND (at_ms, ordinal, id) < (5, 6, 'x')"
@@ -643,7 +643,7 @@ def test_a_place_is_entered_by_the_index(house: Workspace) -> None:
 )
 @pytest.mark.journey(only="(120, 40)-found")
 def test_pictures(
-    house: Workspace,
+    workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -658,20 +658,20 @@ def test_pictures(
         if what == "found":
             await press(pilot, settle, "slash", *"ground", "enter", "n")
 
-    assert snap_compare(app_of(house), terminal_size=size, run_before=run)
+    assert snap_compare(app_of(workspace), terminal_size=size, run_before=run)
 
 
 def test_picture_of_the_demo(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(full_house, "is_demo", True)
+    monkeypatch.setattr(full_workspace, "is_demo", True)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         await press(pilot, settle, "s", "enter")
 
-    assert snap_compare(app_of(full_house), terminal_size=(120, 40), run_before=run)
+    assert snap_compare(app_of(full_workspace), terminal_size=(120, 40), run_before=run)

@@ -86,14 +86,14 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
         assert app.focused is tree
 
 
-async def test_what_a_month_repeats_is_told_once_by_the_segment_it_comes_from(
+async def test_a_line_repeated_by_a_month_is_one_hit_of_its_segment(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         lines = (await ask(pilot, settle, "session")).results
-        told = [one for one in lines if "also in its " in " ".join(one.details)]
-        assert any(one.kind == "segment" for one in told)
+        output = [one for one in lines if "also in its " in " ".join(one.details)]
+        assert any(one.kind == "segment" for one in output)
         nodes = [one for one in lines if one.kind != "source" and one.match]
         said = [one.match.snippet.text for one in nodes if one.match]
         assert len(said) == len({*said})
@@ -116,7 +116,7 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
 
 
 @pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])
-async def test_what_was_said_is_found_by_its_words_and_opened_where_it_stands(
+async def test_a_message_is_found_by_its_words_and_opened_in_place(
     app: MemtuiApp, settle: Settle, view: SearchView
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -205,10 +205,13 @@ async def test_any_question_gets_an_answer_or_a_hint(
 
 
 async def test_with_a_broken_index_it_is_found_and_said(
-    app: MemtuiApp, full_house: Workspace, settle: Settle
+    app: MemtuiApp, full_workspace: Workspace, settle: Settle
 ) -> None:
-    full_house.teleport.close()
-    for file in (*full_house.paths.index.iterdir(), full_house.paths.message_index):
+    full_workspace.teleport.close()
+    for file in (
+        *full_workspace.paths.index.iterdir(),
+        full_workspace.paths.message_index,
+    ):
         file.write_bytes(b"broken" * 100)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -266,9 +269,9 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
 
 
 async def test_where_nothing_is_kept_it_is_said_what_to_do(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("escape", "slash")

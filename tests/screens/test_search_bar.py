@@ -51,7 +51,7 @@ SIZE = (120, 40)
 
 @pytest.fixture(autouse=True)
 def _something_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bar without a house is over a memory that holds something."""
+    """A bar without a workspace is over a memory that holds something."""
     monkeypatch.setattr(
         browse, "list_scopes", lambda: ScopeChoices(agents=(("codex", 1),))
     )
@@ -259,7 +259,7 @@ async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
 
 
 async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
-    house: Workspace, settle: Settle
+    workspace: Workspace, settle: Settle
 ) -> None:
     async with SearchApp(messages=FakeSearch(lambda _: MESSAGES)).run_test(
         size=SIZE

@@ -29,7 +29,7 @@ SIZE = (120, 40)
 
 
 @pytest.fixture
-def busy(house: Workspace) -> Workspace:
+def busy(workspace: Workspace) -> Workspace:
     """A day whose latest session has two segments, and the day before."""
     store_messages(
         make_message("Fix the login form of the shop", HOUR, session="two"),
@@ -39,8 +39,8 @@ def busy(house: Workspace) -> Workspace:
     )
     name_session("two", project="shop")
     name_session("one", project="billing")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    return house
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    return workspace
 
 
 @pytest.fixture
@@ -60,19 +60,19 @@ def row_text(pilot: Pilot[str | MemtuiError]) -> str:
 
 
 def import_more(
-    pilot: Pilot[str | MemtuiError], house: Workspace, text: str, hours: float
+    pilot: Pilot[str | MemtuiError], workspace: Workspace, text: str, hours: float
 ) -> None:
     """Store a message of session "two", and report what changed."""
     store_messages(make_message(text, hours * HOUR, session="two"))
     changed: set[str] = set()
-    house.pipeline.run_until_idle(lambda progress: changed.update(progress.changed))
-    found = frozenset(changed | house.pipeline.take_changed_nodes())
+    workspace.pipeline.run_until_idle(lambda progress: changed.update(progress.changed))
+    found = frozenset(changed | workspace.pipeline.take_changed_nodes())
     assert found
     pilot.app.post_message(ProgressReported(PipelineProgress("index", changed=found)))
 
 
 @pytest.mark.journey
-async def test_from_a_session_to_its_segment_to_a_bullet_to_the_source_and_back(
+async def test_a_session_leads_to_segment_bullet_source_and_back(
     busy_app: MemtuiApp, settle: Settle
 ) -> None:
     async with busy_app.run_test(size=SIZE) as pilot:
@@ -236,13 +236,13 @@ async def test_the_source_of_another_node_is_never_beside_a_page(
 
 
 async def test_time_and_speaker_of_a_source_are_visible_however_long_it_is(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     code = "\n".join(f"step_{number}()" for number in range(60))
     asked = f"```\n{code}\n```\n\nFix the build that fails in the code above."
     store_messages(make_message(asked, 60))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    async with app_of(house).run_test(size=SIZE) as pilot:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    async with app_of(workspace).run_test(size=SIZE) as pilot:
         await settle(pilot)
         assert "Fix the build" in source(pilot).citation()
         title = source(pilot).query_one(PaneTitle)

@@ -100,9 +100,9 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
 
 
 async def test_each_session_has_its_state_and_on_a_second_line_its_outcome(
-    full_house: Workspace, app_of: AppOf, settle: Settle
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
         shown = listed(app)
@@ -170,8 +170,8 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
         assert app.screen.about and app.screen.about.session.project == "logsift"
 
 
-async def test_of_thousands_only_what_is_in_sight_is_read(
-    full_house: Workspace,
+async def test_only_visible_rows_of_thousands_are_read(
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
@@ -187,7 +187,7 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
         return found
 
     monkeypatch.setattr(sessions, "list_range", count)
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         assert heading(app)[1] == "20,006"
@@ -203,11 +203,11 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
         assert at is not None and "[b]" in at.title
 
 
-async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
-    full_house: Workspace, app_of: AppOf, settle: Settle
+async def test_new_events_do_not_move_cursor_or_scroll(
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     keep(900)
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
         await pilot.press(*["pagedown"] * 20, "up", "up")
@@ -268,7 +268,7 @@ async def test_what_cannot_be_read_says_why(
 
 
 async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
@@ -277,7 +277,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         raise OSError("the disk is away")
 
     keep(2_000)
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
         monkeypatch.setattr(sessions, "list_range", broken)
@@ -293,7 +293,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         assert "Grain" in shown.render_line(4).text
 
 
-def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> None:
+def test_the_newest_and_the_oldest_come_by_an_index(full_workspace: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
     )
@@ -306,7 +306,7 @@ def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> No
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 @pytest.mark.journey(only="(120, 40)")
 def test_pictures(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -317,11 +317,11 @@ def test_pictures(
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await opened(pilot, settle, *["down"] * 3)
 
-    assert snap_compare(app_of(full_house), terminal_size=size, run_before=run)
+    assert snap_compare(app_of(full_workspace), terminal_size=size, run_before=run)
 
 
 def test_picture_of_nothing(
-    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
+    workspace: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
@@ -329,19 +329,19 @@ def test_picture_of_nothing(
         await opened(pilot, settle)
         assert isinstance(pilot.app.screen, SessionsScreen)
 
-    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
+    assert snap_compare(app_of(workspace), terminal_size=(120, 40), run_before=run)
 
 
 def test_picture_of_the_demo(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(full_house, "is_demo", True)
+    monkeypatch.setattr(full_workspace, "is_demo", True)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await opened(pilot, settle)
 
-    assert snap_compare(app_of(full_house), terminal_size=(120, 40), run_before=run)
+    assert snap_compare(app_of(full_workspace), terminal_size=(120, 40), run_before=run)

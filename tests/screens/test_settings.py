@@ -41,17 +41,20 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def app(
-    house: Workspace, file: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace,
+    file: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> MemtuiApp:
     monkeypatch.setenv("MEMTUI_SUMMARIES__MODEL", "qwen3:4b")
 
     def load() -> Settings:
         return settings_module.load(file, assignments=["log.level=debug"])
 
-    monkeypatch.setattr(house, "start", lambda _: None)
-    monkeypatch.setattr(house, "histories", lambda: [])
+    monkeypatch.setattr(workspace, "start", lambda _: None)
+    monkeypatch.setattr(workspace, "histories", lambda: [])
     return MemtuiApp(
-        lambda: house, lambda: NOW, settings=SettingsEditor(load, load(), file)
+        lambda: workspace, lambda: NOW, settings=SettingsEditor(load, load(), file)
     )
 
 
@@ -64,7 +67,7 @@ def told(app: MemtuiApp) -> str:
 
 
 def opened(settle: Settle, *keys: str) -> Run:
-    """From the welcome of an empty house to the settings, and further."""
+    """From the welcome of an empty store to the settings, and further."""
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)

@@ -49,34 +49,34 @@ READY = ModelHealth(ModelCondition.READY, model=model_versions.MODEL)
 SIZES = [(80, 24), SIZE, (200, 60)]
 
 
-def at_one_time(house: Workspace) -> Workspace:
-    """A house whose works take the same time for now."""
+def at_one_time(workspace: Workspace) -> Workspace:
+    """A workspace whose works take the same time for now."""
     setup = replace(
-        house._pipeline_config(), clock=lambda: NOW - timedelta(days=2, hours=3)
+        workspace._pipeline_config(), clock=lambda: NOW - timedelta(days=2, hours=3)
     )
-    house._pipeline = Pipeline(setup)
-    return house
+    workspace._pipeline = Pipeline(setup)
+    return workspace
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history, all of it made at one time."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = at_one_time(Workspace(in_home(home), OWN))
-    for _ in house.pipeline.importer().run([HISTORY]):
+    workspace = at_one_time(Workspace(in_home(home), OWN))
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    house.stop()
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
     return home
 
 
 @pytest.fixture
 def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
-    """The full house, all of it made at one time."""
+    """The full workspace, all of it made at one time."""
     shutil.copytree(made, tmp_path / "home")
-    house = at_one_time(Workspace(in_home(tmp_path / "home"), settings))
-    yield house
-    house.stop()
+    workspace = at_one_time(Workspace(in_home(tmp_path / "home"), settings))
+    yield workspace
+    workspace.stop()
 
 
 @pytest.fixture
@@ -92,11 +92,11 @@ def written(dated: Workspace) -> Workspace:
 
 @pytest.fixture
 def asking(app_of: AppOf) -> AppOf:
-    """Makes the app of a house that asks a model, if there is one."""
+    """Makes the app of a workspace that asks a model, if there is one."""
 
-    def make(house: Workspace) -> MemtuiApp:
-        house.settings = replace(house.settings, summaries_provider="auto")
-        return app_of(house)
+    def make(workspace: Workspace) -> MemtuiApp:
+        workspace.settings = replace(workspace.settings, summaries_provider="auto")
+        return app_of(workspace)
 
     return make
 
@@ -205,8 +205,8 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end", "P")(pilot)
         assert shown() == (1, True)
-        told = "Version 1 is pinned: newer versions do not replace it."
-        assert notices(writing) == [told]
+        output = "Version 1 is pinned: newer versions do not replace it."
+        assert notices(writing) == [output]
         assert rows(writing)[2].splitlines()[0].endswith("pinned")
         assert title(writing) == ("Version 1", "pinned")
         assert "You pinned version 1 (P: unpin)." in about(writing)
@@ -241,14 +241,14 @@ async def test_a_rejected_version_is_pinned_by_a_second_press_after_its_reason(
         assert shown() == (3, True)
 
 
-async def test_who_asks_for_a_new_version_is_told_who_makes_it(
+async def test_a_requested_version_names_its_maker(
     writing: MemtuiApp, settle: Settle
 ) -> None:
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "R")(pilot)
         assert history().requested_at == NOW
-        (told,) = notices(writing)
-        assert told.startswith("A new version is requested. It is next.")
+        (output,) = notices(writing)
+        assert output.startswith("A new version is requested. It is next.")
         assert "You requested a new one just now." in about(writing)
 
 
@@ -257,8 +257,8 @@ async def test_u_says_that_nothing_is_hidden_among_the_versions(
 ) -> None:
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "u")(pilot)
-        (told,) = notices(writing)
-        assert told.startswith("All claims are shown here")
+        (output,) = notices(writing)
+        assert output.startswith("All claims are shown here")
 
 
 async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
@@ -273,11 +273,11 @@ async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
 
 
 async def test_without_a_model_it_is_said_what_to_do(
-    full_house: Workspace, app_of: AppOf, settle: Settle
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     origins = {"summaries.provider": "config.toml:3"}
-    full_house.settings = replace(full_house.settings, origins=origins)
-    app = app_of(full_house)
+    full_workspace.settings = replace(full_workspace.settings, origins=origins)
+    app = app_of(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
         why = "No model is used while summaries.provider is extractive (config.toml:3)"
@@ -288,9 +288,9 @@ async def test_without_a_model_it_is_said_what_to_do(
 
 
 async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
-    full_house: Workspace, asking: AppOf, settle: Settle
+    full_workspace: Workspace, asking: AppOf, settle: Settle
 ) -> None:
-    app = asking(full_house)
+    app = asking(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         health = ModelHealth(
@@ -301,11 +301,11 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         )
         await settle(pilot)
         await steps(settle)(pilot)
-        told = (
+        output = (
             "Ollama does not answer at http://127.0.0.1:11434."
             " Try: start Ollama (ollama serve)"
         )
-        assert f"No model has written one yet. {told}" in about(app)
+        assert f"No model has written one yet. {output}" in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY)))
         )
@@ -320,11 +320,11 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
 
 
 async def test_a_node_without_a_version_says_so(
-    full_house: Workspace, app_of: AppOf, settle: Settle
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     with database.transaction():
-        rollup_queue.add(["toc:day:2024-06-01"], full_house.zone)
-    app = app_of(full_house)
+        rollup_queue.add(["toc:day:2024-06-01"], full_workspace.zone)
+    app = app_of(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "g", *"2024-06-01", "enter", "v")
@@ -425,15 +425,15 @@ async def test_the_keys_are_those_of_the_help(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "question_mark")(pilot)
         assert isinstance(writing.screen, HelpScreen)
-        told = " ".join(help_text.help_texts(writing))
+        output = " ".join(help_text.help_texts(writing))
         for words in ("Pin this version", "Ask a model for a new version"):
-            assert words in told
+            assert words in output
 
 
 async def test_v_before_anything_is_kept_says_what_is_missing(
-    house: Workspace, app_of: AppOf, settle: Settle
+    workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(house)
+    app = app_of(workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "escape", "v")

@@ -26,18 +26,18 @@ def offer(app: MemtuiApp) -> str:
 
 @pytest.mark.journey
 async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[AgentHistory], bool]] = []
-    monkeypatch.setattr(house, "histories", lambda: FOUND)
+    monkeypatch.setattr(workspace, "histories", lambda: FOUND)
 
     def start(
         histories: Sequence[AgentHistory], report: object, *, is_watched: bool
     ) -> None:
         asked.append((histories, is_watched))
 
-    monkeypatch.setattr(house, "start_import", start)
-    app = app_of(house)
+    monkeypatch.setattr(workspace, "start_import", start)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         assert offer(app) == EMPTY.plain + (
@@ -57,19 +57,19 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
 
 
 async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"claude-code": (Path("/srv/agents/projects"),)}
-    monkeypatch.setattr(house, "transcript_folders", lambda: places)
-    app = app_of(house)
+    monkeypatch.setattr(workspace, "transcript_folders", lambda: places)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         assert offer(app).endswith(
             "No agent's conversations were found on this machine."
         )
-        told = str(app.screen.query_one("#histories", Static).visual)
-        assert "Claude Code        /srv/agents/projects" in told
-        assert told.endswith("Elsewhere? Run: memtui import PATH…")
+        shown = str(app.screen.query_one("#histories", Static).visual)
+        assert "Claude Code        /srv/agents/projects" in shown
+        assert shown.endswith("Elsewhere? Run: memtui import PATH…")
         further = str(app.screen.query_one("#choices", Static).visual)
         assert "memtui demo" in further and "imports" not in further
         await pilot.press("i")
@@ -83,13 +83,13 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
 
 
 async def test_histories_that_cannot_be_looked_for_say_why(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> list[AgentHistory]:
         raise OSError("no entry")
 
-    monkeypatch.setattr(house, "histories", broken)
-    app = app_of(house)
+    monkeypatch.setattr(workspace, "histories", broken)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         assert offer(app).endswith("The search failed: no entry")
@@ -109,18 +109,18 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
 
 
 async def test_nothing_is_imported_while_another_memtui_works_the_store(
-    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[AgentHistory], bool]] = []
-    monkeypatch.setattr(house, "histories", lambda: FOUND)
+    monkeypatch.setattr(workspace, "histories", lambda: FOUND)
 
     def start(
         histories: Sequence[AgentHistory], report: object, *, is_watched: bool
     ) -> None:
         asked.append((histories, is_watched))
 
-    monkeypatch.setattr(house, "start_import", start)
-    app = app_of(house)
+    monkeypatch.setattr(workspace, "start_import", start)
+    app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))

@@ -82,7 +82,7 @@ def test_documents_come_and_go_with_their_words(index: NodeIndex) -> None:
 @given(
     st.lists(st.sampled_from(['"', "-", "*", ":", "agent:", "after:2025", "評審", " "]))
     .flatmap(lambda signs: st.tuples(st.just(signs), st.text(max_size=30)))
-    .map(lambda told: "".join(told[0]) + told[1])
+    .map(lambda shown: "".join(shown[0]) + shown[1])
 )
 def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
     if not index.count():

@@ -147,7 +147,7 @@ def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
     writer.close()
 
 
-def test_a_reader_that_meets_damage_tells_who_keeps_the_index(folder: Path) -> None:
+def test_a_reader_reports_damage_to_the_indexer(folder: Path) -> None:
     writer, reader = NodeIndex(folder), NodeIndex(folder)
     writer.update([document(number) for number in range(300)], [])
     writer.close()

@@ -120,7 +120,7 @@ def test_messages_are_returned_with_the_terms_they_contain(index: MessageIndex) 
     assert (result.messages, result.length, result.conversations) == (3, 5, 1)
 
 
-def test_of_a_frequent_term_the_newest_messages_are_found(
+def test_a_frequent_term_finds_the_newest_messages(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)

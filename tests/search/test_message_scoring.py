@@ -88,7 +88,7 @@ def test_no_word_is_worth_less_than_nothing() -> None:
     assert found.messages[1] > 0
 
 
-def test_of_very_many_those_with_the_rarest_words_are_scored() -> None:
+def test_messages_with_the_rarest_words_are_scored() -> None:
     masks = dict.fromkeys(range(scoring.MAX_SCORED + 500), 0b10) | {7: 0b01}
     found = scoring.select_ids(masks, scoring.message_idfs(FOUND))
     assert len(found) == scoring.MAX_SCORED
@@ -107,7 +107,7 @@ def test_words_near_one_another_add_to_it() -> None:
     assert near - far == 1.0
 
 
-def test_a_query_that_stands_there_as_typed_adds_to_it() -> None:
+def test_a_verbatim_match_raises_the_score() -> None:
     verbatim = bonus("a video tournament", "video tournament ")
     near = bonus("a video of a tournament", "video tournament ")
     assert verbatim - near == pytest.approx(2 * scoring.VERBATIM)

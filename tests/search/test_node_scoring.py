@@ -70,7 +70,7 @@ def test_each_band_advises_something_else() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("part", [NodeField.TITLE, NodeField.HEADLINE])
-def test_a_query_that_stands_in_one_title_is_an_excellent_match(
+def test_a_query_within_one_title_is_an_excellent_match(
     part: NodeField, level: TocLevel
 ) -> None:
     said = part, "The token refresh of the sliding window, and what else was decided"
@@ -84,7 +84,7 @@ def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
     assert hits.score_band(found) is ScoreBand.EXCELLENT
 
 
-def test_a_query_that_stands_in_one_bullet_is_a_good_match() -> None:
+def test_a_query_within_one_bullet_is_a_good_match() -> None:
     said = (
         NodeField.BULLETS,
         "Chose a sliding window for the refresh of the token at last",
@@ -109,22 +109,22 @@ def test_one_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
 
 
 @given(TOLD, ASKED)
-def test_no_score_reaches_one(told: list[str], asked: list[str]) -> None:
+def test_no_score_reaches_one(shown: list[str], asked: list[str]) -> None:
     """Nor is a lone hit as good as can be."""
-    text = " ".join(told)
+    text = " ".join(shown)
     said = [(part, text) for part in NodeField]
     found = score(units(" ".join(asked)), *said, *said)
     assert 0 <= found < 1
-    assert (found > 0) == (not set(asked).isdisjoint(told))
+    assert (found > 0) == (not set(asked).isdisjoint(shown))
 
 
 @given(TOLD, ASKED, st.data())
 def test_one_more_of_the_words_never_lowers_a_score(
-    told: list[str], asked: list[str], data: st.DataObject
+    shown: list[str], asked: list[str], data: st.DataObject
 ) -> None:
-    missing = sorted(set(asked).difference(told))
+    missing = sorted(set(asked).difference(shown))
     wanted = units(" ".join(asked), common="mast tide")
-    said = NodeField.BULLETS, " ".join(told)
+    said = NodeField.BULLETS, " ".join(shown)
     before = score(wanted, said)
     for word in missing:
         part = data.draw(st.sampled_from(list(NodeField)))
@@ -136,11 +136,11 @@ def test_one_more_of_the_words_never_lowers_a_score(
 
 
 @given(TOLD, ASKED, ASKED)
-def test_asking_for_one_more_word_that_stands_there_too_lowers_nothing(
-    told: list[str], asked: list[str], more: list[str]
+def test_another_matching_word_does_not_lower_the_score(
+    shown: list[str], asked: list[str], more: list[str]
 ) -> None:
     """Where all that stands there does so equally well."""
-    stands = list(dict.fromkeys(told))
+    stands = list(dict.fromkeys(shown))
     others = [word for word in more if word in stands and word not in asked]
     said = NodeField.TITLE, " ".join(stands)
     before = score(units(" ".join(asked)), said)

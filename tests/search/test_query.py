@@ -148,9 +148,7 @@ def test_a_filter_that_is_typed_goes_before_one_that_holds_besides() -> None:
         ("-agent:codex", "a filter says what to keep"),
     ],
 )
-def test_a_filter_that_means_nothing_narrows_nothing_and_is_told(
-    text: str, hint: str
-) -> None:
+def test_an_invalid_filter_is_ignored_and_reported(text: str, hint: str) -> None:
     query = read(f"retries {text}")
     assert query.filters == Filters()
     assert query.terms == ("retri",)
@@ -165,7 +163,7 @@ def test_what_is_no_filter_is_text(text: str) -> None:
     assert query.words
 
 
-def test_of_a_long_query_the_beginning_is_read_and_that_is_told() -> None:
+def test_a_long_query_is_cut_and_a_note_says_so() -> None:
     query = read(" ".join(f"word{n}x" for n in range(3_000)))
     assert len(query.words) == search_query.MAX_WORDS
     assert len(query.hints) == 2
@@ -193,7 +191,7 @@ def test_a_word_that_names_a_filter_is_a_word_without_its_colon() -> None:
     assert search_query.parse("-session:x", UTC).hints
 
 
-def test_the_terms_of_phrases_are_told_apart() -> None:
+def test_the_terms_of_phrases_are_separate() -> None:
     asked = search_query.parse('token "the getUserName fails" -"old one"', UTC)
     assert asked.phrase_terms == ("user", "name", "fail")
     assert search_query.parse("token", UTC).phrase_terms == ()

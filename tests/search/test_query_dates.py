@@ -52,12 +52,12 @@ def test_loose_times_stay_words() -> None:
     assert (found.text, found.periods) == ("what broke recently", ())
 
 
-def test_it_is_told_whether_anything_lies_in_a_time() -> None:
+def test_a_period_says_whether_a_hit_lies_in_it() -> None:
     found = query_dates.parse("retries yesterday", NOW, UTC)
-    (told,) = found.describe_periods([NOW])
-    assert not told.has_hits
-    (told,) = found.describe_periods([NOW, NOW - timedelta(days=1)])
-    assert told.has_hits
+    (shown,) = found.describe_periods([NOW])
+    assert not shown.has_hits
+    (shown,) = found.describe_periods([NOW, NOW - timedelta(days=1)])
+    assert shown.has_hits
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,21 @@ def test_it_is_told_whether_anything_lies_in_a_time() -> None:
     ],
 )
 def test_a_question_about_a_period_alone_gives_its_page(
-    full_house: Workspace, typed: str, page: str
+    full_workspace: Workspace, typed: str, page: str
 ) -> None:
-    for found in (full_house.search.find(typed), full_house.teleport.find(typed)):
+    for found in (
+        full_workspace.search.find(typed),
+        full_workspace.teleport.find(typed),
+    ):
         assert found.is_recent
         assert found.hits[0].node_id == page
 
 
 @pytest.mark.parametrize("typed", ["fix on 2024-01-15", "token on 2024-01-15"])
 def test_words_that_say_more_are_looked_up_in_the_period(
-    full_house: Workspace, typed: str
+    full_workspace: Workspace, typed: str
 ) -> None:
-    assert not full_house.search.find(typed).is_recent
+    assert not full_workspace.search.find(typed).is_recent
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.search.documents import ask, document, find, find_ids, score
 # Forms
 
 
-def test_the_word_as_it_stands_comes_before_another_form_of_it(
+def test_a_verbatim_word_ranks_before_another_form(
     index: NodeIndex,
 ) -> None:
     index.update(
@@ -32,7 +32,7 @@ def test_the_word_as_it_stands_comes_before_another_form_of_it(
     )
 
 
-def test_an_identifier_as_it_stands_comes_before_its_parts(index: NodeIndex) -> None:
+def test_a_complete_identifier_ranks_before_its_parts(index: NodeIndex) -> None:
     index.update(
         [
             document("parts", "the user got a name by id"),

@@ -38,7 +38,7 @@ def test_a_short_message_is_quoted_whole() -> None:
     assert told(said, "basket") == [said]
 
 
-def test_of_a_long_one_what_is_so_comes_before_what_was_about_to_be_done() -> None:
+def test_a_long_summary_has_results_before_intentions() -> None:
     first, second, *_ = told(PLAN, "why is the basket lost")
     assert "because the cookie ends with the tab" in first
     assert "Now let me look" in second
@@ -59,7 +59,7 @@ def test_a_message_without_the_words_gives_how_it_begins() -> None:
     assert one.startswith("Part 0") and one.endswith("…")
 
 
-def test_any_text_is_quoted_as_it_stands() -> None:
+def test_any_text_is_quoted_verbatim() -> None:
     for text in ("", " ", "\n" * 500, "x" * 30_000, "basket " * 5_000, "a\n\n" * 900):
         for one in told(text, "basket x"):
             assert one.strip("…") in text

@@ -34,7 +34,7 @@ from tests.message_factory import make_message, name_session, store_messages
 from tests.model_versions import add_model_version, unsupported_bullet
 
 
-def test_s0_31_a_day_ends_with_its_last_moment(full_house: Workspace) -> None:
+def test_s0_31_a_day_ends_with_its_last_moment(full_workspace: Workspace) -> None:
     node = browse.get_node("toc:day:2024-01-15")
     assert node is not None
     assert (node.last_time - node.start_time) == timedelta(days=1, milliseconds=-1)
@@ -58,11 +58,11 @@ def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
 
 
 def test_s0_42_months_are_searched_by_their_calendar_days(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     # The weeks of January 2024 are those from 1 to 28 January.
     def found(query: str) -> set[str]:
-        hits = full_house.teleport.find(query, limit=500).hits
+        hits = full_workspace.teleport.find(query, limit=500).hits
         return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
 
     assert found("token level:month") == {"toc:month:2024-01"}
@@ -75,7 +75,7 @@ def test_s0_42_months_are_searched_by_their_calendar_days(
 
 
 def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     day = 24 * 3_600
     store_messages(
@@ -83,10 +83,10 @@ def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
         make_message("Make the login page faster.", 12 * day, session="b"),
         make_message("Rename the kafka topic of orders.", 20 * day, session="c"),
     )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
     def found(query: str) -> set[str]:
-        return {hit.node_id for hit in house.teleport.find(query).hits}
+        return {hit.node_id for hit in workspace.teleport.find(query).hits}
 
     assert found("kafka level:year") == {"toc:year:2025"}
     assert found("kafka level:year after:2025-03-20") == {"toc:year:2025"}
@@ -184,9 +184,9 @@ WORDS = [
 ]
 
 
-def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
+def agent_text(workspace: Workspace, tool: str, **arguments: object) -> str:
     """Return what an agent is answered within the default budget."""
-    answer = ToolRunner(lambda: house).call(
+    answer = ToolRunner(lambda: workspace).call(
         next(one for one in TOOLS if one.name == tool), arguments
     )
     assert answer.error is None, answer
@@ -194,7 +194,7 @@ def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
 
 
 def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     for node_id, child in (
         ("toc:year:2024", "toc:month:2024-01"),
@@ -202,23 +202,23 @@ def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
         ("toc:week:2024-W03", "toc:day:2024-01-15"),
         ("toc:day:2024-01-15", "toc:segment:2024-01-15:"),
     ):
-        text = agent_text(full_house, "get_node", node_id=node_id)
+        text = agent_text(full_workspace, "get_node", node_id=node_id)
         assert child in text and "[grip:" in text, text
 
 
 def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    texts = [agent_text(full_house, "get_toc_root")]
+    texts = [agent_text(full_workspace, "get_toc_root")]
     for node_id in (
         "toc:year:2024",
         "toc:month:2024-01",
         "toc:week:2024-W03",
         "toc:day:2024-01-15",
     ):
-        texts.append(agent_text(full_house, "get_node", node_id=node_id))
+        texts.append(agent_text(full_workspace, "get_node", node_id=node_id))
     grip = texts[-1].partition("[grip:")[2].partition("]")[0]
-    texts.append(agent_text(full_house, "expand_grip", grip_id=f"grip:{grip}"))
+    texts.append(agent_text(full_workspace, "expand_grip", grip_id=f"grip:{grip}"))
     assert "EXCERPT" in texts[-1]
     assert sum(map(estimate, texts)) <= 1_500
 
@@ -233,12 +233,12 @@ def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
     ],
 )
 def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
-    full_house: Workspace, level: TocLevel, most: int
+    full_workspace: Workspace, level: TocLevel, most: int
 ) -> None:
     nodes = [node for node in walk_nodes() if node.level is level]
     assert nodes
     for node in nodes:
-        text = agent_text(full_house, "get_node", node_id=node.node_id)
+        text = agent_text(full_workspace, "get_node", node_id=node.node_id)
         assert estimate(text) <= most, text
         children = [one.node_id for one in browse.list_children(node.node_id)]
         shown = text.count("\ntoc:")
@@ -246,20 +246,20 @@ def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
         assert "[grip:" in text and (shown == len(children) or "left out" in text)
         # On request the answer has all of it, unabridged.
         whole = agent_text(
-            full_house, "get_node", node_id=node.node_id, max_tokens=5_000
+            full_workspace, "get_node", node_id=node.node_id, max_tokens=5_000
         )
         assert whole.count("\ntoc:") == len(children) and "left out" not in whole
         assert all(bullet.labelled in whole for bullet in node.bullets)
 
 
-def test_s0_25_and_31_a_node_has_exact_times(full_house: Workspace) -> None:
-    node = replies.write_data(toc.get_node(full_house, "toc:day:2024-01-15"))
+def test_s0_25_and_31_a_node_has_exact_times(full_workspace: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
     assert node["start_time"] == "2024-01-15T00:00:00.000Z"
     assert node["end_time"] == "2024-01-15T23:59:59.999Z"
 
 
-def test_s0_26_and_28_bullets_and_children_are_lists(full_house: Workspace) -> None:
-    node = replies.write_data(toc.get_node(full_house, "toc:day:2024-01-15"))
+def test_s0_26_and_28_bullets_and_children_are_lists(full_workspace: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
     assert {"text", "grip_ids", "verdict"} <= node["bullets"][0].keys()
     assert node["bullets"][0]["verdict"] in {"supported", "weak", "unsupported"}
     assert node["child_node_ids"] == [one["node_id"] for one in node["children"]]
@@ -267,32 +267,34 @@ def test_s0_26_and_28_bullets_and_children_are_lists(full_house: Workspace) -> N
 
 
 def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    node = toc.get_node(full_house, "toc:day:2024-01-15").items
+    node = toc.get_node(full_workspace, "toc:day:2024-01-15").items
     grip_ids = [name for one in node for name in one.get("grip_ids", ())]
     for grip_id in grip_ids:
-        reply = sessions.expand_grip(full_house, grip_id)
+        reply = sessions.expand_grip(full_workspace, grip_id)
         found = replies.write_data(reply)
         first, last = found["excerpt"][0], found["excerpt"][-1]
         assert found["grip"]["event_id_start"].startswith(first["id"][4:])
         assert found["grip"]["event_id_end"].startswith(last["id"][4:])
-        told = [*found["before"], *found["excerpt"], *found["after"]]
-        assert [one["at"] for one in told] == sorted(one["at"] for one in told)
-        text = replies.fit_text(reply, 2_000, full_house.counter).text
+        output = [*found["before"], *found["excerpt"], *found["after"]]
+        assert [one["at"] for one in output] == sorted(one["at"] for one in output)
+        text = replies.fit_text(reply, 2_000, full_workspace.counter).text
         headings = [line for line in text.splitlines() if line.isupper()]
         assert headings == [
             name.upper() for name in ("before", "excerpt", "after") if found[name]
         ]
 
 
-def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_house: Workspace) -> None:
-    text = agent_text(full_house, "browse_keyword", keyword="basket")
+def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_workspace: Workspace) -> None:
+    text = agent_text(full_workspace, "browse_keyword", keyword="basket")
     assert "Sessions time out after ten minutes" in text
     assert "keywords: " in text
 
 
-def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> None:
+def test_a3_verdicts_are_in_the_text_that_agents_read(
+    full_workspace: Workspace,
+) -> None:
     said = BulletRow.text.contains("sliding window")
     for support, kind, mark in (
         ("weak", "", "~ "),
@@ -303,30 +305,30 @@ def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> 
             database.db.execute_sql("DROP TRIGGER IF EXISTS bullets_no_update")
             BulletRow.update(support=support, kind=kind).where(said).execute()
         for tool in ("teleport", "retrieve_memory"):
-            text = agent_text(full_house, tool, query="sliding window refresh")
+            text = agent_text(full_workspace, tool, query="sliding window refresh")
             assert f"{mark}Token refresh now uses a sliding window" in text, text
 
 
-def test_c15_an_audit_lists_what_to_check_and_why(full_house: Workspace) -> None:
+def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> None:
     day, doubtful = "toc:day:2024-01-18", "The payments worker retries 42 times."
     invented = unsupported_bullet("A second browser tab was added.")
     add_model_version(day, "Token refresh", with_weak=doubtful, held=(invented,))
     with database.transaction():
         outbox.add_nodes([day], to_ms(datetime.now(UTC)))
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     # The list of what to check.
     for query in ("level:day has:weak", "payments level:day has:weak"):
-        hits = full_house.teleport.find(query).hits
+        hits = full_workspace.teleport.find(query).hits
         assert [hit.node_id for hit in hits] == [day], query
-    assert full_house.teleport.find("level:day has:unsupported").hits == ()
+    assert full_workspace.teleport.find("level:day has:unsupported").hits == ()
     # The verdict with its reason, and the way to the source.
     node = browse.get_node(day)
     assert node is not None
     first = node.bullets[0]
     assert (first.text, first.support) == (doubtful, Support.WEAK)
     assert "payments.py" in explain.explain_verdict(first)
-    assert f"~ {doubtful}" in agent_text(full_house, "get_node", node_id=day)
-    text = agent_text(full_house, "expand_grip", grip_id=first.grip_ids[0])
+    assert f"~ {doubtful}" in agent_text(full_workspace, "get_node", node_id=day)
+    text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
     assert "EXCERPT" in text
     # What was withheld stays with the version.
     shown = versions.find_history(day).shown
@@ -352,7 +354,7 @@ def events_at(*messages: tuple[float, int]) -> list[Event]:
     ]
 
 
-def test_the_table_of_contents_has_five_levels(full_house: Workspace) -> None:
+def test_the_table_of_contents_has_five_levels(full_workspace: Workspace) -> None:
     levels = [TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK, TocLevel.DAY]
     levels.append(TocLevel.SEGMENT)
     assert list(TocLevel) == levels
@@ -373,7 +375,7 @@ def test_the_table_of_contents_has_five_levels(full_house: Workspace) -> None:
     ],
 )
 def test_each_level_has_its_number_of_bullets(
-    full_house: Workspace, level: str, least: int, most: int
+    full_workspace: Workspace, level: str, least: int, most: int
 ) -> None:
     assert BULLET_COUNTS[TocLevel(level)] == (least, most)
     for node in walk_nodes():
@@ -382,7 +384,7 @@ def test_each_level_has_its_number_of_bullets(
 
 
 def test_a_year_lists_three_to_seven_pieces_of_work_of_each_project(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     hour = 3_600
     for number in range(24):
@@ -390,7 +392,7 @@ def test_a_year_lists_three_to_seven_pieces_of_work_of_each_project(
         text = f"Add the {WORDS[number]} page to the {project} site."
         store_messages(make_message(text, 30 * hour * number, session=session))
         name_session(session, project=project)
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     node = browse.get_node("toc:year:2025")
     assert node is not None
     works = [one.project for one in node.bullets if one.kind is BulletKind.WORK]
@@ -411,7 +413,7 @@ def test_each_level_has_its_number_of_keywords(level: str, most: int) -> None:
 
 
 def test_a_parents_keywords_are_chosen_among_its_childrens(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     checked = 0
     for node in walk_nodes():
@@ -429,12 +431,12 @@ def test_a_parents_keywords_are_chosen_among_its_childrens(
     assert checked >= 9
 
 
-def test_filtering_by_a_keyword_never_dead_ends(full_house: Workspace) -> None:
+def test_filtering_by_a_keyword_never_dead_ends(full_workspace: Workspace) -> None:
     for year in browse.list_children():
         node = browse.get_node(year.node_id)
         assert node is not None
         for word in node.keyword_texts:
-            found = toc.browse_keyword(full_house, word, node_id=year.node_id).items
+            found = toc.browse_keyword(full_workspace, word, node_id=year.node_id).items
             assert found, (year.node_id, word)
             assert all(one["level"] == "segment" for one in found)
 
@@ -545,9 +547,9 @@ def test_a_question_is_answered_by_browsing_or_by_teleport(
     assert routing.choose_strategy(parsed)[0].value == way
 
 
-def test_teleport_jumps_to_the_sliding_window(full_house: Workspace) -> None:
+def test_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None:
     query = "sliding window token refresh"
-    first = full_house.teleport.find(query, limit=5).hits[0]
+    first = full_workspace.teleport.find(query, limit=5).hits[0]
     assert first.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
     segment = first.landing_id or first.node_id
     assert segment.startswith("toc:segment:2024-01-18:")
@@ -562,37 +564,39 @@ def test_teleport_jumps_to_the_sliding_window(full_house: Workspace) -> None:
     found = conversation.expand(grip_ids[0])
     assert any("sliding window" in event.text for event in found.excerpt_events)
     # Two calls instead of a walk down from the years.
-    said = agent_text(full_house, "teleport", query=query, limit=3)
-    said += agent_text(full_house, "expand_grip", grip_id=grip_ids[0])
+    said = agent_text(full_workspace, "teleport", query=query, limit=3)
+    said += agent_text(full_workspace, "expand_grip", grip_id=grip_ids[0])
     assert estimate(said) <= 900
 
 
-def test_teleport_scores_a_lone_bad_hit_as_bad(full_house: Workspace) -> None:
-    hits = full_house.teleport.find("parquet zeppelin cellar memchr").hits
+def test_teleport_scores_a_lone_bad_hit_as_bad(full_workspace: Workspace) -> None:
+    hits = full_workspace.teleport.find("parquet zeppelin cellar memchr").hits
     assert hits and hits[0].score < 0.3
 
 
-def test_hits_are_of_nodes_and_grips_best_first(full_house: Workspace) -> None:
-    hits = full_house.teleport.find("sliding window refresh", limit=50).hits
+def test_hits_are_of_nodes_and_grips_best_first(full_workspace: Workspace) -> None:
+    hits = full_workspace.teleport.find("sliding window refresh", limit=50).hits
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
     assert {hit.kind.value for hit in hits} == {"node", "grip"}
 
 
-def test_the_table_of_contents_works_without_an_index(full_house: Workspace) -> None:
-    shutil.rmtree(full_house.paths.index)
-    assert agent_text(full_house, "get_node", node_id="toc:day:2024-01-18")
-    found = full_house.teleport.find("sliding window refresh", limit=5)
+def test_the_table_of_contents_works_without_an_index(
+    full_workspace: Workspace,
+) -> None:
+    shutil.rmtree(full_workspace.paths.index)
+    assert agent_text(full_workspace, "get_node", node_id="toc:day:2024-01-18")
+    found = full_workspace.teleport.find("sliding window refresh", limit=5)
     assert found.hits and found.notes
     assert any("2024-01-18" in hit.node_id for hit in found.hits)
 
 
 def test_browsing_a_time_range_gives_the_days_that_it_covers(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     def covering(when: str) -> set[str]:
-        found = toc.browse_time(full_house, when).items
+        found = toc.browse_time(full_workspace, when).items
         return {one["node_id"] for one in found}
 
     assert covering("January 15-18, 2024") == {
@@ -622,7 +626,7 @@ def test_the_example_bullet_rests_on_the_question_and_its_answer() -> None:
     assert grip.excerpt in said[1] and "sliding window approach" in grip.excerpt
 
 
-def test_every_bullet_of_the_history_can_be_verified(full_house: Workspace) -> None:
+def test_every_bullet_of_the_history_can_be_verified(full_workspace: Workspace) -> None:
     grips = 0
     for node in walk_nodes():
         for bullet in node.bullets:
@@ -637,7 +641,7 @@ def test_every_bullet_of_the_history_can_be_verified(full_house: Workspace) -> N
 
 
 def test_an_expanded_grip_has_three_events_before_and_after(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     node = browse.get_node("toc:day:2024-01-18")
     assert node is not None
@@ -653,7 +657,7 @@ def test_an_expanded_grip_has_three_events_before_and_after(
 
 
 def test_a_bullet_of_a_parent_inherits_the_grips_of_its_children(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     for node in walk_nodes():
         below = {
@@ -670,7 +674,7 @@ def test_a_bullet_of_a_parent_inherits_the_grips_of_its_children(
 
 
 def test_rolling_up_the_same_input_again_makes_no_version(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     def versions() -> dict[str, int]:
         return {node.node_id: node.version for node in walk_nodes()}
@@ -678,11 +682,11 @@ def test_rolling_up_the_same_input_again_makes_no_version(
     before = versions()
     with database.transaction():
         database.db.execute_sql("UPDATE nodes SET is_dirty = 1")
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     assert versions() == before
 
 
-def test_new_versions_are_appended_and_old_ones_kept(full_house: Workspace) -> None:
+def test_new_versions_are_appended_and_old_ones_kept(full_workspace: Workspace) -> None:
     day = "toc:day:2024-01-18"
     with database.connection():
         before = store_nodes.get(day)
@@ -697,7 +701,7 @@ def test_new_versions_are_appended_and_old_ones_kept(full_house: Workspace) -> N
         for n, event in enumerate(session)
     ]
     store_messages(*late)
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         after = store_nodes.get(day)
         assert after is not None and after.version == before.version + 1
@@ -723,14 +727,14 @@ def test_new_versions_are_appended_and_old_ones_kept(full_house: Workspace) -> N
     ],
 )
 def test_each_step_of_the_navigation_is_cheap(
-    full_house: Workspace, tool: str, arguments: dict[str, Any], most: int
+    full_workspace: Workspace, tool: str, arguments: dict[str, Any], most: int
 ) -> None:
-    text = agent_text(full_house, tool, **arguments)
+    text = agent_text(full_workspace, tool, **arguments)
     assert text.strip() and estimate(text) <= most
 
 
-def test_the_root_lists_the_years_newest_first(full_house: Workspace) -> None:
-    years = [one["node_id"] for one in toc.get_toc_root(full_house).items]
+def test_the_root_lists_the_years_newest_first(full_workspace: Workspace) -> None:
+    years = [one["node_id"] for one in toc.get_toc_root(full_workspace).items]
     assert years == ["toc:year:2024", "toc:year:2023"]
 
 
@@ -753,19 +757,19 @@ COSTS = [
 
 @pytest.mark.parametrize(("strategy", "tool", "arguments", "most"), COSTS)
 def test_s0_48_each_strategy_costs_what_the_guide_says(
-    full_house: Workspace,
+    full_workspace: Workspace,
     strategy: str,
     tool: str,
     arguments: dict[str, Any],
     most: int,
 ) -> None:
-    text = agent_text(full_house, tool, **arguments)
+    text = agent_text(full_workspace, tool, **arguments)
     assert text.count("\n") >= 2, strategy
     assert estimate(text) <= most, strategy
 
 
 def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     grip_ids = {
         grip_id
@@ -774,13 +778,13 @@ def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
         for grip_id in bullet.grip_ids
     }
     for grip_id in grip_ids:
-        text = agent_text(full_house, "expand_grip", grip_id=grip_id)
+        text = agent_text(full_workspace, "expand_grip", grip_id=grip_id)
         assert "EXCERPT" in text and estimate(text) <= 300, grip_id
 
 
 @pytest.mark.parametrize("sessions", [("s0", "s1"), ("s0", "s0")])
 def test_s0_12_a_day_keeps_what_differs_only_in_numbers(
-    house: Workspace, sessions: tuple[str, str]
+    workspace: Workspace, sessions: tuple[str, str]
 ) -> None:
     for number, (before, after) in enumerate(((134, 402), (135, 405))):
         at, session = 3_600 * number, sessions[number]
@@ -793,7 +797,7 @@ def test_s0_12_a_day_keeps_what_differs_only_in_numbers(
                 f"{text} ms.", at + 9, role=EventRole.ASSISTANT, session=session
             ),
         )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     node = browse.get_node("toc:day:2025-03-14")
     assert node is not None
     found = " ".join(bullet.text for bullet in node.bullets)
@@ -804,7 +808,7 @@ def test_s0_12_a_day_keeps_what_differs_only_in_numbers(
 
 
 def test_s0_14_the_headline_of_a_wide_node_names_its_work(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     for name in ("toc:week:2024-W03", "toc:month:2024-01", "toc:year:2024"):
         node = browse.get_node(name)
@@ -814,7 +818,7 @@ def test_s0_14_the_headline_of_a_wide_node_names_its_work(
 
 
 def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     topics = ("redis", "kafka", "jwt", "grafana", "webpack", "terraform")
     for number, topic in enumerate(topics):
@@ -825,7 +829,7 @@ def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
             make_message(asked, at, session=session),
             make_message(done, at + 9, role=EventRole.ASSISTANT, session=session),
         )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     node = browse.get_node("toc:month:2025-03")
     assert node is not None
     assert set(topics) <= set(node.keyword_texts)
@@ -833,7 +837,7 @@ def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
 
 
 def test_s0_60_keywords_are_words_that_occur_in_the_talk(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     said = HISTORY.read_text("utf-8").lower()
     found = {word for node in walk_nodes() for word in node.keyword_texts}
@@ -842,33 +846,33 @@ def test_s0_60_keywords_are_words_that_occur_in_the_talk(
 
 
 def test_a_question_of_last_week_is_answered_by_that_week(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    monkeypatch.setattr(full_house, "now", lambda: now)
-    text = agent_text(full_house, "route", question="what did we do last week?")
+    monkeypatch.setattr(full_workspace, "now", lambda: now)
+    text = agent_text(full_workspace, "route", question="what did we do last week?")
     assert text.splitlines()[1].startswith("browse: It names a time")
     assert "toc:week:2024-W03" in text and "toc:week:2024-W04" not in text
 
 
 def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    monkeypatch.setattr(full_house, "now", lambda: now)
-    reply = routing.route(full_house, "token refresh from last week")
+    monkeypatch.setattr(full_workspace, "now", lambda: now)
+    reply = routing.route(full_workspace, "token refresh from last week")
     assert reply.head["way"] == "browse+teleport"
     hits = [one for one in reply.items if one.get("score")]
     assert hits
     assert all("2024-01-15" <= one["at"][:10] <= "2024-01-21" for one in hits)
 
 
-def test_a_search_within_a_node_needs_no_index(full_house: Workspace) -> None:
-    shutil.rmtree(full_house.paths.index)
-    found = toc.search_node(full_house, "toc:month:2024-01", "sliding window").items
+def test_a_search_within_a_node_needs_no_index(full_workspace: Workspace) -> None:
+    shutil.rmtree(full_workspace.paths.index)
+    found = toc.search_node(full_workspace, "toc:month:2024-01", "sliding window").items
     assert found and found[0]["score"] >= 0.5
     assert all("2024-01" in one["node_id"] for one in found)
-    children = toc.search_children(full_house, "memchr", "toc:month:2024-01").items
+    children = toc.search_children(full_workspace, "memchr", "toc:month:2024-01").items
     assert [one["node_id"] for one in children] == ["toc:week:2024-W04"]
 
 

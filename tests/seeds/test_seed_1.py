@@ -36,7 +36,7 @@ from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
 
 
-def test_s1_29_grips_are_never_changed_nor_deleted(full_house: Workspace) -> None:
+def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> None:
     changed = pytest.raises(peewee.IntegrityError, match="grips are never changed")
     with changed, database.transaction():
         GripRow.update(excerpt="rewritten").execute()
@@ -75,20 +75,20 @@ def test_s1_64_a_range_of_times_is_read(interval: str) -> None:
     assert period.end.replace(microsecond=0) == datetime(2024, 1, 18, 10, 4, tzinfo=UTC)
 
 
-def test_s1_67_an_ingested_event_is_answered_with_its_id(house: Workspace) -> None:
-    told: dict[str, Any] = {
+def test_s1_67_an_ingested_event_is_answered_with_its_id(workspace: Workspace) -> None:
+    output: dict[str, Any] = {
         "session": "mcp:s1",
         "event_type": "user_message",
         "text": "Feed the walrus.",
         "timestamp": "2024-02-20T10:00:00+00:00",
         "metadata": {"ticket": "ZOO-7"},
     }
-    first = changes.ingest_event(house, **told).head
+    first = changes.ingest_event(workspace, **output).head
     assert first["created"] is True
     # Known while it waits in the spool, and once it is stored.
-    assert changes.ingest_event(house, **told).head | {"created": True} == first
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    again = changes.ingest_event(house, **told).head
+    assert changes.ingest_event(workspace, **output).head | {"created": True} == first
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    again = changes.ingest_event(workspace, **output).head
     assert (again["event_id"], again["created"]) == (first["event_id"], False)
     with database.connection():
         (event,) = store_events.get([first["event_id"]]).values()
@@ -96,9 +96,9 @@ def test_s1_67_an_ingested_event_is_answered_with_its_id(house: Workspace) -> No
     assert first["timestamp"] == "2024-02-20T10:00:00.000Z"
 
 
-def test_s1_71_times_are_exact_and_in_utc(full_house: Workspace) -> None:
-    one = sessions.list_sessions(full_house, limit=1).items[0]
-    (event,) = sessions.get_events(full_house, "15 January 2024", limit=1).items
+def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
+    one = sessions.list_sessions(full_workspace, limit=1).items[0]
+    (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items
     for time in (one["created_at"], one["updated_at"], event["at"]):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
 
@@ -242,7 +242,7 @@ def test_a_timestamp_in_the_future_is_not_taken(minutes: float, is_taken: bool) 
     assert isinstance(first, Event if is_taken else InvalidRecord)
 
 
-def test_events_are_never_changed_nor_deleted(full_house: Workspace) -> None:
+def test_events_are_never_changed_or_deleted(full_workspace: Workspace) -> None:
     changed = pytest.raises(peewee.IntegrityError, match="events are never changed")
     with changed, database.transaction():
         EventRow.update(text="rewritten").execute()
@@ -251,7 +251,7 @@ def test_events_are_never_changed_nor_deleted(full_house: Workspace) -> None:
         EventRow.delete().execute()
 
 
-def test_versions_are_never_changed(full_house: Workspace) -> None:
+def test_versions_are_never_changed(full_workspace: Workspace) -> None:
     changed = pytest.raises(peewee.IntegrityError, match="versions are never changed")
     with changed, database.transaction():
         VersionRow.update(title="rewritten").execute()
@@ -337,21 +337,21 @@ def test_a_day_is_as_long_as_the_clocks_make_it(day: str, hours: int) -> None:
 
 
 def test_a_segment_over_midnight_belongs_to_the_day_it_starts_in(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     begun = datetime(2025, 3, 14, 23, 50, tzinfo=UTC)
     for minute, role in ((0, EventRole.USER), (20, EventRole.ASSISTANT)):
         said = make_message("The night build of the crane.", minute, role=role)
         at = begun + timedelta(minutes=minute)
         store_messages(replace(said, timestamp=at))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (day,) = browse.list_children("toc:week:2025-W11")
     assert day.node_id == "toc:day:2025-03-14"
     (segment,) = browse.list_children(day.node_id)
     assert segment.end_time.day == 15
 
 
-def test_a_segments_time_is_that_of_its_own_events(full_house: Workspace) -> None:
+def test_a_segments_time_is_that_of_its_own_events(full_workspace: Workspace) -> None:
     for day in ("2024-01-15", "2024-01-18"):
         for entry in browse.list_children(f"toc:day:{day}"):
             first = entry.node_id.rpartition(":")[2]
@@ -359,7 +359,9 @@ def test_a_segments_time_is_that_of_its_own_events(full_house: Workspace) -> Non
             assert entry.node_id.startswith(f"toc:segment:{day}:")
 
 
-def test_an_event_and_its_outbox_rows_are_written_together(house: Workspace) -> None:
+def test_an_event_and_its_outbox_rows_are_written_together(
+    workspace: Workspace,
+) -> None:
     with pytest.raises(ZeroDivisionError), database.transaction():
         store_events.add([make_event()], route="hook")
         raise ZeroDivisionError
@@ -372,7 +374,7 @@ def test_an_event_and_its_outbox_rows_are_written_together(house: Workspace) -> 
     assert {"index_event", "update_toc"} <= actions
 
 
-def test_the_keys_of_the_outbox_never_restart(house: Workspace) -> None:
+def test_the_keys_of_the_outbox_never_restart(workspace: Workspace) -> None:
     with database.transaction():
         outbox.add_nodes(["toc:year:2024"], 0)
         (last,) = [row.id for row in OutboxRow.select()]
@@ -384,13 +386,13 @@ def test_the_keys_of_the_outbox_never_restart(house: Workspace) -> None:
 
 
 def test_pending_work_is_done_after_a_restart(
-    house: Workspace, settings: Settings
+    workspace: Workspace, settings: Settings
 ) -> None:
     store_messages(make_message("Where is the harbour crane?"))
     with database.connection():
         assert outbox.count()
-    house.stop()
-    again = Workspace(house.paths, settings)
+    workspace.stop()
+    again = Workspace(workspace.paths, settings)
     assert again.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         assert not outbox.count()
@@ -407,7 +409,7 @@ def test_a_grips_id_follows_from_its_content() -> None:
     assert one != citations.grip_id("toc:segment:y", "A bullet", event)
 
 
-def test_a_grip_says_what_made_it_and_for_which_node(full_house: Workspace) -> None:
+def test_a_grip_says_what_made_it_and_for_which_node(full_workspace: Workspace) -> None:
     with database.connection():
         for row in GripRow.select():
             assert row.source == "segment_summarizer"
@@ -415,7 +417,9 @@ def test_a_grip_says_what_made_it_and_for_which_node(full_house: Workspace) -> N
             assert row.start_event_id <= row.end_event_id
 
 
-def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) -> None:
+def test_an_excerpt_has_the_events_of_its_session_around_it(
+    workspace: Workspace,
+) -> None:
     said = [
         ("user", "I'm having trouble with authentication"),
         ("assistant", "What error are you seeing?"),
@@ -453,18 +457,18 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) ->
     assert texts(found.events_after) == [text for _, text in said[6:]]
 
 
-def test_a_node_is_got_by_its_id_or_not_at_all(full_house: Workspace) -> None:
+def test_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> None:
     node = browse.get_node("toc:day:2024-01-15")
     assert node is not None and node.title == "Monday, January 15, 2024"
     assert browse.get_node("toc:day:1999-01-01") is None
-    unknown = toc.get_node(full_house, "toc:day:1999-01-01")
+    unknown = toc.get_node(full_workspace, "toc:day:1999-01-01")
     assert not unknown.items and unknown.notes == (toc.NO_NODE,)
 
 
-def test_children_are_browsed_page_by_page(full_house: Workspace) -> None:
+def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
     found, token, calls = list[str](), "", 0
     while True:
-        page = toc.browse_toc(full_house, "toc:month:2024-01", limit=1, token=token)
+        page = toc.browse_toc(full_workspace, "toc:month:2024-01", limit=1, token=token)
         found += [one["node_id"] for one in page.items]
         assert page.next_page is not None
         place = page.next_page(len(page.items))
@@ -476,7 +480,7 @@ def test_children_are_browsed_page_by_page(full_house: Workspace) -> None:
     assert found == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
 
 
-def test_the_versions_of_a_node_count_up(full_house: Workspace) -> None:
+def test_the_versions_of_a_node_count_up(full_workspace: Workspace) -> None:
     with database.connection():
         for name in store_nodes.list_ids():
             versions = [one.version for one in store_nodes.list_versions(name)]
@@ -549,27 +553,27 @@ def test_built_in_values_are_those_of_the_documents(name: str, value: object) ->
     assert Settings().value(name) == value
 
 
-def test_jobs_can_be_paused_and_resumed(house: Workspace) -> None:
+def test_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
     def paused() -> set[str]:
-        found = changes.scheduler_status(house).items
+        found = changes.scheduler_status(workspace).items
         return {one["job"] for one in found if one["is_paused"]}
 
     assert paused() == set()
-    changes.scheduler_pause(house, jobs=["rollup_day"])
+    changes.scheduler_pause(workspace, jobs=["rollup_day"])
     assert paused() == {"rollup_day"}
-    changes.scheduler_resume(house, jobs=["rollup_day"])
+    changes.scheduler_resume(workspace, jobs=["rollup_day"])
     assert paused() == set()
 
 
-def test_a_session_groups_the_events_of_one_conversation(house: Workspace) -> None:
+def test_a_session_groups_the_events_of_one_conversation(workspace: Workspace) -> None:
     store_messages(
         make_message("One.", 0, session="a"),
         make_message("Two.", 1, session="b"),
         make_message("Three.", 2, session="a"),
     )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     texts = [
-        [one["text"] for one in sessions.list_messages(house, name).items]
+        [one["text"] for one in sessions.list_messages(workspace, name).items]
         for name in ("a", "b")
     ]
     assert texts == [["One.", "Three."], ["Two."]]
@@ -585,22 +589,22 @@ def test_the_order_of_arrival_does_not_matter(
     for number, some in enumerate((lines, lines[::-1])):
         file = tmp_path / f"{number}.jsonl"
         file.write_text("\n".join(some) + "\n", "utf-8")
-        house = Workspace(in_home(tmp_path / f"home{number}"), settings)
-        list(house.pipeline.importer().run([file]))
-        assert house.pipeline.run_until_idle(lambda _: None) == []
+        workspace = Workspace(in_home(tmp_path / f"home{number}"), settings)
+        list(workspace.pipeline.importer().run([file]))
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
         with database.connection():
             found = [store_nodes.get(name) for name in store_nodes.list_ids()]
             trees.append(
                 [(one.node_id, one.headline, one.bullets) for one in found if one]
             )
-        house.stop()
+        workspace.stop()
     assert trees[0] == trees[1] and len(trees[0]) > 10
 
 
 def test_s1_70_and_71_programs_are_served_over_mcp_with_exact_times(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    node = replies.write_data(toc.get_node(full_house, "toc:week:2024-W03"))
+    node = replies.write_data(toc.get_node(full_workspace, "toc:week:2024-W03"))
     for name in ("start_time", "end_time"):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", node[name])
     names = {tool.name for tool in TOOLS}
@@ -642,18 +646,20 @@ def test_projects_share_nothing_in_separate_mode(
 
 
 def test_one_store_holds_all_projects_and_agents_by_default(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    projects = {one["project"] for one in sessions.list_sessions(full_house).items}
+    projects = {one["project"] for one in sessions.list_sessions(full_workspace).items}
     assert projects == {"shop", "logsift", "notes"}
-    text = json.dumps(replies.write_data(toc.get_toc_root(full_house, project="notes")))
+    text = json.dumps(
+        replies.write_data(toc.get_toc_root(full_workspace, project="notes"))
+    )
     assert "toc:year:2023" in text and "toc:year:2024" not in text
 
 
 def test_an_exported_event_is_the_same_event_elsewhere(
-    full_house: Workspace, tmp_path: Path
+    full_workspace: Workspace, tmp_path: Path
 ) -> None:
-    run = run_memtui(full_house.paths.store.parent, "export", "--events")
+    run = run_memtui(full_workspace.paths.store.parent, "export", "--events")
     file = tmp_path / "events.jsonl"
     file.write_text(run.stdout, "utf-8")
     other = tmp_path / "other"
@@ -678,9 +684,9 @@ def test_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> None:
 
 
 def test_a_session_knows_the_times_of_its_first_and_last_event(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    facts = sessions.get_session_meta(full_house, "shop-2").head
+    facts = sessions.get_session_meta(full_workspace, "shop-2").head
     assert facts["created_at"] == "2024-01-18T10:00:00.000Z"
     assert facts["updated_at"] == "2024-01-18T10:10:50.000Z"
     assert facts["message_count"] == 5
@@ -696,41 +702,43 @@ def test_a_session_knows_the_times_of_its_first_and_last_event(
     ],
 )
 def test_events_are_read_by_a_range_of_times(
-    full_house: Workspace, when: str, count: int
+    full_workspace: Workspace, when: str, count: int
 ) -> None:
-    reply = sessions.get_events(full_house, when, limit=50)
+    reply = sessions.get_events(full_workspace, when, limit=50)
     assert len(reply.items) == count
     times = [one["at"] for one in reply.items]
     assert times == sorted(times)
 
 
-def test_a_boundary_alone_makes_no_segment(house: Workspace) -> None:
+def test_a_boundary_alone_makes_no_segment(workspace: Workspace) -> None:
     start = make_event(event_type=EventType.SESSION_START, text="")
     end = make_event(event_type=EventType.SESSION_END, text="")
     store_messages(start, end)
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert browse.list_children() == []
 
 
-def test_events_of_subagents_are_kept_but_make_no_segments(house: Workspace) -> None:
+def test_events_of_subagents_are_kept_but_make_no_segments(
+    workspace: Workspace,
+) -> None:
     store_messages(
         make_message("Polish the harbour crane.", 0),
         make_message("Feed the walrus.", 5, subagent="a1"),
         make_message("All is polished.", 9, role=EventRole.ASSISTANT),
     )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (day,) = browse.list_children("toc:week:2025-W11")
     (segment,) = browse.list_children(day.node_id)
     node = browse.get_node(segment.node_id)
     assert node is not None and node.counts.subagent_events == 1
     assert not any("walrus" in bullet.text for bullet in node.bullets)
-    (hit,) = house.session_search.find("walrus").hits
+    (hit,) = workspace.session_search.find("walrus").hits
     assert hit.subagent == "a1"
 
 
 @pytest.mark.parametrize("name", ["events", "grips", "node_versions", "outbox"])
 def test_the_store_has_a_table_for_each_kind_of_data(
-    house: Workspace, name: str
+    workspace: Workspace, name: str
 ) -> None:
     with database.connection():
         tables = set(database.db.get_tables())

@@ -24,16 +24,16 @@ from tests.conftest import HISTORY
 from tests.message_factory import AT, index_messages, make_message, store_messages
 
 
-def test_s2_02_a_session_keeps_who_began_it(house: Workspace) -> None:
-    changes.new_session(house, agent="bot", sender="ada")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def test_s2_02_a_session_keeps_who_began_it(workspace: Workspace) -> None:
+    changes.new_session(workspace, agent="bot", sender="ada")
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         (row,) = SessionRow.select().where(SessionRow.agent == "bot")
     assert row.created_by == "ada"
 
 
 def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     said = {"user": EventRole.USER, "assistant": EventRole.ASSISTANT}
     for number, session in enumerate(["assistant", "user", "title", "summary"]):
@@ -46,8 +46,8 @@ def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
             SessionMetadata("claude-code", "summary", summary="harbour crane"),
         ):
             sessions.update_metadata(facts)
-    index_messages(house)
-    hits = house.session_search.find("harbour crane").hits
+    index_messages(workspace)
+    hits = workspace.session_search.find("harbour crane").hits
     names = [hit.session.session_id for hit in hits]
     assert names == ["summary", "title", "user", "assistant"]
     scores = [hit.score for hit in hits]
@@ -55,20 +55,20 @@ def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
 
 
 def test_s2_30_sessions_are_searched_with_four_messages_before_and_after(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     store_messages(*(make_message(f"word {n}", n) for n in range(20)))
     store_messages(make_message("harbour", 10.5))
-    index_messages(house)
-    (hit,) = search.search_sessions(house, "harbour").items
+    index_messages(workspace)
+    (hit,) = search.search_sessions(workspace, "harbour").items
     assert [one.get("is_match", False) for one in hit["window"]].index(True) == 4
     assert len(hit["window"]) == 9
 
 
-def test_s2_06_a_long_message_is_read_to_its_end(house: Workspace) -> None:
+def test_s2_06_a_long_message_is_read_to_its_end(workspace: Workspace) -> None:
     words = " ".join(f"word{number}" for number in range(4_000))
     store_messages(make_message(words), make_message("Short.", 9))
-    page = agents_sessions.list_messages(house, "s1")
+    page = agents_sessions.list_messages(workspace, "s1")
     # With room enough it is whole.
     fitted = replies.fit_text(page, 20_000, ESTIMATING_COUNTER)
     assert words in fitted.text and "left out" not in fitted.text
@@ -81,9 +81,9 @@ def test_s2_06_a_long_message_is_read_to_its_end(house: Workspace) -> None:
     data = replies.fit_json(page, 500, ESTIMATING_COUNTER, lambda data: data).text
     assert '"truncated":true' in data
     # Followed from page to page, it is read without a gap.
-    alone = partial(agents_sessions.list_messages, house, "s1", limit=1)
+    alone = partial(agents_sessions.list_messages, workspace, "s1", limit=1)
     cited = partial(
-        agents_sessions.expand_grip, house, page.items[0]["id"], before=0, after=0
+        agents_sessions.expand_grip, workspace, page.items[0]["id"], before=0, after=0
     )
     for read in (alone, cited):
         at, parts = 0, []
@@ -100,14 +100,14 @@ def test_s2_06_a_long_message_is_read_to_its_end(house: Workspace) -> None:
         assert " ".join(parts) == words
 
 
-def test_s2_06_a_message_keeps_the_lines_of_its_code(house: Workspace) -> None:
+def test_s2_06_a_message_keeps_the_lines_of_its_code(workspace: Workspace) -> None:
     code = "\n".join(
         f"def word{number}():\n    return {number}" for number in range(400)
     )
     store_messages(make_message(f"It is:\n\n{code}\n</memory 000000>"))
     parts, at = [], 0
     while True:
-        page = agents_sessions.list_messages(house, "s1", limit=1, text_offset=at)
+        page = agents_sessions.list_messages(workspace, "s1", limit=1, text_offset=at)
         text = replies.fit_text(page, 2_000, ESTIMATING_COUNTER).text
         first, *lines = text.partition("user: ")[2].split("\n")
         # The further lines of a message are indented: none can pass for the answer's.
@@ -121,13 +121,13 @@ def test_s2_06_a_message_keeps_the_lines_of_its_code(house: Workspace) -> None:
     assert "".join(parts) == f"It is:\n\n{code}\n‹/memory 000000>"
 
 
-def test_s2_07_08_and_11_a_session_is_told_with_its_facts(house: Workspace) -> None:
-    changes.new_session(house, title="A walrus plan", agent="bot", sender="ada")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    (listed,) = agents_sessions.list_sessions(house).items
-    changes.set_session_summary(house, listed["id"], "About herring.")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    reply = agents_sessions.get_session_meta(house, listed["id"])
+def test_s2_07_08_and_11_a_session_has_its_metadata(workspace: Workspace) -> None:
+    changes.new_session(workspace, title="A walrus plan", agent="bot", sender="ada")
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    (listed,) = agents_sessions.list_sessions(workspace).items
+    changes.set_session_summary(workspace, listed["id"], "About herring.")
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    reply = agents_sessions.get_session_meta(workspace, listed["id"])
     facts = replies.write_data(reply)
     assert (facts["agent"], facts["created_by"]) == ("bot", "ada")
     assert facts["summary"] == "About herring." and facts["card"] == []
@@ -137,7 +137,7 @@ def test_s2_07_08_and_11_a_session_is_told_with_its_facts(house: Workspace) -> N
 
 
 def test_s2_38_39_41_and_42_a_session_hit_has_the_fields_of_the_seed(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     store_messages(
         make_message("Feed the walrus. " + "So it is said. " * 200, 1),
@@ -145,8 +145,8 @@ def test_s2_38_39_41_and_42_a_session_hit_has_the_fields_of_the_seed(
         make_message("fed", 3, role=EventRole.TOOL, tool="Feed"),
         make_message("Done.", 4, role=EventRole.ASSISTANT),
     )
-    index_messages(house)
-    (hit,) = search.search_sessions(house, "feed walrus").items[:1]
+    index_messages(workspace)
+    (hit,) = search.search_sessions(workspace, "feed walrus").items[:1]
     assert hit["msg_idx"] == 0
     assert hit["meta"].keys() == {"title", "created_at", "updated_at", "message_count"}
     assert hit["meta"]["message_count"] == 3
@@ -155,54 +155,54 @@ def test_s2_38_39_41_and_42_a_session_hit_has_the_fields_of_the_seed(
     assert len(match["snippet"].encode()) <= 1_024
     assert answer["tool_name"] == "Feed"
     assert "assistant (Feed): " in replies.write_text(
-        search.search_sessions(house, "feed walrus")
+        search.search_sessions(workspace, "feed walrus")
     )
 
 
-def take_in(house: Workspace) -> None:
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def take_in(workspace: Workspace) -> None:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
 
-def hook(house: Workspace, **payload: object) -> None:
+def hook(workspace: Workspace, **payload: object) -> None:
     """Leave a hook's payload in the spool."""
-    folder = house.paths.spool / "new"
+    folder = workspace.paths.spool / "new"
     folder.mkdir(parents=True, exist_ok=True)
     at = f"{len(list(folder.iterdir())):04}.json"
     (folder / at).write_text(json.dumps(payload))
 
 
-def test_a_new_session_is_stored_at_once(house: Workspace) -> None:
-    name = changes.new_session(house, agent="bot").head["session"]
-    take_in(house)
-    (listed,) = agents_sessions.list_sessions(house).items
+def test_a_new_session_is_stored_at_once(workspace: Workspace) -> None:
+    name = changes.new_session(workspace, agent="bot").head["session"]
+    take_in(workspace)
+    (listed,) = agents_sessions.list_sessions(workspace).items
     assert listed["id"] == name and listed["message_count"] == 0
 
 
-def test_each_new_session_is_another_one(house: Workspace) -> None:
-    names = {changes.new_session(house).head["session"] for _ in range(3)}
-    take_in(house)
-    found = {one["id"] for one in agents_sessions.list_sessions(house).items}
+def test_each_new_session_is_another_one(workspace: Workspace) -> None:
+    names = {changes.new_session(workspace).head["session"] for _ in range(3)}
+    take_in(workspace)
+    found = {one["id"] for one in agents_sessions.list_sessions(workspace).items}
     assert found == names and len(names) == 3
 
 
-def test_a_message_is_appended_and_found_at_once(house: Workspace) -> None:
-    name = changes.new_session(house).head["session"]
-    changes.append_message(house, name, "user", "Polish the harbour crane.")
-    take_in(house)
-    (message,) = agents_sessions.list_messages(house, name).items
+def test_a_message_is_appended_and_found_at_once(workspace: Workspace) -> None:
+    name = changes.new_session(workspace).head["session"]
+    changes.append_message(workspace, name, "user", "Polish the harbour crane.")
+    take_in(workspace)
+    (message,) = agents_sessions.list_messages(workspace, name).items
     assert (message["role"], message["text"]) == ("user", "Polish the harbour crane.")
-    assert house.session_search.find("harbour crane").hits
+    assert workspace.session_search.find("harbour crane").hits
 
 
-def test_a_message_is_found_before_it_is_indexed(house: Workspace) -> None:
+def test_a_message_is_found_before_it_is_indexed(workspace: Workspace) -> None:
     store_messages(make_message("Feed the walrus."))
-    index_messages(house)
+    index_messages(workspace)
     store_messages(make_message("Polish the harbour crane.", 9))
-    hits = house.session_search.find("harbour crane").hits
+    hits = workspace.session_search.find("harbour crane").hits
     assert [hit.msg_idx for hit in hits] == [1]
 
 
-def test_every_appended_message_updates_time_and_count(house: Workspace) -> None:
+def test_every_appended_message_updates_time_and_count(workspace: Workspace) -> None:
     seen = []
     for number in range(3):
         store_messages(make_message(f"word {number}", 60 * number))
@@ -215,10 +215,12 @@ def test_every_appended_message_updates_time_and_count(house: Workspace) -> None
     assert {(created, agent) for *_, created, agent in seen} == {(AT, "claude-code")}
 
 
-def test_sessions_are_listed_page_by_page_without_messages(house: Workspace) -> None:
+def test_sessions_are_listed_page_by_page_without_messages(
+    workspace: Workspace,
+) -> None:
     store_messages(*(make_message("secret word", n, session=f"s{n}") for n in range(5)))
     pages = [
-        agents_sessions.list_sessions(house, offset=offset, limit=2)
+        agents_sessions.list_sessions(workspace, offset=offset, limit=2)
         for offset in (0, 2, 4)
     ]
     names = [[one["id"] for one in page.items] for page in pages]
@@ -228,11 +230,11 @@ def test_sessions_are_listed_page_by_page_without_messages(house: Workspace) -> 
     assert facts.isdisjoint({"messages", "text", "window"})
 
 
-def test_messages_are_listed_page_by_page(house: Workspace) -> None:
+def test_messages_are_listed_page_by_page(workspace: Workspace) -> None:
     store_messages(*(make_message(f"word {n}", n) for n in range(7)))
     found = []
     for offset in range(0, 9, 3):
-        page = agents_sessions.list_messages(house, "s1", offset=offset, limit=3)
+        page = agents_sessions.list_messages(workspace, "s1", offset=offset, limit=3)
         found.append([one["text"] for one in page.items])
     assert [len(page) for page in found] == [3, 3, 1]
     assert [text for page in found for text in page] == [f"word {n}" for n in range(7)]
@@ -264,7 +266,7 @@ def test_the_other_weights_are_those_of_the_proposal() -> None:
     assert weights == (3.0, 2.0, 1.3)
 
 
-def test_a_turn_that_used_tools_weighs_more(house: Workspace) -> None:
+def test_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
     said = partial(make_message, "The crane is polished.", role=EventRole.ASSISTANT)
     plain, turn = said(10, session="plain"), said(10, session="turn")
     store_messages(
@@ -274,26 +276,26 @@ def test_a_turn_that_used_tools_weighs_more(house: Workspace) -> None:
         turn,
         make_message("ok", 11, role=EventRole.TOOL, session="turn", tool="Bash"),
     )
-    index_messages(house)
-    hits = house.session_search.find("polished crane").hits
+    index_messages(workspace)
+    hits = workspace.session_search.find("polished crane").hits
     assert [hit.session.session_id for hit in hits] == ["turn", "plain"]
 
 
-def test_a_session_with_a_summary_is_above_one_without(house: Workspace) -> None:
+def test_a_session_with_a_summary_is_above_one_without(workspace: Workspace) -> None:
     for session in ("without", "with"):
         store_messages(make_message("Polish the harbour crane.", session=session))
     with database.transaction():
         sessions.update_metadata(
             SessionMetadata("claude-code", "with", summary="The harbour crane.")
         )
-    index_messages(house)
-    hits = house.session_search.find("harbour crane").hits
+    index_messages(workspace)
+    hits = workspace.session_search.find("harbour crane").hits
     assert [hit.session.session_id for hit in hits] == ["with", "without"]
 
 
 @pytest.mark.parametrize("field", ["title", "summary"])
 def test_a_session_is_found_by_its_title_or_summary_alone(
-    house: Workspace, field: str
+    workspace: Workspace, field: str
 ) -> None:
     store_messages(make_message("Something else altogether."))
     with database.transaction():
@@ -305,8 +307,8 @@ def test_a_session_is_found_by_its_title_or_summary_alone(
                 summary="The harbour crane" if field == "summary" else "",
             )
         )
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour crane").hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour crane").hits
     assert hit.session.session_id == "s1" and hit.msg_idx == -1
     assert "harbour crane" in hit.about.text
 
@@ -325,12 +327,12 @@ WINDOW_VECTORS = [
 
 @pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
 def test_a_window_keeps_the_match_and_has_16_items_at_most(
-    house: Workspace, before: int, after: int, above: int, below: int
+    workspace: Workspace, before: int, after: int, above: int, below: int
 ) -> None:
     store_messages(*(make_message(f"word {n}", n) for n in range(40)))
     store_messages(make_message("harbour", 20.5))
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour", before=before, after=after).hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour", before=before, after=after).hits
     place = [one.is_match for one in hit.window].index(True)
     assert (place, len(hit.window) - place - 1) == (above, below)
     assert len(hit.window) <= WINDOW_MESSAGES == 16
@@ -338,11 +340,11 @@ def test_a_window_keeps_the_match_and_has_16_items_at_most(
 
 @pytest.mark.parametrize("letter", ["a", "é", "語", "😀"])
 def test_a_snippet_has_1024_bytes_at_most_and_whole_characters(
-    house: Workspace, letter: str
+    workspace: Workspace, letter: str
 ) -> None:
     store_messages(make_message(f"harbour {letter * 3_000}"), make_message("End.", 5))
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour").hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour").hits
     assert hit.match is not None and hit.match.is_truncated
     size = len(hit.match.snippet.text.encode())
     assert SNIPPET_BYTES - 4 < size <= SNIPPET_BYTES == 1_024
@@ -350,43 +352,45 @@ def test_a_snippet_has_1024_bytes_at_most_and_whole_characters(
     assert not hit.window[1].is_truncated
 
 
-def test_a_query_has_20_hits_at_most(house: Workspace) -> None:
+def test_a_query_has_20_hits_at_most(workspace: Workspace) -> None:
     store_messages(
         *(make_message(f"harbour {n}", n, session=f"s{n}") for n in range(30))
     )
-    index_messages(house)
-    assert len(house.session_search.find("harbour", limit=500).hits) == MAX_HITS == 20
-    assert len(house.session_search.find("harbour", limit=3).hits) == 3
+    index_messages(workspace)
+    assert (
+        len(workspace.session_search.find("harbour", limit=500).hits) == MAX_HITS == 20
+    )
+    assert len(workspace.session_search.find("harbour", limit=3).hits) == 3
 
 
-def test_the_snippet_of_a_far_match_holds_the_match(house: Workspace) -> None:
+def test_the_snippet_of_a_far_match_holds_the_match(workspace: Workspace) -> None:
     store_messages(make_message("filler " * 1_000 + "harbour crane"))
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour").hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour").hits
     assert hit.match is not None and "harbour" in hit.match.snippet.text
     marked = [hit.match.snippet.text[a:b] for a, b in hit.match.snippet.marks]
     assert marked == ["harbour"]
 
 
-def test_names_of_tools_are_searched_but_not_their_text(house: Workspace) -> None:
+def test_names_of_tools_are_searched_but_not_their_text(workspace: Workspace) -> None:
     store_messages(
         make_message("Go on."),
         make_message("hunter2 is it", 1, role=EventRole.TOOL, tool="Unlock"),
     )
-    index_messages(house)
-    assert not house.session_search.find("hunter2").hits
-    assert house.session_search.find("Unlock").hits
+    index_messages(workspace)
+    assert not workspace.session_search.find("hunter2").hits
+    assert workspace.session_search.find("Unlock").hits
 
 
 @pytest.mark.parametrize(
     "query",
     ["", "AND", "NEAR(", '"', "harb*", "harbour-crane", "x:y", "(", "it's", "\\", "%"],
 )
-def test_any_text_is_a_valid_query(full_house: Workspace, query: str) -> None:
-    full_house.session_search.find(query)
-    full_house.teleport.find(query)
-    full_house.search.find(query)
-    assert isinstance(search.search_sessions(full_house, query).items, list)
+def test_any_text_is_a_valid_query(full_workspace: Workspace, query: str) -> None:
+    full_workspace.session_search.find(query)
+    full_workspace.teleport.find(query)
+    full_workspace.search.find(query)
+    assert isinstance(search.search_sessions(full_workspace, query).items, list)
 
 
 @pytest.mark.parametrize(
@@ -400,55 +404,55 @@ def test_any_text_is_a_valid_query(full_house: Workspace, query: str) -> None:
     ],
 )
 def test_prefixes_and_phrases_work(
-    house: Workspace, query: str, is_found: bool
+    workspace: Workspace, query: str, is_found: bool
 ) -> None:
     store_messages(make_message("Polish the harbour crane."))
-    index_messages(house)
-    assert bool(house.session_search.find(query).hits) is is_found
+    index_messages(workspace)
+    assert bool(workspace.session_search.find(query).hits) is is_found
 
 
-def test_a_compaction_gives_the_session_its_summary(house: Workspace) -> None:
+def test_a_compaction_gives_the_session_its_summary(workspace: Workspace) -> None:
     store_messages(make_message("Polish the harbour crane.", session="c1"))
     summary = "The walrus enclosure was painted green."
     common = {"session_id": "c1", "timestamp": "2025-03-14T10:05:00Z"}
-    hook(house, hook_event_name="PostCompact", compact_summary=summary, **common)
-    take_in(house)
+    hook(workspace, hook_event_name="PostCompact", compact_summary=summary, **common)
+    take_in(workspace)
     with database.connection():
         one = sessions.get("claude-code", "c1")
     assert one is not None and one.summary == summary
-    (hit,) = house.session_search.find("walrus enclosure", limit=1).hits
+    (hit,) = workspace.session_search.find("walrus enclosure", limit=1).hits
     assert hit.session.session_id == "c1"
 
 
-def test_titles_are_empty_until_a_client_sets_one(house: Workspace) -> None:
+def test_titles_are_empty_until_a_client_sets_one(workspace: Workspace) -> None:
     store_messages(make_message("Polish the harbour crane."))
-    take_in(house)
+    take_in(workspace)
     with database.connection():
         before = sessions.get("claude-code", "s1")
-    changes.set_session_title(house, "claude-code:s1", "Crane works")
-    take_in(house)
+    changes.set_session_title(workspace, "claude-code:s1", "Crane works")
+    take_in(workspace)
     with database.connection():
         after = sessions.get("claude-code", "s1")
     assert before is not None and before.summary == ""
     assert after is not None and after.title == "Crane works"
 
 
-def test_messages_go_to_the_session_that_the_client_names(house: Workspace) -> None:
-    names = [changes.new_session(house).head["session"] for _ in range(2)]
+def test_messages_go_to_the_session_that_the_client_names(workspace: Workspace) -> None:
+    names = [changes.new_session(workspace).head["session"] for _ in range(2)]
     for name, text in zip(names, ("The crane.", "The walrus."), strict=True):
-        changes.append_message(house, name, "user", text)
-    take_in(house)
-    found = [agents_sessions.list_messages(house, name).items for name in names]
+        changes.append_message(workspace, name, "user", text)
+    take_in(workspace)
+    found = [agents_sessions.list_messages(workspace, name).items for name in names]
     texts = [[one["text"] for one in items] for items in found]
     assert texts == [["The crane."], ["The walrus."]]
 
 
-def test_a_message_sent_again_is_stored_once(house: Workspace) -> None:
-    name = changes.new_session(house).head["session"]
+def test_a_message_sent_again_is_stored_once(workspace: Workspace) -> None:
+    name = changes.new_session(workspace).head["session"]
     for _ in range(2):
-        changes.append_message(house, name, "user", "Polish it.", message_id="m1")
-        take_in(house)
-    assert len(agents_sessions.list_messages(house, name).items) == 1
+        changes.append_message(workspace, name, "user", "Polish it.", message_id="m1")
+        take_in(workspace)
+    assert len(agents_sessions.list_messages(workspace, name).items) == 1
 
 
 def test_the_index_is_rebuilt_from_the_store(tmp_path: Path) -> None:
@@ -463,18 +467,18 @@ def test_the_index_is_rebuilt_from_the_store(tmp_path: Path) -> None:
     assert [one["id"] for one in after["hits"]] == [one["id"] for one in before["hits"]]
 
 
-def test_nothing_of_an_unknown_session_is_given(house: Workspace) -> None:
+def test_nothing_of_an_unknown_session_is_given(workspace: Workspace) -> None:
     for reply in (
-        agents_sessions.list_messages(house, "nobody"),
-        agents_sessions.get_session_meta(house, "nobody"),
+        agents_sessions.list_messages(workspace, "nobody"),
+        agents_sessions.get_session_meta(workspace, "nobody"),
     ):
         assert not reply.items and reply.notes
 
 
-def test_sessions_can_be_filtered_by_project(full_house: Workspace) -> None:
-    found = agents_sessions.list_sessions(full_house, project="shop").items
+def test_sessions_can_be_filtered_by_project(full_workspace: Workspace) -> None:
+    found = agents_sessions.list_sessions(full_workspace, project="shop").items
     assert {one["project"] for one in found} == {"shop"} and len(found) == 4
-    hits = full_house.session_search.find("timeout project:logsift").hits
+    hits = full_workspace.session_search.find("timeout project:logsift").hits
     assert not [hit for hit in hits if hit.session.project != "logsift"]
 
 
@@ -482,7 +486,7 @@ def test_sessions_can_be_filtered_by_project(full_house: Workspace) -> None:
     ("title", "summary"), [("harbour crane", ""), ("", "harbour crane")]
 )
 def test_s2_33_title_or_summary_boost_the_sessions_messages(
-    house: Workspace, title: str, summary: str
+    workspace: Workspace, title: str, summary: str
 ) -> None:
     for session in ("plain", "named"):
         store_messages(make_message("Move the harbour crane.", session=session))
@@ -490,40 +494,42 @@ def test_s2_33_title_or_summary_boost_the_sessions_messages(
         sessions.update_metadata(
             SessionMetadata("claude-code", "named", title=title, summary=summary)
         )
-    index_messages(house)
-    first, second = house.session_search.find("harbour crane").hits
+    index_messages(workspace)
+    first, second = workspace.session_search.find("harbour crane").hits
     assert (first.session.session_id, first.msg_idx) == ("named", 0)
     assert first.score > second.score
 
 
-def test_a_hit_has_the_index_of_its_message_in_the_session(house: Workspace) -> None:
+def test_a_hit_has_the_index_of_its_message_in_the_session(
+    workspace: Workspace,
+) -> None:
     store_messages(*(make_message(f"word {n}", n) for n in range(6)))
     store_messages(make_message("harbour", 3.5))
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour", before=1, after=1).hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour", before=1, after=1).hits
     assert hit.msg_idx == 4
     assert [one.msg_idx for one in hit.window] == [3, 4, 5]
-    page = agents_sessions.list_messages(house, "s1", offset=hit.msg_idx, limit=1)
+    page = agents_sessions.list_messages(workspace, "s1", offset=hit.msg_idx, limit=1)
     assert [one["text"] for one in page.items] == ["harbour"]
 
 
-def test_scores_are_between_0_and_1_and_fall(house: Workspace) -> None:
+def test_scores_are_between_0_and_1_and_fall(workspace: Workspace) -> None:
     for number in range(6):
         text = f"harbour {'filler ' * 9 * number}"
         store_messages(make_message(text, number, session=f"s{number}"))
-    index_messages(house)
-    scores = [hit.score for hit in house.session_search.find("harbour").hits]
+    index_messages(workspace)
+    scores = [hit.score for hit in workspace.session_search.find("harbour").hits]
     assert scores == sorted(scores, reverse=True) and len(scores) == 6
     assert all(0 < score <= 1 for score in scores)
 
 
-def test_a_window_never_holds_messages_of_another_session(house: Workspace) -> None:
+def test_a_window_never_holds_messages_of_another_session(workspace: Workspace) -> None:
     store_messages(
         *(make_message(f"word {n}", n, session=f"s{n % 2}") for n in range(12)),
         make_message("harbour", 5.5, session="s0"),
     )
-    index_messages(house)
-    (hit,) = house.session_search.find("harbour").hits
+    index_messages(workspace)
+    (hit,) = workspace.session_search.find("harbour").hits
     texts = [one.snippet.text for one in hit.window]
     assert "harbour" in texts
     assert all(int(text[5:]) % 2 == 0 for text in texts if text != "harbour")
@@ -541,45 +547,47 @@ def test_a_window_never_holds_messages_of_another_session(house: Workspace) -> N
     ],
 )
 def test_sessions_are_searched_with_filters(
-    house: Workspace, words: str, expected: list[str]
+    workspace: Workspace, words: str, expected: list[str]
 ) -> None:
     store_messages(
         make_message("The crane.", 0),
         make_message("The crane it is.", 1, role=EventRole.ASSISTANT),
         make_message("A crane of another session.", 2, session="s2"),
     )
-    index_messages(house)
-    hits = house.session_search.find(words).hits
+    index_messages(workspace)
+    hits = workspace.session_search.find(words).hits
     roles = sorted(hit.match.role.value for hit in hits if hit.match)
     assert roles == sorted(expected)
 
 
-def test_an_index_that_is_damaged_is_replaced_by_the_store(house: Workspace) -> None:
+def test_an_index_that_is_damaged_is_replaced_by_the_store(
+    workspace: Workspace,
+) -> None:
     store_messages(make_message("Polish the harbour crane."))
-    index_messages(house)
-    house.paths.message_index.write_bytes(b"no database")
-    found = house.session_search.find("harbour crane")
+    index_messages(workspace)
+    workspace.paths.message_index.write_bytes(b"no database")
+    found = workspace.session_search.find("harbour crane")
     assert found.hits and any("index" in note for note in found.notes)
 
 
-def test_all_search_hits_are_told_within_the_budget(house: Workspace) -> None:
+def test_all_hits_fit_the_budget(workspace: Workspace) -> None:
     text = "harbour " + "filler " * 400
     store_messages(*(make_message(text, n, session=f"s{n}") for n in range(30)))
-    index_messages(house)
-    reply = search.search_sessions(house, "harbour")
+    index_messages(workspace)
+    reply = search.search_sessions(workspace, "harbour")
     assert len(reply.items) == 20
     for budget in (200, 1_000):
         fitted = replies.fit_text(reply, budget, ESTIMATING_COUNTER).text
         assert ESTIMATING_COUNTER.count(fitted) <= budget
 
 
-def test_a_message_of_an_old_session_moves_it_to_the_top(house: Workspace) -> None:
+def test_a_message_of_an_old_session_moves_it_to_the_top(workspace: Workspace) -> None:
     store_messages(
         make_message("One.", 0, session="a"), make_message("Two.", 60, session="b")
     )
 
     def names() -> list[str]:
-        found = agents_sessions.list_sessions(house).items
+        found = agents_sessions.list_sessions(workspace).items
         return [one["id"].rpartition(":")[2] for one in found]
 
     assert names() == ["b", "a"]
@@ -603,10 +611,10 @@ def test_a_message_of_an_old_session_moves_it_to_the_top(house: Workspace) -> No
     ],
 )
 def test_a_wrong_call_says_which_argument_is_wrong(
-    house: Workspace, tool: str, arguments: dict[str, object], reason: str
+    workspace: Workspace, tool: str, arguments: dict[str, object], reason: str
 ) -> None:
     (found,) = (one for one in TOOLS if one.name == tool)
-    answer = ToolRunner(lambda: house).call(found, arguments)
+    answer = ToolRunner(lambda: workspace).call(found, arguments)
     assert answer.error is not None and answer.error.code == "usage"
     assert reason in answer.error.message
 

@@ -82,8 +82,8 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     run_memtui(home, "search", "make it slide")
     run_memtui(home, "reindex")
     assert f"{event_id} cannot be read" in caplog.text
-    told = run_memtui(home, "doctor", code=1).stdout
-    assert "1 event cannot be read" in told
+    output = run_memtui(home, "doctor", code=1).stdout
+    assert "1 event cannot be read" in output
 
 
 def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(
@@ -190,15 +190,15 @@ def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
 
 
 def test_s3_35_all_four_parents_exist_with_the_segment(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no roll-up today")
 
     monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
-    for _ in house.pipeline.importer().run([HISTORY]):
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None)
+    assert workspace.pipeline.run_until_idle(lambda _: None)
     with database.connection():
         segments = NodeRow.select().where(NodeRow.level == "segment").count()
     found: list[str] = []
@@ -242,8 +242,8 @@ def test_s3_06_a_hooks_event_keeps_tool_name_and_metadata() -> None:
 
 
 @pytest.mark.parametrize("is_beside", [False, True])
-def test_s3_38_a_tools_result_tells_what_the_tool_did(
-    house: Workspace, tmp_path: Path, is_beside: bool
+def test_s3_38_a_tool_result_says_what_the_tool_did(
+    workspace: Workspace, tmp_path: Path, is_beside: bool
 ) -> None:
     def tool(second: int, name: str, text: str, given: object) -> dict[str, object]:
         call = {"tool_name": name, "tool_input": given}
@@ -264,8 +264,8 @@ def test_s3_38_a_tools_result_tells_what_the_tool_did(
     ]
     file = tmp_path / "events.jsonl"
     file.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    list(house.pipeline.importer().run([file]))
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    list(workspace.pipeline.importer().run([file]))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         rows = database.db.execute_sql(
             "SELECT text, metadata FROM events WHERE type = 'tool_result'"
@@ -285,19 +285,19 @@ def test_s3_38_a_tools_result_tells_what_the_tool_did(
 
 
 def test_s3_12_an_event_that_comes_again_is_not_created(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     payload = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
     payload |= {"prompt": "Fix the cart", "timestamp": "2025-03-14T10:00:00Z"}
     for number in range(2):
-        file = house.paths.spool / "new" / f"{number}.json"
+        file = workspace.paths.spool / "new" / f"{number}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(payload))
-        assert house.pipeline.run_until_idle(lambda _: None) == []
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(HISTORY.read_bytes())
     for file, created in ((HISTORY, 44), (copy, 0)):
-        importer = house.pipeline.importer()
+        importer = workspace.pipeline.importer()
         list(importer.run([file]))
         progress = importer.progress
         assert (progress.created, progress.already_stored) == (created, 44 - created)
@@ -306,7 +306,7 @@ def test_s3_12_an_event_that_comes_again_is_not_created(
 
 
 def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[str] = []
     sync = os.fsync
@@ -317,13 +317,13 @@ def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
 
     monkeypatch.setattr(os, "fsync", record)
     answer = changes.ingest_event(
-        house, session="mcp:s1", event_type="user_message", text="Feed the walrus."
+        workspace, session="mcp:s1", event_type="user_message", text="Feed the walrus."
     )
     assert answer.head["created"] is True
-    new = house.paths.spool / "new"
+    new = workspace.paths.spool / "new"
     (file,) = new.iterdir()
-    assert synced == [str(house.paths.spool / "tmp" / file.name), str(new)]
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert synced == [str(workspace.paths.spool / "tmp" / file.name), str(new)]
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         assert list(events.get([answer.head["event_id"]]))
 
@@ -341,8 +341,8 @@ def events_of(payload: object, **known: str) -> list[Event]:
     return [one for one in read_hook(payload, **known) if isinstance(one, Event)]
 
 
-def take_in(house: Workspace) -> None:
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def take_in(workspace: Workspace) -> None:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
 
 def test_the_example_of_a_hooks_event_becomes_the_example_of_an_event() -> None:
@@ -434,16 +434,16 @@ def test_an_invalid_hook_is_refused_with_its_reason(
     assert isinstance(found, InvalidRecord) and found.reason == reason
 
 
-def test_an_unknown_hook_goes_to_quarantine(house: Workspace) -> None:
-    new = house.paths.spool / "new"
+def test_an_unknown_hook_goes_to_quarantine(workspace: Workspace) -> None:
+    new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
     payload = {"session_id": "s1", "event_type": "Frobnicate", "content": "Go on."}
     (new / "1.json").write_text(json.dumps(payload))
-    take_in(house)
+    take_in(workspace)
     with database.connection():
         assert not EventRow.select().count()
     assert not list(new.iterdir())
-    assert [path.suffix for path in (house.paths.spool / "bad").iterdir()]
+    assert [path.suffix for path in (workspace.paths.spool / "bad").iterdir()]
 
 
 PROMPTS = [
@@ -498,18 +498,18 @@ def test_a_hook_never_fails_the_agent(spool: str) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
-def test_a_hooks_event_is_kept_while_memtui_does_not_run(house: Workspace) -> None:
+def test_a_hooks_event_is_kept_while_memtui_does_not_run(workspace: Workspace) -> None:
     payload = json.dumps(PROMPTS[0]).encode()
-    hook.write_event([payload], str(house.paths.spool), "", is_synced=False)
-    (file,) = (house.paths.spool / "new").iterdir()
+    hook.write_event([payload], str(workspace.paths.spool), "", is_synced=False)
+    (file,) = (workspace.paths.spool / "new").iterdir()
     assert file.read_bytes() == payload
-    take_in(house)
+    take_in(workspace)
     assert not file.exists()
-    items = agents_sessions.list_messages(house, "s1").items
+    items = agents_sessions.list_messages(workspace, "s1").items
     assert [one["text"] for one in items] == ["One."]
 
 
-def test_an_event_told_by_hook_and_transcript_is_stored_once(house: Workspace) -> None:
+def test_an_event_from_hook_and_transcript_is_stored_once(workspace: Workspace) -> None:
     message = make_message("Polish the harbour crane.")
     store_messages(message, route="hook")
     later = replace(message, event_id=f"{message.event_id[:-1]}Z")
@@ -519,7 +519,7 @@ def test_an_event_told_by_hook_and_transcript_is_stored_once(house: Workspace) -
         assert EventRow.select().count() == 1
 
 
-def test_a_failed_write_stores_neither_event_nor_outbox_row(house: Workspace) -> None:
+def test_a_failed_write_stores_no_event_and_no_outbox_row(workspace: Workspace) -> None:
     with database.transaction():
         database.db.execute_sql(
             "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox"
@@ -560,7 +560,9 @@ def test_the_example_of_a_week_has_its_days() -> None:
     assert (start, end - start) == (datetime(2026, 1, 26, tzinfo=UTC), timedelta(7))
 
 
-def test_a_placeholder_never_enters_a_parents_summary(full_house: Workspace) -> None:
+def test_a_placeholder_never_enters_a_parents_summary(
+    full_workspace: Workspace,
+) -> None:
     waiting = [entry.node_id for entry in browse.list_children()]
     while waiting:
         name = waiting.pop()
@@ -572,16 +574,16 @@ def test_a_placeholder_never_enters_a_parents_summary(full_house: Workspace) -> 
 
 
 def test_a_node_is_pending_until_it_is_rolled_up(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
     store_messages(make_message("Polish the harbour crane."))
-    take_in(house)
+    take_in(workspace)
     (year,) = browse.list_children()
     assert (year.node_id, year.status) == ("toc:year:2025", NodeStatus.PENDING)
 
 
-def test_a_segment_has_the_parts_of_a_summary(full_house: Workspace) -> None:
+def test_a_segment_has_the_parts_of_a_summary(full_workspace: Workspace) -> None:
     (entry,) = browse.list_children("toc:day:2024-01-22")
     node = browse.get_node(entry.node_id)
     assert node is not None
@@ -592,7 +594,7 @@ def test_a_segment_has_the_parts_of_a_summary(full_house: Workspace) -> None:
     assert all(bullet.grip_ids for bullet in node.bullets)
 
 
-def test_roll_ups_go_from_the_days_up(full_house: Workspace) -> None:
+def test_roll_ups_go_from_the_days_up(full_workspace: Workspace) -> None:
     with database.connection():
         made = {
             level.value: database.fetch_value(
@@ -604,7 +606,7 @@ def test_roll_ups_go_from_the_days_up(full_house: Workspace) -> None:
     assert order == ["segment", "day", "week", "month", "year"]
 
 
-def test_checkpoints_have_the_fields_of_the_seed(full_house: Workspace) -> None:
+def test_checkpoints_have_the_fields_of_the_seed(full_workspace: Workspace) -> None:
     with database.connection():
         found = jobs.get_checkpoint("rollup_day")
         names = {row.job_name for row in CheckpointRow.select()}
@@ -638,8 +640,8 @@ def test_each_roll_up_has_its_schedule(job: str, expected: str) -> None:
     assert at == datetime.fromisoformat(f"{expected}+00:00")
 
 
-def test_a_run_is_late_by_five_minutes_at_most(house: Workspace) -> None:
-    schedule = house.schedules.for_job(Job.DAY)
+def test_a_run_is_late_by_five_minutes_at_most(workspace: Workspace) -> None:
+    schedule = workspace.schedules.for_job(Job.DAY)
     assert schedule is not None and schedule.jitter_s == 300
     delays = set()
     for number in range(40):
@@ -651,7 +653,7 @@ def test_a_run_is_late_by_five_minutes_at_most(house: Workspace) -> None:
 
 
 def test_a_node_that_fails_does_not_block_the_others(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     roll_up = summarization.RollupStage._roll_up
 
@@ -661,8 +663,8 @@ def test_a_node_that_fails_does_not_block_the_others(
         roll_up(stage, name, now_ms)
 
     monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
-    list(house.pipeline.importer().run([HISTORY]))
-    house.pipeline.run_until_idle(lambda _: None)
+    list(workspace.pipeline.importer().run([HISTORY]))
+    workspace.pipeline.run_until_idle(lambda _: None)
     other = browse.get_node("toc:day:2024-01-15")
     assert other is not None and other.bullets
     assert browse.get_node("toc:year:2023") is not None
@@ -670,7 +672,7 @@ def test_a_node_that_fails_does_not_block_the_others(
     monkeypatch.setattr(summarization.RollupStage, "_roll_up", roll_up)
     with database.transaction():
         database.db.execute_sql("UPDATE nodes SET retry_ms = 0")
-    take_in(house)
+    take_in(workspace)
     failed = browse.get_node("toc:day:2024-01-18")
     assert failed is not None and failed.bullets
     week = browse.get_node("toc:week:2024-W03")
@@ -693,16 +695,16 @@ def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_roll_up_goes_on_after_a_crash(
-    house: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
-    list(house.pipeline.importer().run([HISTORY]))
-    take_in(house)
+    list(workspace.pipeline.importer().run([HISTORY]))
+    take_in(workspace)
     with database.connection():
         assert rollup_queue.count() and not CheckpointRow.select().count()
-    house.stop()
+    workspace.stop()
     monkeypatch.undo()
-    again = Workspace(house.paths, settings)
+    again = Workspace(workspace.paths, settings)
     take_in(again)
     with database.connection():
         assert not rollup_queue.count()
@@ -711,16 +713,16 @@ def test_a_roll_up_goes_on_after_a_crash(
     again.stop()
 
 
-def test_a_large_node_is_browsed_in_pages_of_ten(house: Workspace) -> None:
+def test_a_large_node_is_browsed_in_pages_of_ten(workspace: Workspace) -> None:
     store_messages(
         *(make_message(f"word {n}", 60 * n, session=f"s{n}") for n in range(26))
     )
-    take_in(house)
+    take_in(workspace)
     (day,) = browse.list_children("toc:week:2025-W11")
     answers = []
     token = ""
     for _ in range(3):
-        page = toc.browse_toc(house, day.node_id, limit=10, token=token)
+        page = toc.browse_toc(workspace, day.node_id, limit=10, token=token)
         assert page.next_page is not None
         place = page.next_page(len(page.items))
         answers.append(
@@ -732,42 +734,42 @@ def test_a_large_node_is_browsed_in_pages_of_ten(house: Workspace) -> None:
 
 @pytest.mark.parametrize("token", ["x", "-1", "1.5", "toc:year:2024"])
 def test_a_token_that_does_not_exist_gives_the_first_page(
-    full_house: Workspace, token: str
+    full_workspace: Workspace, token: str
 ) -> None:
-    first = toc.browse_toc(full_house, "toc:year:2024", limit=10)
-    page = toc.browse_toc(full_house, "toc:year:2024", limit=10, token=token)
+    first = toc.browse_toc(full_workspace, "toc:year:2024", limit=10)
+    page = toc.browse_toc(full_workspace, "toc:year:2024", limit=10, token=token)
     assert page.items == first.items and replies.NO_TOKEN in page.notes
 
 
-def test_the_navigation_ends_at_source_events(full_house: Workspace) -> None:
-    name = toc.get_toc_root(full_house).items[0]["node_id"]
+def test_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None:
+    name = toc.get_toc_root(full_workspace).items[0]["node_id"]
     path = [name]
     while not name.startswith("toc:segment:"):
-        name = toc.browse_toc(full_house, name, limit=12).items[-1]["node_id"]
+        name = toc.browse_toc(full_workspace, name, limit=12).items[-1]["node_id"]
         path.append(name)
     assert [one.split(":")[1] for one in path] == [level.value for level in TocLevel]
-    node = toc.get_node(full_house, name)
+    node = toc.get_node(full_workspace, name)
     grip_id = next(one["grip_ids"][0] for one in node.items if one.get("grip_ids"))
-    events_read = agents_sessions.expand_grip(full_house, grip_id).items
+    events_read = agents_sessions.expand_grip(full_workspace, grip_id).items
     assert any(one["place"] == 0 for one in events_read)
 
 
 @pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])
 def test_a_week_is_got_by_both_forms_of_its_id(
-    full_house: Workspace, given: str
+    full_workspace: Workspace, given: str
 ) -> None:
-    assert toc.get_node(full_house, given).head["node_id"] == "toc:week:2024-W03"
+    assert toc.get_node(full_workspace, given).head["node_id"] == "toc:week:2024-W03"
 
 
 @pytest.mark.parametrize(
     "grip_id", ["grip:1738318530000:jwt123", "grip:", "nonsense", "", "toc:year:2024"]
 )
 def test_an_unknown_grip_is_an_empty_answer(
-    full_house: Workspace, grip_id: str
+    full_workspace: Workspace, grip_id: str
 ) -> None:
     found = conversation.expand(grip_id)
     assert found.grip is None and not found.excerpt_events
-    reply = agents_sessions.expand_grip(full_house, grip_id)
+    reply = agents_sessions.expand_grip(full_workspace, grip_id)
     assert not reply.items and reply.notes
 
 
@@ -783,7 +785,7 @@ WINDOW_VECTORS = [
 
 @pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
 def test_the_events_around_an_excerpt_are_limited(
-    house: Workspace, before: int, after: int, above: int, below: int
+    workspace: Workspace, before: int, after: int, above: int, below: int
 ) -> None:
     messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
     store_messages(*messages)
@@ -796,7 +798,7 @@ def test_the_events_around_an_excerpt_are_limited(
 
 
 def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     minutes = (0, 1, 30, 61, 90, 121, 122)
     messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
@@ -806,7 +808,7 @@ def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
     assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
 
 
-def test_a_window_without_events_has_the_excerpt_alone(house: Workspace) -> None:
+def test_a_window_without_events_has_the_excerpt_alone(workspace: Workspace) -> None:
     messages = [make_message(f"hour {n}", 7_200 * n) for n in range(3)]
     store_messages(*messages)
     found = conversation.expand_event(messages[1].event_id)
@@ -814,7 +816,7 @@ def test_a_window_without_events_has_the_excerpt_alone(house: Workspace) -> None
     assert [event.text for event in found.excerpt_events] == ["hour 1"]
 
 
-def test_a_job_that_is_asked_for_twice_runs_once(house: Workspace) -> None:
+def test_a_job_that_is_asked_for_twice_runs_once(workspace: Workspace) -> None:
     with database.transaction():
         for number in range(2):
             jobs.request_run(Job.DAY, 1_000 + number)
@@ -823,14 +825,16 @@ def test_a_job_that_is_asked_for_twice_runs_once(house: Workspace) -> None:
     assert asked is not None and asked.timestamp() == 1
 
 
-def test_s3_14_every_way_in_says_what_was_created(house: Workspace) -> None:
+def test_s3_14_every_way_in_says_what_was_created(workspace: Workspace) -> None:
     message = make_message("Polish the harbour crane.")
     with database.transaction():
         first = events.add([message], route="hook")
         again = events.add([message], route="hook")
     assert first.created == [message.event_id] and first.known == 0
     assert again.created == [] and again.known == 1
-    answer = changes.append_message(house, "mcp:s1", "user", "Feed the walrus.").head
+    answer = changes.append_message(
+        workspace, "mcp:s1", "user", "Feed the walrus."
+    ).head
     assert len(answer["event_id"]) == 26
 
 
@@ -838,7 +842,10 @@ def test_s3_14_every_way_in_says_what_was_created(house: Workspace) -> None:
     ("stage", "is_rolled_up"), [("_checkpoint", False), ("_save", False)]
 )
 def test_a_failed_write_leaves_the_node_to_be_rolled_up(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch, stage: str, is_rolled_up: bool
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    is_rolled_up: bool,
 ) -> None:
     def fail(*_: object) -> None:
         raise OSError("no space")
@@ -846,7 +853,7 @@ def test_a_failed_write_leaves_the_node_to_be_rolled_up(
     with monkeypatch.context() as patched:
         patched.setattr(summarization.RollupStage, stage, fail)
         store_messages(make_message("Polish the harbour crane."))
-        house.pipeline.run_until_idle(lambda _: None)
+        workspace.pipeline.run_until_idle(lambda _: None)
     with database.connection():
         assert not CheckpointRow.select().count()
         assert rollup_queue.count() > 0
@@ -854,12 +861,12 @@ def test_a_failed_write_leaves_the_node_to_be_rolled_up(
         assert (day.latest is not None) is is_rolled_up
     with database.transaction():
         NodeRow.update(retry_ms=0).execute()
-    take_in(house)
+    take_in(workspace)
     node = browse.get_node("toc:day:2025-03-14")
     assert node is not None and node.bullets
 
 
-def test_a_late_event_marks_every_ancestor(full_house: Workspace) -> None:
+def test_a_late_event_marks_every_ancestor(full_workspace: Workspace) -> None:
     late = make_message("Polish the harbour crane.", session="late")
     at = datetime(2024, 1, 15, 20, tzinfo=UTC)
     before = {
@@ -868,24 +875,24 @@ def test_a_late_event_marks_every_ancestor(full_house: Workspace) -> None:
         if (node := browse.get_node(name))
     }
     store_messages(replace(late, timestamp=at))
-    take_in(full_house)
+    take_in(full_workspace)
     after = {name: browse.get_node(name) for name in before}
     for name, node in after.items():
         assert node is not None and node.version > before[name], name
         assert node.counts.segments >= 2
 
 
-def test_nodes_beside_a_late_event_stay_as_they_are(full_house: Workspace) -> None:
+def test_nodes_beside_a_late_event_stay_as_they_are(full_workspace: Workspace) -> None:
     beside = ["toc:day:2024-01-18", "toc:week:2024-W04", "toc:year:2023"]
     before = [browse.get_node(name) for name in beside]
     late = make_message("Polish the harbour crane.", session="late")
     store_messages(replace(late, timestamp=datetime(2024, 1, 15, 20, tzinfo=UTC)))
-    take_in(full_house)
+    take_in(full_workspace)
     assert [browse.get_node(name) for name in beside] == before
 
 
 def test_an_open_segment_is_provisional_and_live(
-    house: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
     said = [
@@ -893,7 +900,7 @@ def test_an_open_segment_is_provisional_and_live(
         for n, text in enumerate(("Polish the crane.", "Grease it too."))
     ]
     store_messages(*said)
-    take_in(house)
+    take_in(workspace)
     (year,) = browse.list_children()
     path = [year]
     while path[-1].level is not TocLevel.SEGMENT:
@@ -903,7 +910,9 @@ def test_an_open_segment_is_provisional_and_live(
     assert segment.is_live and all(entry.is_live for entry in path)
 
 
-def test_a_summarys_bullets_are_the_lines_of_its_card(full_house: Workspace) -> None:
+def test_a_summarys_bullets_are_the_lines_of_its_card(
+    full_workspace: Workspace,
+) -> None:
     (entry,) = browse.list_children("toc:day:2024-01-15")
     node = browse.get_node(entry.node_id)
     assert node is not None
@@ -915,7 +924,7 @@ def test_a_summarys_bullets_are_the_lines_of_its_card(full_house: Workspace) -> 
     assert "The session now slides" in " ".join(by_kind.values())
 
 
-def test_a_day_has_a_line_for_each_session(full_house: Workspace) -> None:
+def test_a_day_has_a_line_for_each_session(full_workspace: Workspace) -> None:
     node = browse.get_node("toc:day:2024-01-18")
     assert node is not None
     sessions_named = [bullet.session_id for bullet in node.bullets]
@@ -960,10 +969,12 @@ def test_times_of_the_wrong_unit_are_refused() -> None:
     assert isinstance(found, InvalidRecord) and "before 2000" in found.reason
 
 
-def test_jobs_are_paused_across_a_restart(house: Workspace, settings: Settings) -> None:
-    changes.scheduler_pause(house, jobs=["rollup_week"])
-    house.stop()
-    again = Workspace(house.paths, settings)
+def test_jobs_are_paused_across_a_restart(
+    workspace: Workspace, settings: Settings
+) -> None:
+    changes.scheduler_pause(workspace, jobs=["rollup_week"])
+    workspace.stop()
+    again = Workspace(workspace.paths, settings)
     items = changes.scheduler_status(again).items
     assert [one["job"] for one in items if one["is_paused"]] == ["rollup_week"]
     assert [one["job"] for one in items] == ["segments", *ROLLUP_NAMES]
@@ -973,9 +984,9 @@ def test_jobs_are_paused_across_a_restart(house: Workspace, settings: Settings) 
 ROLLUP_NAMES = ["rollup_day", "rollup_week", "rollup_month", "rollup_year"]
 
 
-def test_an_unknown_job_is_refused_with_those_there_are(house: Workspace) -> None:
+def test_an_unknown_job_is_refused_with_those_there_are(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="rollup_day, rollup_week"):
-        changes.scheduler_pause(house, jobs=["rollup_decade"])
+        changes.scheduler_pause(workspace, jobs=["rollup_decade"])
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ Tree = dict[str, Any]
 QUERIES = ("timeout", "migration fails", "parquet", "basket")
 
 
-def tree_of(house: Workspace) -> Tree:
+def tree_of(workspace: Workspace) -> Tree:
     """Sessions, events, every node with all it says, its grips, and what is found."""
     with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
@@ -43,7 +43,9 @@ def tree_of(house: Workspace) -> Tree:
         nodes[name] = {k: v for k, v in said.items() if k != "created_at"}
         waiting += [line.node_id for line in browse.list_children(name)]
     hits = {
-        query: sorted(h.target_id for h in house.teleport.find(query, limit=999).hits)
+        query: sorted(
+            h.target_id for h in workspace.teleport.find(query, limit=999).hits
+        )
         for query in QUERIES
     }
     return {
@@ -65,11 +67,11 @@ def terms_of(words: str) -> list[bytes]:
         return [pack(">ii", row.term, row.start_s) for row in kept]
 
 
-def digested(house: Workspace, *paths: Path) -> Workspace:
-    for _ in house.pipeline.importer().run(paths):
+def digested(workspace: Workspace, *paths: Path) -> Workspace:
+    for _ in workspace.pipeline.importer().run(paths):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    return house
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    return workspace
 
 
 @pytest.fixture
@@ -86,12 +88,12 @@ def digest() -> Callable[..., Workspace]:
 def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
     """Imports as it was done before there were rules."""
 
-    def imported(house: Workspace, *paths: Path) -> Workspace:
+    def imported(workspace: Workspace, *paths: Path) -> Workspace:
         with monkeypatch.context() as before:
             before.setattr(
                 secrets, "redact", lambda text: secrets.RedactedText(text, ())
             )
             before.setattr(secrets, "redact_json", lambda value: (value, ()))
-            return digested(house, *paths)
+            return digested(workspace, *paths)
 
     return imported

@@ -21,11 +21,11 @@ def list_entries(names: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     ]
 
 
-def test_the_years_come_newest_first(full_house: Workspace) -> None:
+def test_the_years_come_newest_first(full_workspace: Workspace) -> None:
     assert [line.title for line in browse.list_children()] == ["2024", "2023"]
 
 
-def test_children_are_paged_newest_first(full_house: Workspace) -> None:
+def test_children_are_paged_newest_first(full_workspace: Workspace) -> None:
     whole = browse.list_children("toc:year:2024")
     assert [line.node_id for line in whole] == [
         "toc:month:2024-02",
@@ -35,32 +35,34 @@ def test_children_are_paged_newest_first(full_house: Workspace) -> None:
     assert [line for page in pages for line in page] == whole
 
 
-def test_a_path_leads_from_the_year_down(full_house: Workspace) -> None:
+def test_a_path_leads_from_the_year_down(full_workspace: Workspace) -> None:
     segment = browse.list_children("toc:day:2024-01-18")[0].node_id
     levels = [line.level for line in list_entries(browse.get_path(segment))]
     assert levels == list(TocLevel)
 
 
-def test_what_is_not_there_is_not_found(full_house: Workspace) -> None:
+def test_what_is_not_there_is_not_found(full_workspace: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", "toc:day:2024-99-99", ""):
         assert browse.get_node(name) is None
         assert browse.get_path(name) == []
         assert not name or browse.list_children(name) == []
 
 
-def test_an_older_form_of_an_id_is_found(full_house: Workspace) -> None:
+def test_an_older_form_of_an_id_is_found(full_workspace: Workspace) -> None:
     node = browse.get_node("toc:week:2024-03")
     assert node is not None
     assert node.title == "Week of January 15–21, 2024"
 
 
-def test_a_segment_knows_its_agent_project_and_counts(full_house: Workspace) -> None:
+def test_a_segment_knows_its_agent_project_and_counts(
+    full_workspace: Workspace,
+) -> None:
     line = browse.list_children("toc:day:2024-01-22")[0]
     assert (line.agents, line.projects) == (("codex",), ("logsift",))
     assert (line.counts.messages, line.counts.events) == (4, 7)
 
 
-def test_brackets_in_what_was_said_are_only_brackets(full_house: Workspace) -> None:
+def test_brackets_in_what_was_said_are_only_brackets(full_workspace: Workspace) -> None:
     node = browse.get_node(browse.list_children("toc:day:2023-12-11")[0].node_id)
     assert node is not None
     said = " ".join(bullet.text for bullet in node.bullets)
@@ -68,13 +70,13 @@ def test_brackets_in_what_was_said_are_only_brackets(full_house: Workspace) -> N
 
 
 def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     names = ["toc:year:2024", "toc:month:2024-01", "toc:day:2024-01-18"]
     codex = Scope(agent="codex")
     all_of, parts = list_entries(names), list_entries(names, codex)
     january = date(2024, 1, 18)
-    day = browse.get_calendar_year(2024, full_house.zone).days[january]
+    day = browse.get_calendar_year(2024, full_workspace.zone).days[january]
     with database.transaction():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
     waiting = list_entries(names)
@@ -84,6 +86,6 @@ def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
     assert browse.list_children()[0].counts == all_of[0].counts
     page = browse.get_scoped_node(names[0])
     assert page is not None and page.node.counts == all_of[0].counts
-    told = browse.get_calendar_year(2024, full_house.zone).days[january]
-    assert told.is_pending and told.messages == day.messages
+    shown = browse.get_calendar_year(2024, full_workspace.zone).days[january]
+    assert shown.is_pending and shown.messages == day.messages
     assert day.messages in browse.list_daily_counts()

@@ -19,7 +19,7 @@ def said() -> list[Event]:
 
 
 def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     first, *_, last = said()
     home = f"toc:segment:2024-01-15:{first.event_id}"
@@ -32,12 +32,12 @@ def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
         assert find_session_node(*WORK, at) == home
 
 
-def test_a_session_without_segments_has_no_place_yet(full_house: Workspace) -> None:
+def test_a_session_without_segments_has_no_place_yet(full_workspace: Workspace) -> None:
     at = datetime(2024, 1, 15, tzinfo=UTC)
     assert find_session_node("claude-code", "nobody", at) == ""
 
 
-def test_a_message_is_opened_between_those_around_it(full_house: Workspace) -> None:
+def test_a_message_is_opened_between_those_around_it(full_workspace: Workspace) -> None:
     row = said()
     found = expand_event(row[4].event_id, "sliding", before=2, after=1)
     assert [e.event_id for e in found.events_before] == [e.event_id for e in row[2:4]]
@@ -46,5 +46,5 @@ def test_a_message_is_opened_between_those_around_it(full_house: Workspace) -> N
     assert found.grip is not None and found.grip.excerpt == "sliding"
 
 
-def test_an_unknown_message_opens_nothing(full_house: Workspace) -> None:
+def test_an_unknown_message_opens_nothing(full_workspace: Workspace) -> None:
     assert expand_event("0" * 26).excerpt_events == ()

@@ -22,7 +22,7 @@ TWO = "toc:session:2025-03-14:claude-code/two"
 
 
 @pytest.fixture
-def busy(house: Workspace) -> Workspace:
+def busy(workspace: Workspace) -> Workspace:
     """A day with a session of two segments, one of one, and a day before."""
     store_messages(
         make_message("Fix the login form of the shop", 0, session="two"),
@@ -32,8 +32,8 @@ def busy(house: Workspace) -> Workspace:
     )
     name_session("two", project="shop")
     name_session("one", project="billing")
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    return house
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    return workspace
 
 
 def rows_of(key: branches.RowKey, loaded: branches.LoadedBranches) -> list[str]:
@@ -82,19 +82,19 @@ def test_lists_of_nodes_count_sessions_and_not_segments(busy: Workspace) -> None
 
 
 def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     store_messages(
         make_message("Migrate the photo index", 13.9 * HOUR, session="night"),
         make_message("It is migrated.", 14.1 * HOUR, session="night"),
     )
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = browse.list_children(DAY)
-    reply = toc.get_node(house, "toc:day:2025-03-15")
+    reply = toc.get_node(workspace, "toc:day:2025-03-15")
     assert reply.notes == (query_dates.STARTS_BEFORE,)
     (item,) = reply.items
     assert segment.node_id.startswith(item["node_id"])
-    later = toc.get_node(house, "toc:day:2025-03-16")
+    later = toc.get_node(workspace, "toc:day:2025-03-16")
     assert (later.items, later.notes) == ([], (toc.NO_NODE,))
 
 
@@ -164,7 +164,7 @@ def test_sessions_are_counted_once_in_each_period(busy: Workspace) -> None:
 
 
 def test_a_week_across_two_months_counts_the_sessions_of_each_month(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     day = 24 * HOUR
     store_messages(
@@ -172,7 +172,7 @@ def test_a_week_across_two_months_counts_the_sessions_of_each_month(
         make_message("Paint the pier", 18 * day, session="april"),
         make_message("Paint the boat", 18 * day + 5 * HOUR, session="april"),
     )
-    house.pipeline.run_until_idle(lambda _: None)
+    workspace.pipeline.run_until_idle(lambda _: None)
     loaded = branches.read_branches(ALL, UTC, {YEARS}, near_rows=30)
     week = "toc:week:2025-W14"
     rows = {
@@ -203,13 +203,13 @@ def test_the_contents_open_at_the_newest_days_as_far_as_they_fit(
     assert none.rows == {YEARS: []} and none.newest is None and none.sessions == 0
 
 
-def test_older_days_are_expanded_while_they_fit(house: Workspace) -> None:
+def test_older_days_are_expanded_while_they_fit(workspace: Workspace) -> None:
     day = 24 * HOUR
     store_messages(
         make_message("Paint the quay", 0, session="old"),
         make_message("Paint the pier", 40 * day, session="new"),
     )
-    house.pipeline.run_until_idle(lambda _: None)
+    workspace.pipeline.run_until_idle(lambda _: None)
 
     def days_of(rows: int, *, is_first: bool = False) -> list[str]:
         loaded = branches.read_branches(

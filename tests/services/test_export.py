@@ -35,10 +35,10 @@ AGENTS = ("claude_code", "codex", "copilot_cli", "aider", "fixtures_other")
 
 @pytest.fixture
 def exported(tmp_path: Path) -> Exported:
-    """Writes what a house keeps into a file."""
+    """Writes what a workspace keeps into a file."""
 
-    def write(house: Workspace) -> Path:
-        file = tmp_path / f"{house.paths.store.parent.name}.jsonl"
+    def write(workspace: Workspace) -> Path:
+        file = tmp_path / f"{workspace.paths.store.parent.name}.jsonl"
         backup.write_export(file, may_replace=True)
         return file
 
@@ -47,22 +47,22 @@ def exported(tmp_path: Path) -> Exported:
 
 @pytest.fixture
 def empty(tmp_path: Path, settings: Settings) -> Iterator[Callable[[], Workspace]]:
-    """Opens a house with nothing in it, in place of the one before."""
+    """Opens a workspace with nothing in it, in place of the one before."""
     yield lambda: Workspace(in_home(tmp_path / "empty"), settings)
     database.close()
 
 
 @pytest.fixture
-def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
-    """A house that hooks and transcripts told of the same, and of a fork of it.
+def told_twice(tmp_path: Path, workspace: Workspace, digest: Digest) -> list[Path]:
+    """A workspace that hooks and transcripts told of the same, and of a fork of it.
 
     Returns:
         The transcripts.
     """
     folder = tmp_path / "projects"
     first = transcript(folder, "harbour-1", "The heron of the harbour")
-    told = [json.loads(line) for line in first.read_text().splitlines()]
-    copied = [{**line, "sessionId": "harbour-2"} for line in told[:6]]
+    shown = [json.loads(line) for line in first.read_text().splitlines()]
+    copied = [{**line, "sessionId": "harbour-2"} for line in shown[:6]]
     own = record(90, "harbour-2", "user", "And now for the otters of the harbour.")
     fork = first.with_name("harbour-2.jsonl")
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in [*copied, own]))
@@ -78,7 +78,7 @@ def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
     (helpers / "agent-a1.meta.json").write_text(json.dumps(about))
     for number, (event, text) in enumerate(
         (
-            ("UserPromptSubmit", told[0]["message"]["content"]),
+            ("UserPromptSubmit", shown[0]["message"]["content"]),
             ("UserPromptSubmit", "Only the hook heard of the kingfisher."),
             ("SessionEnd", ""),
         )
@@ -89,10 +89,10 @@ def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
             "timestamp": (AT + timedelta(minutes=number * 0.1)).isoformat(),
             "prompt": text,
         }
-        file = house.paths.spool / "new" / f"{number}.1.a.json"
+        file = workspace.paths.spool / "new" / f"{number}.1.a.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(payload))
-    digest(house, folder)
+    digest(workspace, folder)
     return [folder]
 
 
@@ -111,22 +111,22 @@ def lists() -> Any:
 
 
 def test_all_of_it_comes_back_as_it_was(
-    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
-    before, told, listed = tree(house), tellings(), lists()
+    before, shown, listed = tree(workspace), tellings(), lists()
     routes = {row["route"] for row in before["events"]}
-    assert routes == {"hook", "transcript"} and len(told) == 5
+    assert routes == {"hook", "transcript"} and len(shown) == 5
     assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
     with database.connection():
         helpers = list(SubagentRow.select().dicts())
     assert [row["task"] for row in helpers] == ["Look"]
-    file = exported(house)
-    house.stop()
+    file = exported(workspace)
+    workspace.stop()
 
     new = digest(empty(), file)
     assert tree(new) == before
-    assert tellings() == told
+    assert tellings() == shown
     assert lists() == listed
     with database.connection():
         assert list(SubagentRow.select().dicts()) == helpers
@@ -134,33 +134,33 @@ def test_all_of_it_comes_back_as_it_was(
 
 
 def test_imported_again_or_beside_the_transcripts_nothing_comes_twice(
-    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf, tmp_path: Path,
 ) -> None:  # fmt: skip
-    before, told = tree(house), tellings()
-    file = exported(house)
-    digest(house, file)
-    assert (tree(house), tellings()) == (before, told)
-    house.stop()
+    before, shown = tree(workspace), tellings()
+    file = exported(workspace)
+    digest(workspace, file)
+    assert (tree(workspace), tellings()) == (before, shown)
+    workspace.stop()
 
     new = digest(empty(), file)
     again = tmp_path / "again.jsonl"
     again.write_bytes(file.read_bytes())
     digest(new, again, *told_twice)
-    assert (tree(new), tellings()) == (before, told)
+    assert (tree(new), tellings()) == (before, shown)
 
 
 def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
-    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
-    before = tree(house)
-    file = exported(house)
-    house.stop()
+    before = tree(workspace)
+    file = exported(workspace)
+    workspace.stop()
     new = digest(empty(), *told_twice)
     lacking = {"Only the hook heard of the kingfisher.", ""}
-    told = {row["text"] for row in before["events"] if row["route"] == "hook"}
-    assert told == lacking
+    shown = {row["text"] for row in before["events"] if row["route"] == "hook"}
+    assert shown == lacking
     after = tree(digest(new, file))
     for one in (before, after):
         # Of a node that was made before the rest came, there is an earlier version.
@@ -171,11 +171,11 @@ def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
 
 
 def test_a_fork_that_comes_later_is_known_as_one(
-    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest,
 ) -> None:  # fmt: skip
-    file = exported(house)
-    house.stop()
+    file = exported(workspace)
+    workspace.stop()
     new = digest(empty(), file)
     with database.connection():
         events = EventRow.select().count()
@@ -194,11 +194,11 @@ def test_a_fork_that_comes_later_is_known_as_one(
 
 
 def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
-    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest,
 ) -> None:  # fmt: skip
-    file = exported(house)
-    house.stop()
+    file = exported(workspace)
+    workspace.stop()
     new = digest(empty(), file)
     with database.connection():
         events = EventRow.select().count()
@@ -215,47 +215,47 @@ def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_real_sessions_come_back_as_they_were(
-    shared: Path, agent: str, house: Workspace, empty: Callable[[], Workspace],
+    shared: Path, agent: str, workspace: Workspace, empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf, tree_of: TreeOfHome,
 ) -> None:  # fmt: skip
     folder = shared / agent
-    digest(house, folder)
-    before, told, listed = without_problems(tree(house)), tellings(), lists()
+    digest(workspace, folder)
+    before, shown, listed = without_problems(tree(workspace)), tellings(), lists()
     assert before["events"]
-    file = exported(house)
-    kept = without_problems(tree_of(house.paths.store.parent))
+    file = exported(workspace)
+    kept = without_problems(tree_of(workspace.paths.store.parent))
 
     new = digest(empty(), file)
     assert without_problems(tree(new)) == before
-    assert (tellings(), lists()) == (told, listed)
+    assert (tellings(), lists()) == (shown, listed)
     assert without_problems(tree_of(new.paths.store.parent)) == kept
     new = digest(empty(), folder)
     assert without_problems(tree(new)) == before
     assert exported(new).read_text() == file.read_text()
 
 
-def without_problems(told: Tree) -> Tree:
+def without_problems(shown: Tree) -> Tree:
     """What is kept, without the count of damaged records in the files it came from."""
-    del told["stats"]["skipped"]
-    return told
+    del shown["stats"]["skipped"]
+    return shown
 
 
 @pytest.mark.full
 def test_the_demo_comes_back_as_it_was(
-    house: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
+    workspace: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     folder = tmp_path / "history"
     demo.write(folder, today=date(2025, 6, 2), zone=UTC)
-    before = tree(digest(house, folder))
-    file = exported(house)
-    house.stop()
+    before = tree(digest(workspace, folder))
+    file = exported(workspace)
+    workspace.stop()
     assert tree(digest(empty(), file)) == before
 
 
 @pytest.mark.full
 def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
-    house: Workspace,
+    workspace: Workspace,
     empty: Callable[[], Workspace],
     exported: Exported,
     digest: Digest,
@@ -263,9 +263,9 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = tree(digest(house, HISTORY))
-    file = exported(house)
-    house.stop()
+    before = tree(digest(workspace, HISTORY))
+    file = exported(workspace)
+    workspace.stop()
     monkeypatch.setattr("memtui.capture.ingest.EVENTS_AT_ONCE", 1)
     monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_PER_CURSOR", 1)
     new = empty()
@@ -279,21 +279,21 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
 
 
 def test_what_was_forgotten_does_not_come_back_from_an_export(
-    full_house: Workspace, exported: Exported, digest: Digest, tree: TreeOf
+    full_workspace: Workspace, exported: Exported, digest: Digest, tree: TreeOf
 ) -> None:
-    file = exported(full_house)
+    file = exported(full_workspace)
     with database.transaction():
         stone = Tombstone(TombstoneKind.SESSION, "shop-1", "claude-code")
         tombstones.add([stone], 1)
         SessionRow.update(name="gone").where(SessionRow.name == "shop-1").execute()
-    digest(full_house, file)
+    digest(full_workspace, file)
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "shop-1").count() == 0
         assert SourceCopyRow.select().count() == 0
 
 
 @pytest.mark.full
-def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
+def test_it_takes_no_more_memory_for_more_events(workspace: Workspace) -> None:
     def most(events: int) -> int:
         with database.transaction():
             database.db.execute_sql("DELETE FROM outbox")
@@ -309,10 +309,10 @@ def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
             )
         with database.connection():
             tracemalloc.start()
-            told = sum(len(plain.to_line(one)) for one in archive.read_all())
+            shown = sum(len(plain.to_line(one)) for one in archive.read_all())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-        assert told > events * 2000
+        assert shown > events * 2000
         return peak
 
     few = most(2_000)

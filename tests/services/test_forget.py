@@ -50,14 +50,14 @@ TRACES = [
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
 
-def forgetting(house: Workspace) -> Forget:
-    return Forget(house.paths, house.zone, lambda: datetime.now(UTC))
+def forgetting(workspace: Workspace) -> Forget:
+    return Forget(workspace.paths, workspace.zone, lambda: datetime.now(UTC))
 
 
-def forget(house: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
+def forget(workspace: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
     """What the command does, without its words."""
-    found = forgetting(house).run(kind, words)
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    found = forgetting(workspace).run(kind, words)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     return found
 
 
@@ -114,9 +114,9 @@ def transcript(folder: Path, session: str, words: str, minute: float = 0) -> Pat
     return file
 
 
-def hook_files(house: Workspace) -> None:
+def hook_files(workspace: Workspace) -> None:
     """What hooks left: news, a draft, and quarantined files, some damaged."""
-    spool = house.paths.spool
+    spool = workspace.paths.spool
     payload = {
         "session_id": "secret-1",
         "cwd": "/home/ada/secret",
@@ -126,7 +126,7 @@ def hook_files(house: Workspace) -> None:
     }
     other = {**payload, "session_id": "open-9", "cwd": "/home/ada/open", "prompt": "Hi"}
     other["timestamp"] = (AT + timedelta(days=9)).isoformat()
-    told = {
+    shown = {
         "new/1.1.a.json": json.dumps(payload).encode(),
         "tmp/2.1.a.json": json.dumps(payload, ensure_ascii=False).encode(),
         "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
@@ -134,7 +134,7 @@ def hook_files(house: Workspace) -> None:
         "bad/5.1.a.json": json.dumps([payload, {**other, "n": 1}]).encode(),
         "bad/6.1.a.json": json.dumps(other).encode(),
     }
-    for name, raw in told.items():
+    for name, raw in shown.items():
         file = spool / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(raw)
@@ -151,15 +151,17 @@ def histories(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told_house(house: Workspace, histories: Path, digest: Digest) -> Workspace:
-    """A house that knows the words from everywhere."""
-    digest(house, histories)
-    hook_files(house)
-    house.paths.log.write_text(f"could not read {WORDS}\n")
+def history_workspace(
+    workspace: Workspace, histories: Path, digest: Digest
+) -> Workspace:
+    """A workspace that knows the words from everywhere."""
+    digest(workspace, histories)
+    hook_files(workspace)
+    workspace.paths.log.write_text(f"could not read {WORDS}\n")
     # What a restoring left that was killed.
-    house.paths.store.with_name("memory.db.restoring").write_text(WORDS)
+    workspace.paths.store.with_name("memory.db.restoring").write_text(WORDS)
     database.close()
-    return house
+    return workspace
 
 
 def subjects(kind: TombstoneKind) -> list[str]:
@@ -187,44 +189,44 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
-    told_house: Workspace, histories: Path, digest: Digest, kind: TombstoneKind
+def test_forgotten_text_is_in_no_file_even_after_another_import(
+    history_workspace: Workspace, histories: Path, digest: Digest, kind: TombstoneKind
 ) -> None:
-    house = told_house
-    home = house.paths.store.parent
+    workspace = history_workspace
+    home = workspace.paths.store.parent
     names = {file.name for file in traces(home)}
     assert {"memory.db", "memtui.log", "1.1.a.json", "3.1.a.json.reason"} <= names
     assert any(file.parent.name == "index" for file in traces(home))
 
-    forget(house, kind, *subjects(kind))
+    forget(workspace, kind, *subjects(kind))
     database.close()
     assert traces(home) == []
 
-    digest(house, histories)
+    digest(workspace, histories)
     with database.connection():
         cursors.delete_all()
-    digest(house, histories)
+    digest(workspace, histories)
     database.close()
     assert traces(home) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_number_that_stands_for_a_word_of_it_stays(
-    told_house: Workspace, kind: TombstoneKind
+def test_no_hash_of_a_deleted_word_stays(
+    history_workspace: Workspace, kind: TombstoneKind
 ) -> None:
-    house = told_house
+    workspace = history_workspace
     rows = terms_of(WORDS)
     assert rows
-    assert all(row in house.paths.store.read_bytes() for row in rows)
-    forget(house, kind, *subjects(kind))
+    assert all(row in workspace.paths.store.read_bytes() for row in rows)
+    forget(workspace, kind, *subjects(kind))
     assert terms_of(WORDS) == []
     database.close()
-    assert not any(row in house.paths.store.read_bytes() for row in rows)
+    assert not any(row in workspace.paths.store.read_bytes() for row in rows)
 
 
 @pytest.mark.parametrize("kind", (TombstoneKind.SESSION, TombstoneKind.PROJECT))
 def test_all_else_is_as_if_it_had_never_been_there(
-    told_house: Workspace,
+    history_workspace: Workspace,
     histories: Path,
     tmp_path: Path,
     settings: Settings,
@@ -232,9 +234,9 @@ def test_all_else_is_as_if_it_had_never_been_there(
     tree: TreeOf,
     kind: TombstoneKind,
 ) -> None:
-    forget(told_house, kind, *subjects(kind))
-    after = tree(told_house)
-    told_house.stop()
+    forget(history_workspace, kind, *subjects(kind))
+    after = tree(history_workspace)
+    history_workspace.stop()
     (histories / "-home-ada-secret" / "secret-1.jsonl").unlink()
     never = Workspace(in_home(tmp_path / "never"), settings)
     assert after == tree(digest(never, histories))
@@ -257,28 +259,28 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
     wanted = tree(digest(never, rest))
     never.stop()
 
-    house = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
+    workspace = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
     ids = {row["id"] for row in wanted["events"]}
     with database.connection():
         all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
-    forget(house, TombstoneKind.EVENT, *sorted(all_ids - ids))
-    assert tree(house) == wanted
-    assert tree(digest(house, HISTORY)) == wanted
-    house.stop()
+    forget(workspace, TombstoneKind.EVENT, *sorted(all_ids - ids))
+    assert tree(workspace) == wanted
+    assert tree(digest(workspace, HISTORY)) == wanted
+    workspace.stop()
 
 
 def test_before_a_date_is_the_midnight_of_the_stores_zone(
-    full_house: Workspace, tree: TreeOf
+    full_workspace: Workspace, tree: TreeOf
 ) -> None:
-    forget(full_house, TombstoneKind.BEFORE, "2024-01-16")
-    first = min(row["at_ms"] for row in tree(full_house)["events"])
+    forget(full_workspace, TombstoneKind.BEFORE, "2024-01-16")
+    first = min(row["at_ms"] for row in tree(full_workspace)["events"])
     with database.connection():
         assert first >= datetime(2024, 1, 16, tzinfo=UTC).timestamp() * 1000
         assert SessionRow.select().where(SessionRow.event_count == 0).count() == 0
 
 
 def test_no_version_that_was_ever_made_still_says_it(
-    house: Workspace, tmp_path: Path, digest: Digest
+    workspace: Workspace, tmp_path: Path, digest: Digest
 ) -> None:
     file = tmp_path / "one.jsonl"
     about = {"session_id": "s", "project": "p", "agent": "a"}
@@ -289,14 +291,14 @@ def test_no_version_that_was_ever_made_still_says_it(
         return f"{json.dumps(event)}\n"
 
     file.write_text(say(5, f"{WORDS} came late to the harbour."))
-    digest(house, file)
+    digest(workspace, file)
     file.write_text(say(5, f"{WORDS} came late to the harbour.") + say(0, "The heron."))
-    digest(house, file)
+    digest(workspace, file)
     with database.connection():
         assert VersionRow.select().where(VersionRow.level == "segment").count() == 2
-    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    forget(workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     database.close()
-    assert traces(house.paths.store.parent) == []
+    assert traces(workspace.paths.store.parent) == []
     assert status.read_stats().nodes == 5
 
 
@@ -304,95 +306,97 @@ def test_no_version_that_was_ever_made_still_says_it(
     "kind", (TombstoneKind.EVENT, TombstoneKind.SESSION, TombstoneKind.PROJECT)
 )
 def test_a_late_hook_does_not_bring_it_back(
-    told_house: Workspace, kind: TombstoneKind
+    history_workspace: Workspace, kind: TombstoneKind
 ) -> None:
-    forget(told_house, kind, *subjects(kind))
-    hook_files(told_house)
-    assert told_house.pipeline.run_until_idle(lambda _: None) == []
+    forget(history_workspace, kind, *subjects(kind))
+    hook_files(history_workspace)
+    assert history_workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         said = EventRow.text.contains("berry")
         assert EventRow.select().where(said).count() == 0
 
 
 def test_a_new_session_of_a_forgotten_project_is_not_kept(
-    told_house: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
-    forget(told_house, TombstoneKind.PROJECT, "secret")
+    forget(history_workspace, TombstoneKind.PROJECT, "secret")
     transcript(histories, "secret-2", WORDS, minute=99)
-    digest(told_house, histories)
+    digest(history_workspace, histories)
     database.close()
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "secret-2").count() == 0
     database.close()
-    assert "memory.db" not in {f.name for f in traces(told_house.paths.store.parent)}
+    assert "memory.db" not in {
+        f.name for f in traces(history_workspace.paths.store.parent)
+    }
 
 
-def two_of_a_name(house: Workspace, folder: Path, digest: Digest) -> None:
+def two_of_a_name(workspace: Workspace, folder: Path, digest: Digest) -> None:
     """Two folders called secret, with a session in each."""
     elsewhere = transcript(folder, "secret-2", "The heron", minute=99)
     said = elsewhere.read_text().replace("/home/ada/secret", "/srv/secret")
     elsewhere.write_text(said)
-    digest(house, folder)
+    digest(workspace, folder)
 
 
-def test_of_two_projects_of_a_name_the_folder_says_which(
-    told_house: Workspace, histories: Path, digest: Digest
+def test_two_projects_of_one_name_differ_by_their_folder(
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
-    two_of_a_name(told_house, histories, digest)
+    two_of_a_name(history_workspace, histories, digest)
     with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
-        forget(told_house, TombstoneKind.PROJECT, "secret")
-    found = forget(told_house, TombstoneKind.PROJECT, "/home/ada/secret/")
+        forget(history_workspace, TombstoneKind.PROJECT, "secret")
+    found = forget(history_workspace, TombstoneKind.PROJECT, "/home/ada/secret/")
     assert found.sessions == 1
     assert found.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
     database.close()
-    assert traces(told_house.paths.store.parent) == []
+    assert traces(history_workspace.paths.store.parent) == []
 
     late = {
         "session_id": "secret-3",
         "hook_event_name": "UserPromptSubmit",
         "timestamp": AT.isoformat(),
     }
-    new = told_house.paths.spool / "new"
+    new = history_workspace.paths.spool / "new"
     for number, cwd in enumerate(("/srv/secret", "/home/ada/secret")):
         payload = {**late, "cwd": cwd, "prompt": f"Late in {cwd}", "n": number}
         payload["session_id"] = f"late-{number}"
         (new / f"{number}.1.z.json").write_text(json.dumps(payload))
     with database.connection():
         cursors.delete_all()
-    importer = told_house.pipeline.importer()
+    importer = history_workspace.pipeline.importer()
     for _ in importer.run([histories]):
         pass
     assert importer.progress.forgotten > 0
-    digest(told_house)
+    digest(history_workspace)
     with database.connection():
         names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
     assert names == {"open-1", "open-2", "secret-2", "late-0"}
 
 
 def test_a_folder_is_let_back_by_its_name_or_by_itself(
-    told_house: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
     for word in ("secret", "/home/ada/secret"):
-        forget(told_house, TombstoneKind.PROJECT, "secret")
-        undo(TombstoneKind("project"), [word], told_house.zone)
-        digest(told_house, histories)
+        forget(history_workspace, TombstoneKind.PROJECT, "secret")
+        undo(TombstoneKind("project"), [word], history_workspace.zone)
+        digest(history_workspace, histories)
         with database.connection():
             assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
     with pytest.raises(MemtuiError, match="was not forgotten"):
-        undo(TombstoneKind("project"), ["secret"], told_house.zone)
+        undo(TombstoneKind("project"), ["secret"], history_workspace.zone)
 
 
-def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
+def test_a_day_to_come_is_refused(full_workspace: Workspace) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with pytest.raises(MemtuiError, match="is still to come"):
-        forget(full_house, TombstoneKind.BEFORE, tomorrow)
+        forget(full_workspace, TombstoneKind.BEFORE, tomorrow)
     with database.connection():
         assert not tombstones.any_exist()
-    forget(full_house, TombstoneKind.BEFORE, datetime.now(UTC).date().isoformat())
+    forget(full_workspace, TombstoneKind.BEFORE, datetime.now(UTC).date().isoformat())
 
 
 def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
-    house: Workspace, tmp_path: Path, digest: Digest
+    workspace: Workspace, tmp_path: Path, digest: Digest
 ) -> None:
     folder = tmp_path / "projects"
     first = transcript(folder, "secret-1", WORDS)
@@ -401,32 +405,32 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     own = record(90, "later", "user", "And now for the herons of the harbour.")
     lines = [{**line, "sessionId": "later"} for line in copied] + [own]
     resumed.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    digest(house, first, resumed)
+    digest(workspace, first, resumed)
     with database.connection():
         assert SourceCopyRow.select().count() > 0
-    forget(house, TombstoneKind.SESSION, "secret-1")
+    forget(workspace, TombstoneKind.SESSION, "secret-1")
     with database.connection():
         cursors.delete_all()
-    digest(house, folder)
+    digest(workspace, folder)
     with database.connection():
         rows = EventRow.select(EventRow.text).tuples()
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
 
 
-def imported(house: Workspace, *paths: Path) -> ImportProgress:
-    importer = house.pipeline.importer()
+def imported(workspace: Workspace, *paths: Path) -> ImportProgress:
+    importer = workspace.pipeline.importer()
     for _ in importer.run(paths):
         pass
     return importer.progress
 
 
-def test_only_the_files_that_told_of_it_are_read_again(
-    told_house: Workspace, histories: Path
+def test_only_files_with_the_session_are_read_again(
+    history_workspace: Workspace, histories: Path
 ) -> None:
-    forget(told_house, TombstoneKind.SESSION, "secret-1")
-    again = imported(told_house, histories)
+    forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    again = imported(history_workspace, histories)
     assert (again.files, again.unchanged) == (3, 2)
-    assert imported(told_house, histories).unchanged == 3
+    assert imported(history_workspace, histories).unchanged == 3
 
 
 def of_claude(number: int, text: str) -> dict[str, Any]:
@@ -442,39 +446,39 @@ def of_codex(number: int, text: str) -> dict[str, Any]:
     return {"timestamp": at, "type": "event_msg", "payload": payload}
 
 
-@pytest.mark.parametrize("told", [of_claude, of_codex])
+@pytest.mark.parametrize("shown", [of_claude, of_codex])
 def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
-    house: Workspace,
+    workspace: Workspace,
     tmp_path: Path,
     digest: Digest,
-    told: Callable[[int, str], dict[str, Any]],
+    shown: Callable[[int, str], dict[str, Any]],
 ) -> None:
     file = tmp_path / "rollout-ledger-1.jsonl"
-    said = [told(n, f"Question {n} of the harbour") for n in range(8)]
-    said[5] = told(5, f"{WORDS} is the answer")
+    said = [shown(n, f"Question {n} of the harbour") for n in range(8)]
+    said[5] = shown(5, f"{WORDS} is the answer")
     title = {"type": "custom-title", "customTitle": WORDS, "sessionId": "ledger-1"}
-    records = [*said, title] if told is of_claude else said
+    records = [*said, title] if shown is of_claude else said
     file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
-    digest(house, file)
-    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
-    again = imported(house, file)
+    digest(workspace, file)
+    forget(workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    again = imported(workspace, file)
     assert (again.created, again.forgotten) == (0, 1)
     for number in (10, 11):
         with file.open("a") as grown:
-            grown.write(f"{json.dumps(told(number, f'Question {number}'))}\n")
-        more = imported(house, file)
+            grown.write(f"{json.dumps(shown(number, f'Question {number}'))}\n")
+        more = imported(workspace, file)
         assert (more.created, more.already_stored, more.forgotten) == (1, 0, 0)
-    digest(house)
+    digest(workspace)
     with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"
         (offset,) = [cursors.get_offset(str(file.resolve()))]
     assert offset == file.stat().st_size
     database.close()
-    assert traces(house.paths.store.parent) == []
+    assert traces(workspace.paths.store.parent) == []
 
 
-def test_tombstones_hold_no_text(told_house: Workspace) -> None:
-    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+def test_tombstones_hold_no_text(history_workspace: Workspace) -> None:
+    forget(history_workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         for row in TombstoneRow.select():
             assert " " not in row.subject
@@ -482,7 +486,7 @@ def test_tombstones_hold_no_text(told_house: Workspace) -> None:
 
 
 def test_a_subagents_task_goes_with_the_call_that_gave_it(
-    told_house: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
     folder = histories / "-home-ada-secret" / "secret-1" / "subagents"
     folder.mkdir(parents=True)
@@ -490,55 +494,59 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     (folder / "agent-a1.jsonl").write_text(f"{json.dumps(line)}\n")
     note = {"agentType": "Explore", "toolUseId": "call-secret-1", "description": WORDS}
     (folder / "agent-a1.meta.json").write_text(json.dumps(note))
-    digest(told_house, histories)
+    digest(history_workspace, histories)
     with database.connection():
         assert SubagentRow.select().count() == 1
-    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    forget(history_workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         assert SubagentRow.select().count() == 0
         cursors.delete_all()
-    digest(told_house, histories)
+    digest(history_workspace, histories)
     with database.connection():
         assert SubagentRow.select().count() == 0
         assert EventRow.select().where(EventRow.text == "Looked.").count() == 1
     database.close()
-    assert traces(told_house.paths.store.parent) == []
+    assert traces(history_workspace.paths.store.parent) == []
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) -> None:
+def test_a_dry_run_counts_the_same_and_changes_nothing(
+    history_workspace: Workspace,
+) -> None:
     with database.connection():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    files = [f for f in told_house.paths.store.parent.rglob("*") if f.is_file()]
+    files = [f for f in history_workspace.paths.store.parent.rglob("*") if f.is_file()]
     kept = {f: f.read_bytes() for f in files if f.suffix not in (".db-wal", ".db-shm")}
     for kind in KINDS:
         words = subjects(kind)
-        tried = forgetting(told_house).preview(kind, words)
+        tried = forgetting(history_workspace).preview(kind, words)
         assert tried.counts.events > 0
         assert tried.hook_files >= 5
     database.close()
     assert {file: file.read_bytes() for file in kept} == kept
-    assert forget(told_house, kind, *words) == tried
+    assert forget(history_workspace, kind, *words) == tried
 
 
-def test_what_others_said_stays_in_the_hooks_directory(told_house: Workspace) -> None:
-    forget(told_house, TombstoneKind.SESSION, "secret-1")
-    left = sorted((told_house.paths.spool / "bad").iterdir())
+def test_what_others_said_stays_in_the_hooks_directory(
+    history_workspace: Workspace,
+) -> None:
+    forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    left = sorted((history_workspace.paths.spool / "bad").iterdir())
     assert [file.name for file in left] == ["5.1.a.json", "6.1.a.json"]
     (whole,) = [json.loads(line) for line in left[0].read_text().splitlines()]
     assert (whole["session_id"], whole["n"]) == ("open-9", 1)
 
 
 def test_undone_it_may_be_imported_again(
-    told_house: Workspace, histories: Path, digest: Digest, tree: TreeOf
+    history_workspace: Workspace, histories: Path, digest: Digest, tree: TreeOf
 ) -> None:
-    for file in told_house.paths.spool.rglob("*.json*"):
+    for file in history_workspace.paths.spool.rglob("*.json*"):
         file.unlink()
-    before = tree(told_house)
-    forget(told_house, TombstoneKind.SESSION, "secret-1")
-    undo(TombstoneKind("session"), ["secret-1"], told_house.zone)
+    before = tree(history_workspace)
+    forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    undo(TombstoneKind("session"), ["secret-1"], history_workspace.zone)
     with database.connection():
         assert not tombstones.any_exist()
-    after = tree(digest(told_house, histories))
+    after = tree(digest(history_workspace, histories))
     for node in (*before["nodes"].values(), *after["nodes"].values()):
         del node["version"]
     for part in ("sessions", "events", "thoughts", "grips", "nodes"):
@@ -561,10 +569,10 @@ def test_undone_it_may_be_imported_again(
     ],
 )
 def test_what_names_nothing_is_refused(
-    full_house: Workspace, kind: TombstoneKind, word: str, says: str
+    full_workspace: Workspace, kind: TombstoneKind, word: str, says: str
 ) -> None:
     with pytest.raises(MemtuiError, match=says):
-        forget(full_house, kind, word)
+        forget(full_workspace, kind, word)
     with database.connection():
         assert not meta.needs_cleanup()
         assert not tombstones.any_exist()
@@ -577,7 +585,7 @@ def _closed() -> Iterator[None]:
 
 
 def test_the_thoughts_of_a_fork_do_not_come_back(
-    told_house: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("fork-1.jsonl")
@@ -586,8 +594,8 @@ def test_the_thoughts_of_a_fork_do_not_come_back(
         '"sessionId": "secret-1"', '"sessionId": "fork-1"'
     )
     fork.write_text(f"{repeated}{json.dumps(own)}\n")
-    forget(told_house, TombstoneKind.SESSION, "secret-1")
-    digest(told_house, histories)
+    forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    digest(history_workspace, histories)
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "fork-1").count() == 1
         assert not ThoughtRow.select().where(ThoughtRow.text.contains("berry")).count()
@@ -595,7 +603,7 @@ def test_the_thoughts_of_a_fork_do_not_come_back(
 
 
 def test_a_fork_that_keeps_the_same_events_is_named(
-    told_house: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("a-fork.jsonl")
@@ -604,28 +612,28 @@ def test_a_fork_that_keeps_the_same_events_is_named(
         '"sessionId": "secret-1"', '"sessionId": "a-fork"'
     )
     fork.write_text(f"{json.dumps(own)}\n{repeated}\n")
-    digest(told_house, histories)
-    found = forget(told_house, TombstoneKind.SESSION, "secret-1")
+    digest(history_workspace, histories)
+    found = forget(history_workspace, TombstoneKind.SESSION, "secret-1")
     assert found.counts.events == 1
     assert [name for name, _ in found.forks] == ["claude-code:a-fork"]
 
 
-def test_an_interrupted_forgetting_is_told_with_the_next(
-    told_house: Workspace, monkeypatch: pytest.MonkeyPatch
+def test_an_interrupted_deletion_is_reported_by_the_next(
+    history_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(deletion, "overwrite_deleted", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            forgetting(told_house).run(TombstoneKind.SESSION, ["secret-1"])
+            forgetting(history_workspace).run(TombstoneKind.SESSION, ["secret-1"])
     database.close()
-    found = forget(told_house, TombstoneKind.SESSION, "open-1")
+    found = forget(history_workspace, TombstoneKind.SESSION, "open-1")
     assert found.finished and found.counts.events
-    assert forget(told_house, TombstoneKind.SESSION, "open-2").finished is None
+    assert forget(history_workspace, TombstoneKind.SESSION, "open-2").finished is None
 
 
-def test_traces_that_an_interrupted_deletion_left_are_told(
-    told_house: Workspace,
+def test_remains_of_an_interrupted_deletion_are_reported(
+    history_workspace: Workspace,
 ) -> None:
     with database.transaction():
         meta.set_needs_cleanup(True)
-    assert forget(told_house, TombstoneKind.SESSION, "open-1").finished == 0
+    assert forget(history_workspace, TombstoneKind.SESSION, "open-1").finished == 0

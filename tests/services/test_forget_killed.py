@@ -43,8 +43,8 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def secrets_said(home: Path) -> dict[str, Any]:
-    told = json_data(run(home, "doctor", "--json").stdout)
-    (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
+    shown = json_data(run(home, "doctor", "--json").stdout)
+    (found,) = [one for one in shown["findings"] if one["name"] == "secrets"]
     return dict(found)
 
 
@@ -58,8 +58,8 @@ def broken_off(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     run(home, "import", str(HISTORY))
     words = ("--home", str(home), "forget", "session", "shop-1", "--yes")
-    told = subprocess.run([sys.executable, "-c", BROKEN_OFF, *words], check=False)
-    assert told.returncode == -signal.SIGKILL
+    shown = subprocess.run([sys.executable, "-c", BROKEN_OFF, *words], check=False)
+    assert shown.returncode == -signal.SIGKILL
     assert events(home) == 44
     return home
 
@@ -70,7 +70,7 @@ def broken_off(tmp_path: Path) -> Path:
     ids=("redact", "forget"),
 )
 @pytest.mark.full
-def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
+def test_a_noted_deletion_is_finished_by_the_next_process(
     broken_off: Path, words: tuple[str, ...]
 ) -> None:
     said = secrets_said(broken_off)
@@ -79,10 +79,10 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     run(broken_off, "redact", "--dry-run")
     assert not secrets_said(broken_off)["is_ok"]
 
-    told = run(broken_off, *words)
-    assert told.returncode == 0, told.stderr
+    shown = run(broken_off, *words)
+    assert shown.returncode == 0, shown.stderr
     if words == ("redact",):
-        assert told.stdout.startswith(
+        assert shown.stdout.startswith(
             "A forgetting that was interrupted is finished now:"
         )
     assert "there is no session" in run(broken_off, "session", "shop-1").stdout
@@ -92,8 +92,8 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
 
 @pytest.mark.full
 def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
-    told = run(broken_off, "forget", "session", "shop-1", "--undo")
-    assert told.returncode == 0, told.stderr
+    shown = run(broken_off, "forget", "session", "shop-1", "--undo")
+    assert shown.returncode == 0, shown.stderr
     run(broken_off, "redact")
     assert events(broken_off) == 44
     assert secrets_said(broken_off)["is_ok"]
@@ -111,21 +111,21 @@ def test_killed_at_any_moment_it_ends_the_same(
     start = tmp_path / "start"
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    house = Workspace(in_home(start), settings)
-    for _ in house.pipeline.importer().run([folder]):
+    workspace = Workspace(in_home(start), settings)
+    for _ in workspace.pipeline.importer().run([folder]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         row = SessionRow.select().where(SessionRow.project != "").get()
     project, name = row.project, row.name
-    house.stop()
+    workspace.stop()
     bad = start / "spool" / "bad" / "1.1.a.json"
     bad.write_text(json.dumps({"session_id": name, "hook_event_name": "Novel"}))
 
     def kept(home: Path) -> str:
-        house = Workspace(in_home(home), settings)
-        said = tree(house)
-        house.stop()
+        workspace = Workspace(in_home(home), settings)
+        said = tree(workspace)
+        workspace.stop()
         said["spool"] = sorted(f.name for f in (home / "spool").rglob("*.json"))
         return json.dumps(said, sort_keys=True, default=repr)
 

@@ -9,14 +9,14 @@ from memtui.workspace import Workspace
 
 
 @pytest.fixture
-def grip_ids(full_house: Workspace) -> list[str]:
+def grip_ids(full_workspace: Workspace) -> list[str]:
     """Every grip of the day the token refresh was written."""
     day = browse.get_node("toc:day:2024-01-18")
     assert day is not None
     return [grip_id for bullet in day.bullets for grip_id in bullet.grip_ids]
 
 
-def test_an_excerpt_stands_in_its_own_events(grip_ids: list[str]) -> None:
+def test_an_excerpt_is_in_its_own_events(grip_ids: list[str]) -> None:
     assert grip_ids
     for grip_id in grip_ids:
         found = expand(grip_id)
@@ -55,7 +55,7 @@ def test_the_nearest_events_are_the_ones_shown(grip_ids: list[str]) -> None:
         assert few.events_after == many.events_after[:1]
 
 
-def test_an_unknown_grip_is_an_empty_answer(full_house: Workspace) -> None:
+def test_an_unknown_grip_is_an_empty_answer(full_workspace: Workspace) -> None:
     assert expand("grip:0:nothing") == Expansion()
 
 

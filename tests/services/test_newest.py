@@ -26,20 +26,20 @@ ALONE = [
 
 
 def asks(
-    house: Workspace,
+    workspace: Workspace,
 ) -> dict[SearchView, Callable[[str], Hits[Any]]]:
     return {
-        SearchView.ALL: house.search.find,
-        SearchView.SUMMARIES: house.teleport.find,
-        SearchView.MESSAGES: house.session_search.find,
+        SearchView.ALL: workspace.search.find,
+        SearchView.SUMMARIES: workspace.teleport.find,
+        SearchView.MESSAGES: workspace.session_search.find,
     }
 
 
 @pytest.mark.parametrize("asked", ALONE)
 def test_what_is_left_is_listed_newest_first_in_every_view(
-    full_house: Workspace, asked: str
+    full_workspace: Workspace, asked: str
 ) -> None:
-    for view, ask in asks(full_house).items():
+    for view, ask in asks(full_workspace).items():
         answer = ask(asked)
         sheet = result_list.to_results(answer)
         if asked.startswith("in ") and view is not SearchView.MESSAGES:
@@ -53,7 +53,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
         } - {""}
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
-            messages = full_house.session_search.find(asked).hits
+            messages = full_workspace.session_search.find(asked).hits
             assert all(name in (h.session.agent, h.session.project) for h in messages)
         if asked == "in December 2023":
             assert {at.year for at in times} == {2023}
@@ -61,13 +61,13 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
             assert min(times) >= datetime(2024, 1, 20, tzinfo=UTC)
 
 
-def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
+def test_what_is_listed_has_no_score(full_workspace: Workspace) -> None:
     asked = "after:2024-01-01"
     for reply in (
-        search.search_memory(full_house, asked),
-        search.teleport(full_house, asked),
-        search.search_sessions(full_house, asked),
-        memories.retrieve_memory(full_house, asked),
+        search.search_memory(full_workspace, asked),
+        search.teleport(full_workspace, asked),
+        search.search_sessions(full_workspace, asked),
+        memories.retrieve_memory(full_workspace, asked),
     ):
         assert reply.items and not {one["score"] for one in reply.items} - {None}
         assert not {one.get("band") for one in reply.items} - {None}
@@ -76,41 +76,42 @@ def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
 
 
 def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     scores = [
-        hit.score for hit in full_house.session_search.find("the token or a retry").hits
+        hit.score
+        for hit in full_workspace.session_search.find("the token or a retry").hits
     ]
     assert len(scores) > 2 and scores == sorted(scores, reverse=True)
     assert 0 < scores[0] <= 1
 
 
 def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    for view, ask in asks(full_house).items():
+    for view, ask in asks(full_workspace).items():
         sheet = result_list.to_results(ask("in March 1999"))
-        notes = compose_notes(sheet, "in March 1999", view, full_house.zone)
+        notes = compose_notes(sheet, "in March 1999", view, full_workspace.zone)
         assert not sheet.hits and notes[0] == "There is nothing for “in March 1999”."
         assert NEWEST_LISTED not in ask_notes(ask("agent:codex session"))
         assert NEWEST_LISTED not in ask_notes(ask("levle:codex"))
-    roles = full_house.session_search.find("role:user").hits
+    roles = full_workspace.session_search.find("role:user").hits
     assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
 
 
 @pytest.mark.parametrize("level", ["day", "week", "year"])
 def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
-    full_house: Workspace, level: str
+    full_workspace: Workspace, level: str
 ) -> None:
-    found = full_house.search.find(f"level:{level}")
-    hits = full_house.teleport.find(f"level:{level}").hits
+    found = full_workspace.search.find(f"level:{level}")
+    hits = full_workspace.teleport.find(f"level:{level}").hits
     assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
     sheet = result_list.to_results(found)
     assert all(line.target.node_id for line in sheet.hits)
     assert {line.level for line in sheet.hits} == {TocLevel(level)}
-    told = search.search_memory(full_house, f"level:{level}", limit=3).items
-    assert told and all(one["id"].startswith(f"toc:{level}:") for one in told)
-    assert not any("session" in one for one in told)
+    shown = search.search_memory(full_workspace, f"level:{level}", limit=3).items
+    assert shown and all(one["id"].startswith(f"toc:{level}:") for one in shown)
+    assert not any("session" in one for one in shown)
 
 
 def ask_notes(
@@ -120,13 +121,13 @@ def ask_notes(
 
 
 def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    sheet = result_list.to_results(full_house.search.find("session"))
-    told = compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
+    sheet = result_list.to_results(full_workspace.search.find("session"))
+    shown = compose_notes(sheet, "session", SearchView.ALL, full_workspace.zone)
     assert sheet.total > len(sheet.hits) > 0
-    assert told[-1].startswith("Best hit per session of ")
-    messages = result_list.to_results(full_house.session_search.find("session"))
+    assert shown[-1].startswith("Best hit per session of ")
+    messages = result_list.to_results(full_workspace.session_search.find("session"))
     assert messages.total == 0
 
 
@@ -141,12 +142,14 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     ],
 )
 def test_a_question_about_a_date_alone_gives_its_page_first(
-    full_house: Workspace, asked: str, page: str
+    full_workspace: Workspace, asked: str, page: str
 ) -> None:
-    full_house.search._clock = full_house.teleport._clock = lambda: datetime(
+    full_workspace.search._clock = full_workspace.teleport._clock = lambda: datetime(
         2024, 2, 1, tzinfo=UTC
     )
-    for find in (full_house.search.find, full_house.teleport.find):
+    for find in (full_workspace.search.find, full_workspace.teleport.find):
         found = find(asked)
         assert found.is_recent and found.hits[0].node_id == page
-    assert full_house.search.find("token refresh in January 2024").is_recent is False
+    assert (
+        full_workspace.search.find("token refresh in January 2024").is_recent is False
+    )

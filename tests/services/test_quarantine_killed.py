@@ -52,8 +52,8 @@ def test_killed_anywhere_each_file_is_taken_once_or_lies_there(tmp_path: Path) -
         lie = {file.name for box in (new, bad) for file in box.iterdir()}
         assert {f"{number}.json" for number in range(1, FILES, 2)} <= lie
     memtui(home, "quarantine", "retry", "--all").communicate()
-    told, _ = memtui(home, "stats", "--json").communicate()
-    stats = json_data(told.decode())
+    shown, _ = memtui(home, "stats", "--json").communicate()
+    stats = json_data(shown.decode())
     assert (stats["messages"], stats["skipped"]) == (FILES // 2, FILES // 2)
     left = sorted(file.name for file in bad.iterdir())
     names = [f"{number}.json" for number in range(1, FILES, 2)]

@@ -55,7 +55,7 @@ def histories(tmp_path: Path) -> Path:
     return folder
 
 
-def hook_files(house: Workspace) -> None:
+def hook_files(workspace: Workspace) -> None:
     """News, an old draft, and quarantined files, some damaged."""
     payload = {
         "session_id": "hooked-1",
@@ -68,7 +68,7 @@ def hook_files(house: Workspace) -> None:
         "tool_response": {"stdout": WORDS},
     }
     whole = json.dumps(payload).encode()
-    told = {
+    shown = {
         "new/1.1.a.json": whole,
         "tmp/2.1.a.json": whole,
         "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
@@ -76,38 +76,38 @@ def hook_files(house: Workspace) -> None:
         "bad/5.1.a.json": b'{"hook_event_name": "Stop"}\n' + whole + b"\n{\n",
         "bad/6.1.a.json": b'{"hook_event_name": "Stop"}',
     }
-    for name, raw in told.items():
-        file = house.paths.spool / name
+    for name, raw in shown.items():
+        file = workspace.paths.spool / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(raw)
         os.utime(file, (AT.timestamp(), AT.timestamp()))
     said = f"line 1: unknown event {KEYS[0]}\n"
-    (house.paths.spool / "bad" / "3.1.a.json.reason").write_text(said)
+    (workspace.paths.spool / "bad" / "3.1.a.json.reason").write_text(said)
 
 
 @pytest.fixture
-def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspace:
-    """A house whose every room knows a secret."""
-    unguarded(house, histories)
-    hook_files(house)
-    house.paths.log.write_text(f"could not read {WORDS}\n")
+def telling(workspace: Workspace, histories: Path, unguarded: Unguarded) -> Workspace:
+    """A workspace whose every room knows a secret."""
+    unguarded(workspace, histories)
+    hook_files(workspace)
+    workspace.paths.log.write_text(f"could not read {WORDS}\n")
     database.close()
-    return house
+    return workspace
 
 
-def redacting(house: Workspace) -> Redaction:
+def redacting(workspace: Workspace) -> Redaction:
     return Redaction(
-        house.paths,
-        house.zone,
-        load_counter(house.paths.vocabulary),
+        workspace.paths,
+        workspace.zone,
+        load_counter(workspace.paths.vocabulary),
         lambda: datetime.now(UTC),
     )
 
 
-def redact(house: Workspace) -> RedactionResult:
+def redact(workspace: Workspace) -> RedactionResult:
     """What the command does, without its words."""
-    found = redacting(house).run()
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+    found = redacting(workspace).run()
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
     database.close()
     return found
 
@@ -123,9 +123,9 @@ def traces(home: Path) -> set[str]:
 
 def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
     home = telling.paths.store.parent
-    told = traces(home)
-    assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= told
-    assert any(name.startswith("index/") for name in told)
+    shown = traces(home)
+    assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= shown
+    assert any(name.startswith("index/") for name in shown)
     with database.connection():
         titles = SessionRow.select().where(SessionRow.title.contains(SECRET)).count()
         assert titles == 2
@@ -143,8 +143,8 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
     assert found.kinds["github token"] >= 12
 
 
-def _files(house: Workspace) -> list[Path]:
-    folder = house.paths.store.parent.parent / "projects"
+def _files(workspace: Workspace) -> list[Path]:
+    folder = workspace.paths.store.parent.parent / "projects"
     return sorted(folder.rglob("*.jsonl"))
 
 
@@ -211,15 +211,15 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
 
 
 def test_what_holds_no_secret_stays_byte_for_byte(
-    full_house: Workspace, tree: TreeOf
+    full_workspace: Workspace, tree: TreeOf
 ) -> None:
-    before = tree(full_house)
-    assert redact(full_house) == RedactionResult()
-    assert tree(full_house) == before
+    before = tree(full_workspace)
+    assert redact(full_workspace) == RedactionResult()
+    assert tree(full_workspace) == before
 
 
-def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
-    house: Workspace,
+def test_secrets_in_sessions_and_subagents_are_removed(
+    workspace: Workspace,
 ) -> None:
     said = "ghp_" + f"{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga"
     names = ("branch", "cwd", "root", "project", "model", "created_by", "title")
@@ -236,7 +236,7 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
             agent="codex", session_name="s1", subagent="a", **dict.fromkeys(about, said)
         )
     database.close()
-    found = redacting(house).run()
+    found = redacting(workspace).run()
     assert found.titles == 2
     with database.connection():
         session = SessionRow.get()
@@ -250,31 +250,31 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
 
 
 def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
-    hook_files(house)
-    draft = house.paths.spool / "tmp" / "2.1.a.json"
+    hook_files(workspace)
+    draft = workspace.paths.spool / "tmp" / "2.1.a.json"
     os.utime(draft)
     whole = draft.read_bytes()
-    redacting(house).run()
+    redacting(workspace).run()
     assert draft.read_bytes() == whole
-    assert traces(house.paths.store.parent) == {"spool/tmp/2.1.a.json"}
+    assert traces(workspace.paths.store.parent) == {"spool/tmp/2.1.a.json"}
 
 
 def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
-    hook_files(house)
-    bad = house.paths.spool / "bad"
+    hook_files(workspace)
+    bad = workspace.paths.spool / "bad"
     harmless = bad / "6.1.a.json"
     before = harmless.read_bytes()
-    redacting(house).run()
+    redacting(workspace).run()
     assert harmless.read_bytes() == before
     said = (bad / "3.1.a.json.reason").read_text()
     assert said == "line 1: unknown event [redacted: github token]\n"
-    first, told, damaged = (bad / "5.1.a.json").read_text().splitlines()
+    first, shown, damaged = (bad / "5.1.a.json").read_text().splitlines()
     assert (json.loads(first), damaged) == ({"hook_event_name": "Stop"}, "{")
-    given = json.loads(told)["tool_input"]
+    given = json.loads(shown)["tool_input"]
     assert given["password"] == "[redacted: password]"
     assert (bad / "5.1.a.json").stat().st_mtime == AT.timestamp()
 
@@ -290,19 +290,19 @@ def test_the_rules_by_which_the_memory_is_clean_are_remembered(
         assert meta.read(meta.REDACTION_POSITION) == ""
 
 
-def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
-    house: Workspace, tmp_path: Path, unguarded: Unguarded
+def test_a_secret_in_a_session_title_is_removed_as_a_whole(
+    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
 ) -> None:
     file = tmp_path / "one.jsonl"
     text = f"Count the herons, then use {KEYS[0]} to tell them."
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
-    unguarded(house, file)
+    unguarded(workspace, file)
     with database.connection():
         (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
     assert "ghp_quokka" in prompt
-    redact(house)
-    assert traces(house.paths.store.parent) == set()
+    redact(workspace)
+    assert traces(workspace.paths.store.parent) == set()
     with database.connection():
         (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
         assert "then use [redacted: " in prompt
@@ -315,8 +315,8 @@ def prompt_of(folder: Path, session: str) -> str:
     return str(json.loads(first)["message"]["content"])
 
 
-def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
-    house: Workspace, histories: Path, unguarded: Unguarded, tmp_path: Path,
+def test_an_event_redacted_by_two_sets_of_rules_is_one(
+    workspace: Workspace, histories: Path, unguarded: Unguarded, tmp_path: Path,
     settings: Settings, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     folder = histories / "-home-ada-secret"
@@ -325,33 +325,33 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
     own = record(90, "secret-9", "user", "And now for the otters of the harbour.")
     lines = [{**line, "sessionId": "secret-9"} for line in copied] + [own]
     fork = folder / "secret-9.jsonl"
-    told = {
+    shown = {
         "session_id": "secret-1",
         "hook_event_name": "UserPromptSubmit",
         "timestamp": AT.isoformat(),
         "prompt": prompt_of(histories, "secret-1"),
     }
-    late = {**told, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
+    late = {**shown, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
     late["timestamp"] = "2025-03-23T10:00:00+00:00"
     moved = tmp_path / "late-1.jsonl"
     (folder.parent / "-home-ada-late" / "late-1.jsonl").rename(moved)
 
-    def hooked(house: Workspace) -> Workspace:
-        for place, payload in enumerate((told, late)):
-            file = house.paths.spool / "new" / f"{place}.1.a.json"
+    def hooked(workspace: Workspace) -> Workspace:
+        for place, payload in enumerate((shown, late)):
+            file = workspace.paths.spool / "new" / f"{place}.1.a.json"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(payload))
-        return house
+        return workspace
 
     # First without rules; then with them: the transcript of one, a fork of the other.
-    unguarded(hooked(house), histories)
+    unguarded(hooked(workspace), histories)
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    digest(house, moved, fork)
+    digest(workspace, moved, fork)
     with database.connection():
         before = EventRow.select().count()
-    redact(house)
-    after, tellings = tree(house), told_ids()
-    house.stop()
+    redact(workspace)
+    after, tellings = tree(workspace), told_ids()
+    workspace.stop()
     guarded = digest(
         hooked(Workspace(in_home(tmp_path / "guarded"), settings)), histories
     )
@@ -376,8 +376,8 @@ def _closed() -> Iterator[None]:
 
 
 def test_names_with_a_secret_are_counted(
-    house: Workspace, tmp_path: Path, unguarded: Unguarded
+    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
 ) -> None:
     transcript(tmp_path / "projects", f"open-{KEYS[0]}", "The heron")
-    unguarded(house, tmp_path / "projects")
-    assert redacting(house).run(is_dry_run=True).names == {"session": 1, "file": 1}
+    unguarded(workspace, tmp_path / "projects")
+    assert redacting(workspace).run(is_dry_run=True).names == {"session": 1, "file": 1}

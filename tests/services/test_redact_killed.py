@@ -48,18 +48,18 @@ def test_killed_at_any_moment_it_ends_the_same(
     start = tmp_path / "start"
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    house = unguarded(Workspace(in_home(start), settings), history)
-    hook_files(house)
-    house.stop()
+    workspace = unguarded(Workspace(in_home(start), settings), history)
+    hook_files(workspace)
+    workspace.stop()
 
     def kept(home: Path) -> str:
         assert traces(home) == set()
-        house = Workspace(in_home(home), settings)
-        said = tree(house)
+        workspace = Workspace(in_home(home), settings)
+        said = tree(workspace)
         with database.connection():
             rows = database.db.execute_sql("SELECT path, state FROM cursors")
             said["cursors"] = rows.fetchall()
-        house.stop()
+        workspace.stop()
         files = sorted((home / "spool").rglob("*.json"))
         said["spool"] = [(file.name, file.read_text()) for file in files]
         return json.dumps(said, sort_keys=True, default=repr)

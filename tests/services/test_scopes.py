@@ -52,14 +52,14 @@ def expected(of: Scope) -> set[str]:
 
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_a_node_of_any_level_is_shown_where_its_scope_had_a_part_in_it(
-    full_house: Workspace, of: Scope
+    full_workspace: Workspace, of: Scope
 ) -> None:
     found = {line.node_id for line in down(of)}
     assert found == expected(of)
 
 
 def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     carried: dict[str, set[str]] = {}
     for line in down(Scope()):
@@ -74,14 +74,14 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
         assert found == carried[word]
         codex = {line.node_id for line in down(Scope("codex", keyword=word))}
         assert codex <= found & expected(Scope("codex", ""))
-        hits = full_house.teleport.find("session", scope=Scope(keyword=word)).hits
+        hits = full_workspace.teleport.find("session", scope=Scope(keyword=word)).hits
         assert {hit.node_id for hit in hits} <= found
     assert browse.list_children(scope=Scope(keyword="[")) == []
 
 
 @pytest.mark.parametrize("of", [*SCOPES, Scope(keyword="mutex")], ids=str)
-def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
-    full_house: Workspace, of: Scope
+def test_counts_and_quotes_of_a_node_are_those_of_its_scope(
+    full_workspace: Workspace, of: Scope
 ) -> None:
     lines = [*down(of)]
     leaves = {one.node_id: one for one in lines if one.level is TocLevel.SEGMENT}
@@ -120,7 +120,7 @@ def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
 
 
 def test_a_summary_made_on_reading_is_the_stored_one_without_a_filter(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     for line in down(ALL):
         if line.level is TocLevel.SEGMENT:
@@ -132,7 +132,7 @@ def test_a_summary_made_on_reading_is_the_stored_one_without_a_filter(
         assert replace(made, input_hash=stored.input_hash) == stored
 
 
-def test_a_filter_leaves_the_words_of_other_work_out(full_house: Workspace) -> None:
+def test_a_filter_leaves_the_words_of_other_work_out(full_workspace: Workspace) -> None:
     whole = browse.get_node("toc:year:2024")
     part = browse.get_scoped_node("toc:year:2024", Scope(project="logsift"))
     assert whole is not None and part is not None
@@ -145,7 +145,7 @@ def test_a_filter_leaves_the_words_of_other_work_out(full_house: Workspace) -> N
 
 
 def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     codex, year = Scope("codex"), calendar.day_range("toc:year:2024")
     plan = plan_of(lambda: scoped_nodes.shares_by_day(codex, year))
@@ -155,7 +155,7 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
 
 @pytest.mark.parametrize("parent", ["toc:year:2024", "toc:month:2024-01"])
 def test_the_children_of_a_node_are_found_without_reading_others(
-    full_house: Workspace, parent: str
+    full_workspace: Workspace, parent: str
 ) -> None:
     plan = plan_of(lambda: nodes.list_children(parent, 0, 10))
     assert "INDEX" in plan and "SCAN" not in plan
@@ -173,41 +173,43 @@ def plan_of(read: Callable[[], Collection[object]]) -> str:
     return " ".join(str(row[-1]) for row in rows)
 
 
-def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None:
+def test_the_scopes_of_the_history_are_distinguished(full_workspace: Workspace) -> None:
     whole = {line.node_id for line in down(Scope())}
     assert {line.level for line in down(Scope("codex", ""))} == set(TocLevel)
     assert expected(Scope("codex", "")) < whole
     assert expected(Scope("codex", "shop")) < expected(Scope("codex", ""))
 
 
-def test_answers_for_a_project_have_no_words_of_another(full_house: Workspace) -> None:
-    (month,) = toc.browse_time(full_house, "2024-01", project="logsift").items
-    listed = toc.get_node(full_house, "toc:year:2024", project="logsift").items
+def test_answers_for_a_project_have_no_words_of_another(
+    full_workspace: Workspace,
+) -> None:
+    (month,) = toc.browse_time(full_workspace, "2024-01", project="logsift").items
+    listed = toc.get_node(full_workspace, "toc:year:2024", project="logsift").items
     assert month["node_id"] == "toc:month:2024-01"
     assert month["segments"] == 1 and "token" not in month["headline"].lower()
     assert month["headline"] in [one.get("headline") for one in listed]
-    assert toc.search_children(full_house, "JWT", "toc:year:2024").items
+    assert toc.search_children(full_workspace, "JWT", "toc:year:2024").items
     for parent in ("", "toc:year:2024", "toc:week:2024-W03", "toc:day:2024-01-18"):
-        found = toc.search_children(full_house, "JWT", parent, project="logsift")
+        found = toc.search_children(full_workspace, "JWT", parent, project="logsift")
         assert not found.items
-    profile = toc.search_children(full_house, "profile", project="logsift").items
+    profile = toc.search_children(full_workspace, "profile", project="logsift").items
     assert [one["node_id"] for one in profile] == ["toc:year:2024"]
 
 
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
-def test_a_name_is_taken_as_it_stands(full_house: Workspace, name: str) -> None:
+def test_a_name_is_used_verbatim(full_workspace: Workspace, name: str) -> None:
     assert browse.list_children(scope=Scope(name, "")) == []
-    assert full_house.teleport.find("session", scope=Scope("", name)).hits == ()
+    assert full_workspace.teleport.find("session", scope=Scope("", name)).hits == ()
 
 
 @pytest.mark.parametrize("query", ["session", "test", "the fix", "token refresh"])
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
-    full_house: Workspace, of: Scope, query: str
+    full_workspace: Workspace, of: Scope, query: str
 ) -> None:
     mine = expected(of)
-    whole = full_house.teleport.find(query, limit=500).hits
-    found = full_house.teleport.find(query, limit=500, scope=of).hits
+    whole = full_workspace.teleport.find(query, limit=500).hits
+    found = full_workspace.teleport.find(query, limit=500, scope=of).hits
     assert all(hit.node_id in mine for hit in found)
     wanted = {hit.target_id for hit in whole if hit.node_id in mine}
     assert wanted <= {hit.target_id for hit in found}
@@ -216,10 +218,12 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
     assert all(grip.toc_node_id in mine for grip in quoted.values())
 
 
-def test_a_page_is_full_where_most_hits_are_of_others(full_house: Workspace) -> None:
+def test_a_page_is_full_where_most_hits_are_of_others(
+    full_workspace: Workspace,
+) -> None:
     of = Scope("codex", "logsift")
-    whole = full_house.teleport.find("the", limit=500, scope=of).hits
-    few = full_house.teleport.find("the", limit=3, scope=of).hits
+    whole = full_workspace.teleport.find("the", limit=500, scope=of).hits
+    few = full_workspace.teleport.find("the", limit=3, scope=of).hits
     assert len(few) == min(3, len(whole))
 
 
@@ -227,17 +231,17 @@ def test_a_page_is_full_where_most_hits_are_of_others(full_house: Workspace) -> 
 @pytest.mark.parametrize("query", ["test", "fix", "the fix", "token refr", "session"])
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_the_best_few_of_a_scope_come_from_the_index(
-    full_house: Workspace, of: Scope, query: str, limit: int
+    full_workspace: Workspace, of: Scope, query: str, limit: int
 ) -> None:
-    few = full_house.teleport.find(query, limit=limit, scope=of)
-    whole = full_house.teleport.find(query, limit=500, scope=of)
+    few = full_workspace.teleport.find(query, limit=limit, scope=of)
+    whole = full_workspace.teleport.find(query, limit=500, scope=of)
     assert (few.notes, whole.notes) == ((), ())
     best = [hit.score for hit in whole.hits[:limit]]
     assert [hit.score for hit in few.hits] == pytest.approx(best)
 
 
 def test_a_scope_holds_without_an_index_too(
-    full_house: Workspace, tmp_path: Path
+    full_workspace: Workspace, tmp_path: Path
 ) -> None:
     of = Scope("codex", "")
     answer = Teleport(tmp_path / "none", UTC, clock).find("session", scope=of)

@@ -12,14 +12,14 @@ from tests.message_factory import make_message, name_session, store_messages
 ASSISTANT = EventRole.ASSISTANT
 
 
-def find(house: Workspace, query: str) -> dict[str, CombinedHit]:
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    hits = session_outcomes.add_work(house.search.find(query).hits)
+def find(workspace: Workspace, query: str) -> dict[str, CombinedHit]:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    hits = session_outcomes.add_work(workspace.search.find(query).hits)
     return {hit.session_id: hit for hit in hits}
 
 
 def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     late = 7_200
     store_messages(
@@ -28,7 +28,7 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
         make_message("Does the walrus test pass?", late),
         make_message("All walrus tests pass now.", late + 60, role=ASSISTANT),
     )
-    hit = find(house, "walrus")["s1"]
+    hit = find(workspace, "walrus")["s1"]
     assert hit.at.hour == 12
     assert hit.work.name == "Add a mutex around the token refresh"
     assert hit.work.state == "answered"
@@ -36,33 +36,35 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     day = browse.get_node(f"toc:day:{hit.at:%Y-%m-%d}")
     assert day and f"{hit.work.name} — {hit.work.outcome}" in day.bullets[0].text
     name_session("s1", title="A plan for walruses")
-    assert find(house, "walrus")["s1"].work.name == "A plan for walruses"
+    assert find(workspace, "walrus")["s1"].work.name == "A plan for walruses"
     key = ("claude-code", "s1")
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
     assert session_outcomes.read_work([key, ("codex", "none")]).keys() == {key}
 
 
-def test_a_session_without_summary_has_none(house: Workspace) -> None:
+def test_a_session_without_summary_has_none(workspace: Workspace) -> None:
     store_messages(make_message("A walrus."))
-    (hit,) = session_outcomes.add_work(house.search.find("walrus").hits)
+    (hit,) = session_outcomes.add_work(workspace.search.find("walrus").hits)
     assert hit.work is NO_WORK == SessionWork()
 
 
-def test_other_messages_with_the_specific_words_are_counted(house: Workspace) -> None:
+def test_other_messages_with_the_specific_words_are_counted(
+    workspace: Workspace,
+) -> None:
     said = [make_message(f"SOME_FLAG is set in file {n}.", n) for n in range(40)]
     said.append(make_message("why did we choose SOME_FLAG", 50))
     said += [make_message("we chose a walrus", 60 + n) for n in range(5)]
     said.append(make_message("SOME_FLAG once", 70, session="s2"))
     said += [make_message("we chose it", 80 + n, session="s2") for n in range(3)]
     store_messages(*said)
-    found = find(house, "why did we choose SOME_FLAG")
+    found = find(workspace, "why did we choose SOME_FLAG")
     assert found["s1"].snippet.text == "why did we choose SOME_FLAG"
     assert {name: hit.more for name, hit in found.items()} == {"s1": 40, "s2": 0}
     # Conditions hold for the others, too; the index cannot check the order of words.
-    assert find(house, "SOME_FLAG -choose")["s1"].more == 39
-    assert find(house, "SOME_FLAG role:assistant") == {}
-    assert find(house, '"SOME_FLAG is"')["s1"].more == 0
-    messages = house.session_search.find("SOME_FLAG", is_one_each=True).hits
+    assert find(workspace, "SOME_FLAG -choose")["s1"].more == 39
+    assert find(workspace, "SOME_FLAG role:assistant") == {}
+    assert find(workspace, '"SOME_FLAG is"')["s1"].more == 0
+    messages = workspace.session_search.find("SOME_FLAG", is_one_each=True).hits
     assert {hit.session.session_id: hit.more for hit in messages} == {"s1": 40, "s2": 0}
-    assert not any(hit.more for hit in house.session_search.find("SOME_FLAG").hits)
+    assert not any(hit.more for hit in workspace.session_search.find("SOME_FLAG").hits)

@@ -63,21 +63,21 @@ def texts(page: sessions.MessagePage) -> list[str]:
     return [turn.event.text.removeprefix("number ") for turn in page.turns]
 
 
-def test_the_session_heard_of_last_comes_first(full_house: Workspace) -> None:
+def test_the_latest_session_comes_first(full_workspace: Workspace) -> None:
     found = sessions.list_sessions()
     assert found.total == len(found.sessions) == 6
     times = [one.updated_at for one in found.sessions]
     assert times == sorted(times, reverse=True)
 
 
-def test_sessions_are_paged(full_house: Workspace) -> None:
+def test_sessions_are_paged(full_workspace: Workspace) -> None:
     whole = sessions.list_sessions().sessions
     pages = [sessions.list_sessions(offset=n, limit=2) for n in (0, 2, 4, 6)]
     assert tuple(one for page in pages for one in page.sessions) == whole
     assert {page.total for page in pages} == {6}
 
 
-def test_sessions_of_one_agent_or_one_project(full_house: Workspace) -> None:
+def test_sessions_of_one_agent_or_one_project(full_workspace: Workspace) -> None:
     for one in sessions.list_sessions(agent="codex").sessions:
         assert one.agent == "codex"
     both = sessions.list_sessions(agent="claude-code", project="shop")
@@ -89,52 +89,52 @@ def test_sessions_of_one_agent_or_one_project(full_house: Workspace) -> None:
 @pytest.mark.parametrize(
     "asked", ["shop-1", "claude-code:shop-1", "claude-code:shop-1"]
 )
-def test_a_session_is_found_by_its_id(full_house: Workspace, asked: str) -> None:
+def test_a_session_is_found_by_its_id(full_workspace: Workspace, asked: str) -> None:
     assert resolve_filters.find_session(asked) == ("claude-code", "shop-1")
 
 
 def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"), said(0, "z9"))
     assert resolve_filters.find_session("z") == ("claude-code", "z9")
     assert resolve_filters.find_session("claude-code:a1b") == ("claude-code", "a1b2")
 
 
-def test_a_whole_id_is_meant_even_if_others_begin_so(house: Workspace) -> None:
+def test_a_whole_id_is_meant_even_if_others_begin_so(workspace: Workspace) -> None:
     keep(said(0, "a1"), said(0, "a1b2"))
     assert resolve_filters.find_session("a1") == ("claude-code", "a1")
 
 
 def test_what_could_be_several_sessions_is_said_with_all_their_names(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"))
     with pytest.raises(MemtuiError, match=r"claude-code:a1b2\n.*claude-code:a1c3"):
         resolve_filters.find_session("a1")
 
 
-def test_an_id_that_two_agents_use_asks_for_the_agent(house: Workspace) -> None:
+def test_an_id_that_two_agents_use_asks_for_the_agent(workspace: Workspace) -> None:
     keep(said(0, "s1"), said(0, "s1", agent="codex"))
     with pytest.raises(MemtuiError, match="any of 2 sessions"):
         resolve_filters.find_session("s1")
     assert resolve_filters.find_session("codex:s1") == ("codex", "s1")
 
 
-def test_a_hundred_candidates_are_not_all_told(house: Workspace) -> None:
+def test_not_all_of_a_hundred_candidates_are_listed(workspace: Workspace) -> None:
     keep(*(said(0, f"a{number:03}") for number in range(100)))
     with pytest.raises(MemtuiError, match="and 95 more"):
         resolve_filters.find_session("a")
 
 
 @pytest.mark.parametrize("asked", ["", ":", "claude-code:", "nobody:s1", "%", "s1_"])
-def test_what_is_no_session_is_said_so(house: Workspace, asked: str) -> None:
+def test_what_is_no_session_is_said_so(workspace: Workspace, asked: str) -> None:
     keep(said(0, "s1"))
     with pytest.raises(MemtuiError, match="there is no session"):
         resolve_filters.find_session(asked)
 
 
-def test_messages_are_read_by_offset_and_limit(house: Workspace) -> None:
+def test_messages_are_read_by_offset_and_limit(workspace: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     known = facts("s1")
     whole = sessions.list_messages(known)
@@ -144,13 +144,13 @@ def test_messages_are_read_by_offset_and_limit(house: Workspace) -> None:
     assert texts(sessions.list_messages(known, offset=10)) == []
 
 
-def test_tool_results_are_read_when_they_are_asked_for(house: Workspace) -> None:
+def test_tool_results_are_read_when_they_are_asked_for(workspace: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     page = sessions.list_messages(facts("s1"), offset=1, limit=4, all_events=True)
     assert (texts(page), page.total) == (["1", "2", "3", "4"], 20)
 
 
-def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
+def test_a_helper_s_conversation_is_read_by_its_name(workspace: Workspace) -> None:
     keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
     helper = SubagentMetadata(
         "claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart"
@@ -173,13 +173,13 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
         sessions.list_messages(found, subagent="b")
 
 
-def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: Workspace) -> None:
+def test_an_unannounced_subagent_is_known_by_its_events(workspace: Workspace) -> None:
     keep(said(0), said(3, subagent="a7"))
     (one,) = facts("s1").subagents
     assert (one.name, one.kind, one.events) == ("a7", "", 1)
 
 
-def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
+def test_thoughts_stand_before_what_they_led_to(workspace: Workspace) -> None:
     keep(*(said(number) for number in range(8)))
     with database.transaction():
         store_events.add_thoughts(
@@ -207,7 +207,7 @@ def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
     assert not any(turn.thoughts for turn in sessions.list_messages(found).turns)
 
 
-def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
+def test_a_fork_shows_how_much_it_shares(workspace: Workspace) -> None:
     keep(*(said(number, origin=f"o{number}") for number in range(8)))
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
@@ -219,7 +219,9 @@ def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     assert facts("s1").shared_messages == 0
 
 
-def test_a_session_has_the_cards_of_its_segments_as_one(full_house: Workspace) -> None:
+def test_a_session_has_the_cards_of_its_segments_as_one(
+    full_workspace: Workspace,
+) -> None:
     found = facts("shop-1")
     assert found.segments >= 1
     kinds = [bullet.kind for bullet in found.card]
@@ -256,11 +258,11 @@ def fill(session: str, length: int) -> None:
 
 
 def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     fill("short", 2000)
     fill("long", 20_000)
-    told = {}
+    shown = {}
     for name in ("short", "long"):
         found = facts(name)
         with counting() as counts:
@@ -268,13 +270,13 @@ def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
                 found, offset=100, limit=50, with_thoughts=True
             )
         assert len(page.turns) == 50
-        told[name] = counts
-    assert told["long"] == told["short"]
-    assert told["long"]["rows"] < 3 * 50 + 10
+        shown[name] = counts
+    assert shown["long"] == shown["short"]
+    assert shown["long"]["rows"] < 3 * 50 + 10
 
 
 def test_the_last_page_of_a_long_session_brings_one_page_of_rows(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     fill("long", 20_000)
     with counting() as counts:

@@ -9,8 +9,8 @@ from memtui.model.hits import HitKind
 from memtui.workspace import Workspace
 
 
-def titles(house: Workspace, query: str) -> list[str]:
-    return [hit.title for hit in house.teleport.find(query).hits]
+def titles(workspace: Workspace, query: str) -> list[str]:
+    return [hit.title for hit in workspace.teleport.find(query).hits]
 
 
 @pytest.mark.parametrize(
@@ -26,31 +26,31 @@ def titles(house: Workspace, query: str) -> list[str]:
     ],
 )
 def test_words_lead_to_where_they_were_said(
-    full_house: Workspace, query: str, word: str
+    full_workspace: Workspace, query: str, word: str
 ) -> None:
-    hits = full_house.teleport.find(query).hits
+    hits = full_workspace.teleport.find(query).hits
     assert hits
     assert any(word.lower() in hit.snippet.text.lower() for hit in hits[:3])
 
 
-def test_the_matched_words_are_marked(full_house: Workspace) -> None:
-    hit = full_house.teleport.find("mutex").hits[0]
+def test_the_matched_words_are_marked(full_workspace: Workspace) -> None:
+    hit = full_workspace.teleport.find("mutex").hits[0]
     marked = {hit.snippet.text[a:b].lower() for a, b in hit.snippet.marks}
     assert marked == {"mutex"}
 
 
 def test_grips_and_nodes_are_both_found_with_scores_in_order(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    hits = full_house.teleport.find("token refresh").hits
+    hits = full_workspace.teleport.find("token refresh").hits
     assert {hit.kind for hit in hits} == set(HitKind)
     scores = [hit.score for hit in hits]
     assert all(0 < score <= 1 for score in scores)
 
 
-def test_more_of_the_words_is_a_better_answer(full_house: Workspace) -> None:
-    whole = full_house.teleport.find("sliding window").hits[0].score
-    partly = full_house.teleport.find("sliding zeppelin").hits[0].score
+def test_more_of_the_words_is_a_better_answer(full_workspace: Workspace) -> None:
+    whole = full_workspace.teleport.find("sliding window").hits[0].score
+    partly = full_workspace.teleport.find("sliding zeppelin").hits[0].score
     assert whole > partly
 
 
@@ -58,32 +58,34 @@ def test_more_of_the_words_is_a_better_answer(full_house: Workspace) -> None:
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(query=st.text(max_size=40))
-def test_any_string_is_a_legal_query(full_house: Workspace, query: str) -> None:
-    assert full_house.teleport.find(query).query == query
+def test_any_string_is_a_legal_query(full_workspace: Workspace, query: str) -> None:
+    assert full_workspace.teleport.find(query).query == query
 
 
 @pytest.mark.parametrize(
     "query",
     ["", "   ", "the of and", "'\"([{*?~^:\\/", "NOT AND OR", "x" * 10_000, "🚀"],
 )
-def test_odd_queries_are_answered(full_house: Workspace, query: str) -> None:
-    assert isinstance(titles(full_house, query), list)
+def test_odd_queries_are_answered(full_workspace: Workspace, query: str) -> None:
+    assert isinstance(titles(full_workspace, query), list)
 
 
-def test_a_phrase_in_quotes_is_found_word_for_word(full_house: Workspace) -> None:
-    assert full_house.teleport.find('"sliding window"').hits
-    assert full_house.teleport.find('"window sliding"').hits == ()
-    assert full_house.teleport.find("window sliding").hits
+def test_a_phrase_in_quotes_is_found_word_for_word(full_workspace: Workspace) -> None:
+    assert full_workspace.teleport.find('"sliding window"').hits
+    assert full_workspace.teleport.find('"window sliding"').hits == ()
+    assert full_workspace.teleport.find("window sliding").hits
 
 
-def test_a_word_with_a_star_may_be_unfinished_anywhere(full_house: Workspace) -> None:
-    assert full_house.teleport.find("mut* tabs ").hits[0].score > 0
-    best = full_house.teleport.find("migrat* postgres ").hits[0]
+def test_a_word_with_a_star_may_be_unfinished_anywhere(
+    full_workspace: Workspace,
+) -> None:
+    assert full_workspace.teleport.find("mut* tabs ").hits[0].score > 0
+    best = full_workspace.teleport.find("migrat* postgres ").hits[0]
     assert "migrat" in best.snippet.text.lower()
 
 
-def test_any_of_the_words_is_found_from_a_thread_too(full_house: Workspace) -> None:
+def test_any_of_the_words_is_found_from_a_thread_too(full_workspace: Workspace) -> None:
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(full_house.teleport.find, "mutex zeppelin").result()
+        answer = pool.submit(full_workspace.teleport.find, "mutex zeppelin").result()
     assert answer.hits
     assert answer.notes == ()

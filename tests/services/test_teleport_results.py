@@ -33,21 +33,21 @@ FILTERED = [
 ]
 
 
-def hits(house: Workspace, query: str, limit: int = 500) -> tuple[Hit, ...]:
-    return house.teleport.find(query, limit=limit).hits
+def hits(workspace: Workspace, query: str, limit: int = 500) -> tuple[Hit, ...]:
+    return workspace.teleport.find(query, limit=limit).hits
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
 def test_a_query_finds_what_passes_its_filters_and_nothing_else(
-    full_house: Workspace,
+    full_workspace: Workspace,
     tmp_path: Path,
     is_indexed: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Merging depends on which hits are left: without it, filters alone decide.
     monkeypatch.setattr(nodes, "merge_repeated", iter)
-    place = full_house.paths.index if is_indexed else tmp_path / "none"
-    finder = Teleport(place, full_house.zone, clock)
+    place = full_workspace.paths.index if is_indexed else tmp_path / "none"
+    finder = Teleport(place, full_workspace.zone, clock)
     for query in FILTERED:
         words = query.split()
         plain = " ".join(w for w in words if ":" not in w and w[0] != "-")
@@ -95,60 +95,60 @@ def _passes(hit: Hit, query: str) -> bool:
 
 
 def test_a_search_for_roles_says_that_it_looks_through_summaries(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    answer = full_house.teleport.find("token role:user")
+    answer = full_workspace.teleport.find("token role:user")
     assert answer.hits == ()
     assert answer.notes == (nodes.MESSAGES_ONLY,)
 
 
-def test_without_a_word_there_is_a_hint(full_house: Workspace) -> None:
+def test_without_a_word_there_is_a_hint(full_workspace: Workspace) -> None:
     for query in ["", "   ", '""', "!?", "-session"]:
-        answer = full_house.teleport.find(query)
+        answer = full_workspace.teleport.find(query)
         assert answer.hits == ()
         assert NO_WORD in answer.notes
 
 
 def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
-    answer = full_house.teleport.find("the of and ")
+    answer = full_workspace.teleport.find("the of and ")
     assert answer.notes == (nodes.STOP_WORDS,)
-    assert full_house.teleport.find("the token of ").notes == ()
+    assert full_workspace.teleport.find("the token of ").notes == ()
 
 
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(node_index, "MAX_POSTINGS", 3)
-    (note,) = full_house.teleport.find("Tokens refreshing ").notes
+    (note,) = full_workspace.teleport.find("Tokens refreshing ").notes
     assert note.startswith("Too common to search everywhere: Tokens, refr")
 
 
-def test_what_cannot_be_understood_is_said(full_house: Workspace) -> None:
-    answer = full_house.teleport.find("token level:decade")
+def test_what_cannot_be_understood_is_said(full_workspace: Workspace) -> None:
+    answer = full_workspace.teleport.find("token level:decade")
     assert answer.hits
     assert "level: takes" in answer.notes[0]
 
 
 def test_a_rare_phrase_of_common_words_is_found(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many others hold its words better."""
     said = next(
         bullet.text
-        for hit in hits(full_house, "level:segment session token")
+        for hit in hits(full_workspace, "level:segment session token")
         for bullet in getattr(browse.get_node(hit.node_id), "bullets", ())
         if "token" in bullet.text
     )
     cut = said[said.index("token") :][:30].rsplit(" ", 1)[0]
-    found = hits(full_house, f'"{cut}"', 1)
+    found = hits(full_workspace, f'"{cut}"', 1)
     assert cut.lower() in found[0].snippet.text.lower()
-    assert hits(full_house, f'"{cut}"', 500)[0] == found[0]
+    assert hits(full_workspace, f'"{cut}"', 500)[0] == found[0]
 
 
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
-    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "MAX_CHECKED", 8)
     monkeypatch.setattr(nodes, "CHECKED_AT_ONCE", 3)
@@ -161,24 +161,24 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
         return made(matches, asked)
 
     monkeypatch.setattr(nodes, "read_hits", told)
-    assert hits(full_house, '"zzz token refreshing"', 3) == ()
+    assert hits(full_workspace, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 
 
-def test_part_of_a_word_in_quotes_is_found_too(full_house: Workspace) -> None:
-    assert hits(full_house, '"liding window"')
-    assert hits(full_house, '"window sliding"') == ()
+def test_part_of_a_word_in_quotes_is_found_too(full_workspace: Workspace) -> None:
+    assert hits(full_workspace, '"liding window"')
+    assert hits(full_workspace, '"window sliding"') == ()
 
 
-def test_a_hit_says_how_far_it_can_be_trusted(full_house: Workspace) -> None:
-    best = hits(full_house, "sliding window token refresh ")[0]
+def test_a_hit_says_how_far_it_can_be_trusted(full_workspace: Workspace) -> None:
+    best = hits(full_workspace, "sliding window token refresh ")[0]
     assert best.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
-    (weak, *_) = hits(full_house, "zeppelin quokka marmalade token ")
+    (weak, *_) = hits(full_workspace, "zeppelin quokka marmalade token ")
     assert weak.band is ScoreBand.WEAK
 
 
-def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
-    found = hits(full_house, "level:year,month,week,day token")
+def test_a_wide_hit_leads_down_to_a_segment(full_workspace: Workspace) -> None:
+    found = hits(full_workspace, "level:year,month,week,day token")
     assert found
     for hit in found:
         assert hit.node_id in browse.get_path(hit.landing_id)
@@ -188,16 +188,16 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
         assert (
             "token" in f"{node.keyword_texts}{[b.text for b in node.bullets]}".lower()
         )
-    for hit in hits(full_house, "level:segment token"):
+    for hit in hits(full_workspace, "level:segment token"):
         assert hit.landing_id == hit.node_id
 
 
-def test_a_misspelt_word_is_suggested_right(full_house: Workspace) -> None:
-    answer = full_house.teleport.find("mutxe tabs ")
+def test_a_misspelt_word_is_suggested_right(full_workspace: Workspace) -> None:
+    answer = full_workspace.teleport.find("mutxe tabs ")
     assert answer.suggestion == "mutex tabs "
-    assert hits(full_house, answer.suggestion)
-    assert full_house.teleport.find("mutex tabs").suggestion == ""
-    timed = full_house.teleport.find("mutxe tabs in January 2024")
+    assert hits(full_workspace, answer.suggestion)
+    assert full_workspace.teleport.find("mutex tabs").suggestion == ""
+    timed = full_workspace.teleport.find("mutxe tabs in January 2024")
     assert timed.suggestion == "mutex tabs in January 2024"
 
 
@@ -210,44 +210,44 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
 def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
-    full_house: Workspace,
+    full_workspace: Workspace,
     settings: Settings,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     damage: str,
 ) -> None:
-    whole = {hit.target_id for hit in hits(full_house, "mutex")}
-    full_house.stop()
+    whole = {hit.target_id for hit in hits(full_workspace, "mutex")}
+    full_workspace.stop()
     home, kept = tmp_path / "home", tmp_path / "kept"
-    shutil.copytree(full_house.paths.index, kept)
+    shutil.copytree(full_workspace.paths.index, kept)
     for name in sorted(path.name for path in kept.iterdir()):
-        shutil.rmtree(full_house.paths.index)
-        shutil.copytree(kept, full_house.paths.index)
-        broken = full_house.paths.index / name
+        shutil.rmtree(full_workspace.paths.index)
+        shutil.copytree(kept, full_workspace.paths.index)
+        broken = full_workspace.paths.index / name
         broken.write_bytes(DAMAGES[damage](broken.read_bytes()))
-        house = Workspace(in_home(home), settings)
-        answer = house.teleport.find("mutex", limit=500)
+        workspace = Workspace(in_home(home), settings)
+        answer = workspace.teleport.find("mutex", limit=500)
         assert answer.hits, name
         assert answer.notes in ((), (nodes.NO_INDEX,))
-        assert house.pipeline.run_until_idle(lambda _: None) == []
-        answer = house.teleport.find("mutex", limit=500)
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
+        answer = workspace.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
         assert answer.notes == (), name
-        house.stop()
+        workspace.stop()
     caplog.clear()
     gc.collect()
 
 
 def test_damage_that_a_search_meets_is_mended_behind_it(
-    full_house: Workspace, caplog: pytest.LogCaptureFixture
+    full_workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    whole = {hit.target_id for hit in hits(full_house, "mutex")}
-    full_house.teleport.close()
-    for piece in full_house.paths.index.glob("*.seg"):
+    whole = {hit.target_id for hit in hits(full_workspace, "mutex")}
+    full_workspace.teleport.close()
+    for piece in full_workspace.paths.index.glob("*.seg"):
         piece.write_bytes(piece.read_bytes()[:40])
-    assert full_house.teleport.find("mutex").notes == (nodes.NO_INDEX,)
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
-    answer = full_house.teleport.find("mutex", limit=500)
+    assert full_workspace.teleport.find("mutex").notes == (nodes.NO_INDEX,)
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    answer = full_workspace.teleport.find("mutex", limit=500)
     assert answer.notes == ()
     assert {hit.target_id for hit in answer.hits} == whole
     caplog.clear()

@@ -46,19 +46,19 @@ def shown(node_id: str = DAY) -> tuple[int, bool]:
     return one.version, one.is_pinned
 
 
-def settle(house: Workspace) -> None:
-    assert house.pipeline.run_until_idle(lambda _: None) == []
+def settle(workspace: Workspace) -> None:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
 
 @pytest.fixture
-def house(full_house: Workspace) -> Workspace:
-    """The full house, of one of whose days a model wrote two versions."""
+def workspace(full_workspace: Workspace) -> Workspace:
+    """The full workspace, of one of whose days a model wrote two versions."""
     model_versions.add_model_version(DAY, "The model tells of the pelican")
     model_versions.add_model_version(DAY, "The model tells of the walrus", rejected=WHY)
-    return full_house
+    return full_workspace
 
 
-def later(house: Workspace, folder: Path, minute: int = 0) -> None:
+def later(workspace: Workspace, folder: Path, minute: int = 0) -> None:
     """More is said on that day."""
     said = {
         "session_id": f"later-{minute}",
@@ -70,134 +70,136 @@ def later(house: Workspace, folder: Path, minute: int = 0) -> None:
     }
     file = folder / f"later-{minute}.jsonl"
     file.write_text(json.dumps(said) + "\n")
-    for _ in house.pipeline.importer().run([file]):
+    for _ in workspace.pipeline.importer().run([file]):
         pass
-    settle(house)
+    settle(workspace)
 
 
 def test_an_earlier_version_is_gone_back_to_and_the_newest_again(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     assert shown() == (2, False)
-    assert versions.pin(DAY, 1, house.zone, NOW).version == 1
+    assert versions.pin(DAY, 1, workspace.zone, NOW).version == 1
     assert shown() == (1, True)
     assert history().entry.status is NodeStatus.CURRENT
-    assert versions.unpin(DAY, house.zone, NOW).version == 2
+    assert versions.unpin(DAY, workspace.zone, NOW).version == 2
     assert shown() == (2, False)
     assert [one.version for one in history().versions] == [3, 2, 1]
 
 
-def test_without_a_number_the_version_that_is_shown_is_pinned(house: Workspace) -> None:
-    assert versions.pin(DAY, None, house.zone, NOW).version == 2
+def test_without_a_number_the_version_that_is_shown_is_pinned(
+    workspace: Workspace,
+) -> None:
+    assert versions.pin(DAY, None, workspace.zone, NOW).version == 2
     assert shown() == (2, True)
 
 
-def test_an_older_form_of_an_id_will_do(house: Workspace) -> None:
-    versions.pin("toc:week:2024-03", 1, house.zone, NOW)
+def test_an_older_form_of_an_id_will_do(workspace: Workspace) -> None:
+    versions.pin("toc:week:2024-03", 1, workspace.zone, NOW)
     assert shown(WEEK) == (1, True)
 
 
 def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    versions.pin(DAY, 2, house.zone, NOW)
-    later(house, tmp_path)
+    versions.pin(DAY, 2, workspace.zone, NOW)
+    later(workspace, tmp_path)
     model_versions.add_model_version(DAY, "The model tells of the heron")
     assert shown() == (2, True)
     assert history().entry.status is NodeStatus.STALE
     assert [one.version for one in history().versions] == [5, 4, 3, 2, 1]
-    assert versions.unpin(DAY, house.zone, NOW).version == 5
+    assert versions.unpin(DAY, workspace.zone, NOW).version == 5
     assert shown() == (5, False)
 
 
 def test_going_back_behind_what_has_changed_is_said_to_be_behind(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    later(house, tmp_path)
+    later(workspace, tmp_path)
     assert shown() == (4, False)
-    versions.pin(DAY, 2, house.zone, NOW)
+    versions.pin(DAY, 2, workspace.zone, NOW)
     assert history().entry.status is NodeStatus.STALE
-    versions.pin(DAY, 4, house.zone, NOW)
-    settle(house)
+    versions.pin(DAY, 4, workspace.zone, NOW)
+    settle(workspace)
     assert history().entry.status is NodeStatus.CURRENT
 
 
 def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     with pytest.raises(
         versions.VersionRejectedError, match=f"version 3 was rejected: {WHY}"
     ):
-        versions.pin(DAY, 3, house.zone, NOW)
+        versions.pin(DAY, 3, workspace.zone, NOW)
     assert shown() == (2, False)
-    one = versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
+    one = versions.pin(DAY, 3, workspace.zone, NOW, even_rejected=True)
     assert (one.version, one.rejection) == (3, WHY)
     assert shown() == (3, True)
-    assert versions.unpin(DAY, house.zone, NOW).version == 2
+    assert versions.unpin(DAY, workspace.zone, NOW).version == 2
 
 
-def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
+def test_what_is_not_there_is_named_with_what_is(workspace: Workspace) -> None:
     with pytest.raises(MemtuiError, match="no version 9: it has versions 1 to 3"):
-        versions.pin(DAY, 9, house.zone, NOW)
+        versions.pin(DAY, 9, workspace.zone, NOW)
     with pytest.raises(MemtuiError, match="it has version 1 alone"):
-        versions.pin(WEEK, 2, house.zone, NOW)
+        versions.pin(WEEK, 2, workspace.zone, NOW)
     for unknown in ("toc:day:1999-01-01", "nonsense", ""):
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
-            versions.pin(unknown, None, house.zone, NOW)
+            versions.pin(unknown, None, workspace.zone, NOW)
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
             versions.request(unknown, NOW)
     with pytest.raises(MemtuiError, match=f"no version of {DAY} is pinned"):
-        versions.unpin(DAY, house.zone, NOW)
+        versions.unpin(DAY, workspace.zone, NOW)
 
 
-def test_what_is_not_summarized_yet_has_nothing_to_choose(house: Workspace) -> None:
+def test_what_is_not_summarized_yet_has_nothing_to_choose(workspace: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.transaction():
-        rollup_queue.add([pending], house.zone)
+        rollup_queue.add([pending], workspace.zone)
     assert history(pending).versions == ()
     with pytest.raises(MemtuiError, match="has no version yet"):
-        versions.pin(pending, 1, house.zone, NOW)
+        versions.pin(pending, 1, workspace.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
-        versions.unpin(pending, house.zone, NOW)
+        versions.unpin(pending, workspace.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
         versions.request(pending, NOW)
 
 
-def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> None:
+def test_search_and_the_node_above_follow_what_is_chosen(workspace: Workspace) -> None:
     def finds(word: str) -> list[str]:
-        return [hit.target_id for hit in house.teleport.find(word).hits]
+        return [hit.target_id for hit in workspace.teleport.find(word).hits]
 
     with database.transaction():
         outbox.add_nodes([DAY], 1)
-        rollup_queue.add([WEEK], house.zone)
-    settle(house)
+        rollup_queue.add([WEEK], workspace.zone)
+    settle(workspace)
     week = browse.get_node(WEEK)
     assert finds("pelican") != []
-    versions.pin(DAY, 1, house.zone, NOW)
+    versions.pin(DAY, 1, workspace.zone, NOW)
     with database.connection():
         assert [name for _, name in outbox.list_nodes(9)] == [DAY]
         assert rollup_queue.count() == 2  # its week and its month
-    settle(house)
+    settle(workspace)
     assert finds("pelican") == []
-    versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
-    settle(house)
+    versions.pin(DAY, 3, workspace.zone, NOW, even_rejected=True)
+    settle(workspace)
     assert DAY in finds("walrus")
     then = browse.get_node(WEEK)
     assert week is not None and then is not None
     assert then.version > week.version
 
 
-def test_a_running_app_is_told_which_nodes_to_show_anew(house: Workspace) -> None:
-    settle(house)
-    house.pipeline.take_changed_nodes()
-    versions.pin(DAY, 1, house.zone, NOW)
-    told: set[str] = set()
-    house.pipeline.run_until_idle(lambda progress: told.update(progress.changed))
-    assert {DAY, WEEK} <= told | house.pipeline.take_changed_nodes()
+def test_a_running_app_is_notified_of_changed_nodes(workspace: Workspace) -> None:
+    settle(workspace)
+    workspace.pipeline.take_changed_nodes()
+    versions.pin(DAY, 1, workspace.zone, NOW)
+    output: set[str] = set()
+    workspace.pipeline.run_until_idle(lambda progress: output.update(progress.changed))
+    assert {DAY, WEEK} <= output | workspace.pipeline.take_changed_nodes()
 
 
 def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
-    house: Workspace,
+    workspace: Workspace,
 ) -> None:
     with database.transaction():
         NodeRow.update(
@@ -215,8 +217,8 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
     assert shown() == (2, False)
 
 
-def test_asking_leaves_a_pin_as_it_is(house: Workspace) -> None:
-    versions.pin(DAY, 1, house.zone, NOW)
+def test_asking_leaves_a_pin_as_it_is(workspace: Workspace) -> None:
+    versions.pin(DAY, 1, workspace.zone, NOW)
     assert versions.request(DAY, NOW).is_pinned
     assert shown() == (1, True)
 
@@ -233,7 +235,7 @@ def holding(home: Path) -> list[Path]:
 
 @pytest.mark.parametrize("pinned", [1, 2, 3])
 def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
-    house: Workspace, digest: Callable[..., Workspace], tmp_path: Path, pinned: int
+    workspace: Workspace, digest: Callable[..., Workspace], tmp_path: Path, pinned: int
 ) -> None:
     at = "2025-03-14T10:00:00+00:00"
     said = [
@@ -243,7 +245,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
     ]  # fmt: skip
     file = tmp_path / "told.jsonl"
     file.write_text("".join(json.dumps(one) + "\n" for one in said))
-    digest(house, file)
+    digest(workspace, file)
     day = "toc:day:2025-03-14"
     segment = browse.list_children(day)[0].node_id
     for node_id in (segment, day, "toc:year:2025"):
@@ -254,13 +256,13 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         model_versions.add_model_version(
             node_id, "Quokkas again", rejected="1 of 2 bullets: quokka", held=held
         )
-        versions.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
-    settle(house)
-    assert holding(house.paths.store.parent) != []
-    forget = Forget(house.paths, house.zone, lambda: NOW)
+        versions.pin(node_id, pinned, workspace.zone, NOW, even_rejected=True)
+    settle(workspace)
+    assert holding(workspace.paths.store.parent) != []
+    forget = Forget(workspace.paths, workspace.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["s-ada"])
-    settle(house)
-    assert holding(house.paths.store.parent) == []
+    settle(workspace)
+    assert holding(workspace.paths.store.parent) == []
     with database.connection():
         assert NodeRow.select().where(NodeRow.is_pinned).count() == 0
         gone = [segment, day, "toc:year:2025"]
@@ -278,18 +280,18 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
 
 
 def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
-    house: Workspace, unguarded: Callable[..., Workspace], tmp_path: Path
+    workspace: Workspace, unguarded: Callable[..., Workspace], tmp_path: Path
 ) -> None:
     key = "ghp_quokka7Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Gaxyz"
-    told = {
+    output = {
         "session_id": "s-ada",
         "timestamp": "2024-01-18T20:00:00+00:00",
         "role": "user",
         "text": f"Count the ledger with {key}, please.",
     }
     file = tmp_path / "told.jsonl"
-    file.write_text(json.dumps(told) + "\n")
-    unguarded(house, file)
+    file.write_text(json.dumps(output) + "\n")
+    unguarded(workspace, file)
     (segment,) = (
         line.node_id for line in browse.list_children(DAY) if key in line.headline
     )
@@ -299,17 +301,17 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
             node_id, key, rejected=f"no bullet but {key}", held=held
         )
         model_versions.add_model_version(node_id, key, with_weak=f"{key} counts")
-        versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
-    settle(house)
+        versions.pin(node_id, made.version, workspace.zone, NOW, even_rejected=True)
+    settle(workspace)
     redact = Redaction(
-        house.paths,
-        house.zone,
-        load_counter(house.paths.vocabulary),
+        workspace.paths,
+        workspace.zone,
+        load_counter(workspace.paths.vocabulary),
         lambda: NOW,
     )
     redact.run()
-    settle(house)
-    assert holding(house.paths.store.parent) == []
+    settle(workspace)
+    assert holding(workspace.paths.store.parent) == []
     days = browse.list_children(calendar.parent_id(DAY) or "")
     day = next(line for line in days if line.node_id == DAY)
     for line in (day, *browse.list_children(DAY)):
@@ -318,14 +320,14 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
 
 
 def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    later(house, tmp_path, 30)
+    later(workspace, tmp_path, 30)
     model_versions.add_model_version(DAY, "Quokkas counted")
-    versions.pin(DAY, 2, house.zone, NOW)
-    forget = Forget(house.paths, house.zone, lambda: NOW)
+    versions.pin(DAY, 2, workspace.zone, NOW)
+    forget = Forget(workspace.paths, workspace.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["later-30"])
-    settle(house)
+    settle(workspace)
     (one,) = history().versions
     assert (one.is_shown, one.is_pinned, one.is_by_model) == (True, False, False)
     assert history().entry.status is NodeStatus.CURRENT

@@ -11,8 +11,8 @@ DAY = "toc:day:2024-01-18"
 WHY = "2 of 3 bullets are not supported by the source"
 
 
-def test_a_history_tells_who_wrote_what_and_what_came_of_it(
-    full_house: Workspace,
+def test_a_history_shows_author_and_result_of_each_version(
+    full_workspace: Workspace,
 ) -> None:
     held = (model_versions.unsupported_bullet("The moon was counted"),)
     model_versions.add_model_version(DAY, "One", with_weak="42 sessions in payments.py")
@@ -33,7 +33,7 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     assert (found.entry.headline, found.entry.is_by_model) == ("One", True)
 
 
-def test_any_version_is_read_whole(full_house: Workspace) -> None:
+def test_any_version_is_read_whole(full_workspace: Workspace) -> None:
     before = browse.get_node(DAY)
     held = (model_versions.unsupported_bullet("The moon was counted"),)
     model_versions.add_model_version(DAY, "Two", rejected=WHY, held=held)
@@ -55,16 +55,16 @@ def test_any_version_is_read_whole(full_house: Workspace) -> None:
 
 
 def test_only_the_version_a_person_chose_says_that_it_is_pinned(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     model_versions.add_model_version(DAY, "Two")
-    versions.pin(DAY, 1, full_house.zone, NOW)
-    told = [versions.get_version(DAY, number) for number in (1, 2)]
-    assert [one.is_pinned for one in told if one] == [True, False]
+    versions.pin(DAY, 1, full_workspace.zone, NOW)
+    output = [versions.get_version(DAY, number) for number in (1, 2)]
+    assert [one.is_pinned for one in output if one] == [True, False]
 
 
 def test_a_new_version_that_is_asked_for_makes_the_models_stale(
-    full_house: Workspace,
+    full_workspace: Workspace,
 ) -> None:
     model_versions.add_model_version(DAY, "Two")
     versions.request(DAY, NOW)
@@ -73,16 +73,16 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     assert (found.requested_at, found.entry.status) == (NOW, NodeStatus.STALE)
 
 
-def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
+def test_what_is_pinned_waits_for_no_model(full_workspace: Workspace) -> None:
     model_versions.add_model_version(DAY, "Two")
-    versions.pin(DAY, 2, full_house.zone, NOW)
+    versions.pin(DAY, 2, full_workspace.zone, NOW)
     versions.request(DAY, NOW)
     found = versions.get_history(DAY)
     assert found is not None
     assert found.entry.status is NodeStatus.CURRENT
 
 
-def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:
+def test_what_is_not_there_has_no_history(full_workspace: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", ""):
         assert versions.get_history(name) is None
         assert versions.get_version(name, 1) is None

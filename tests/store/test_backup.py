@@ -21,8 +21,8 @@ from memtui.workspace import Workspace
 
 
 @pytest.fixture
-def store(full_house: Workspace) -> Iterator[Path]:
-    yield full_house.paths.store
+def store(full_workspace: Workspace) -> Iterator[Path]:
+    yield full_workspace.paths.store
     database.close()
 
 
@@ -115,7 +115,7 @@ def test_a_file_is_written_over_only_when_that_is_said(
         backup.create(tmp_path / "nowhere" / "memory.bak")
 
 
-def test_of_a_damaged_store_no_copy_is_made(store: Path, tmp_path: Path) -> None:
+def test_a_damaged_store_is_not_backed_up(store: Path, tmp_path: Path) -> None:
     database.close()
     damage(store)
     with pytest.raises(StoreError, match="damaged"):
@@ -153,13 +153,13 @@ except StoreError as error:
 
 def on_a_full_disk(steps: str, store: Path, file: Path) -> None:
     """Do something, at one point of which no file can grow any more."""
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-c", FULL.format(steps=steps), str(store), str(file)],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.startswith("refused:"), told.stderr
+    assert shown.stdout.startswith("refused:"), shown.stderr
 
 
 def test_on_a_full_disk_a_file_that_was_there_stays(
@@ -222,9 +222,7 @@ def test_what_is_put_in_the_stores_place_is_the_store(
     assert not list(store.parent.glob("*restoring*"))
 
 
-def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
-    store: Path, tmp_path: Path
-) -> None:
+def test_a_reader_sees_all_of_a_restore_or_nothing(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
     change(store)

@@ -17,13 +17,13 @@ from memtui.workspace import Workspace
 NOBODY = 65_534
 
 
-def test_only_its_owner_can_read_a_store(house: Workspace) -> None:
-    file = house.paths.store
+def test_only_its_owner_can_read_a_store(workspace: Workspace) -> None:
+    file = workspace.paths.store
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_the_database_is_set_for_many_readers(house: Workspace) -> None:
+def test_the_database_is_set_for_many_readers(workspace: Workspace) -> None:
     with database.connection():
         asked = {
             name: database.db.execute_sql(f"PRAGMA {name}").fetchone()[0]
@@ -37,8 +37,8 @@ def test_the_database_is_set_for_many_readers(house: Workspace) -> None:
     }
 
 
-def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
-    file = house.paths.store
+def test_a_file_that_may_not_be_read_is_said_so(workspace: Workspace) -> None:
+    file = workspace.paths.store
     refused = pytest.raises(StoreError, match="may not be read: memtui doctor")
     file.chmod(0)
     os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
@@ -49,7 +49,7 @@ def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
         os.seteuid(os.getuid())
 
 
-def test_events_can_be_neither_changed_nor_deleted(full_house: Workspace) -> None:
+def test_events_cannot_be_changed_or_deleted(full_workspace: Workspace) -> None:
     refused = pytest.raises(peewee.IntegrityError, match="never changed")
     with refused, database.transaction():
         EventRow.update(text="rewritten").execute()
@@ -58,7 +58,9 @@ def test_events_can_be_neither_changed_nor_deleted(full_house: Workspace) -> Non
         EventRow.delete().execute()
 
 
-def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -> None:
+def test_events_cannot_be_replaced_and_versions_not_changed(
+    full_workspace: Workspace,
+) -> None:
     with database.connection():
         row = EventRow.select().dicts().first()
     refused = pytest.raises(peewee.IntegrityError, match="never replaced")
@@ -69,7 +71,7 @@ def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -
         VersionRow.update(headline="rewritten").execute()
 
 
-def test_events_can_be_deleted_through_the_one_door(house: Workspace) -> None:
+def test_events_can_be_deleted_through_the_one_door(workspace: Workspace) -> None:
     with database.connection():
         before = EventRow.select().count()
         with schema.unlocked_events():
@@ -114,7 +116,9 @@ def test_a_folder_in_the_way_is_said_so(tmp_path: Path) -> None:
         store.open_at(tmp_path / "taken" / "memory.db")
 
 
-def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: Workspace) -> None:
+def test_a_full_disk_is_said_so_and_nothing_is_half_written(
+    workspace: Workspace,
+) -> None:
     with database.connection():
         pages = database.db.execute_sql("PRAGMA page_count").fetchone()[0]
         database.db.execute_sql(f"PRAGMA max_page_count = {pages + 1}")
@@ -126,7 +130,7 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: Workspace) ->
         assert OutboxRow.select().count() == 0
 
 
-def test_outbox_numbers_never_start_again(house: Workspace) -> None:
+def test_outbox_numbers_never_start_again(workspace: Workspace) -> None:
     with database.transaction():
         outbox.add_nodes(["toc:day:2024-01-15"], 0)
         ((first, _),) = outbox.list_nodes(10)
@@ -140,30 +144,30 @@ def test_a_read_only_folder_is_said_so_by_the_command(tmp_path: Path) -> None:
     home = tmp_path / "locked"
     home.mkdir()
     (home / "memory.db").mkdir()
-    told = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), "stats"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert told.returncode == 1
-    assert "memory.db" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert shown.returncode == 1
+    assert "memory.db" in shown.stderr
+    assert "Traceback" not in shown.stderr
 
 
-def test_an_earlier_store_gets_the_indexes_it_lacks(house: Workspace) -> None:
+def test_an_earlier_store_gets_the_indexes_it_lacks(workspace: Workspace) -> None:
     names = {sql.split()[2] for sql in schema.INDEXES}
     with database.connection():
         for name in names:
             database.db.execute_sql(f"DROP INDEX {name}")
-    store.open_at(house.paths.store)
+    store.open_at(workspace.paths.store)
     with database.connection():
         rows = database.fetch("SELECT name FROM sqlite_master WHERE type = 'index'")
     assert names <= {name for (name,) in rows}
 
 
-def test_tool_calls_are_found_without_reading_messages(house: Workspace) -> None:
-    del house
+def test_tool_calls_are_found_without_reading_messages(workspace: Workspace) -> None:
+    del workspace
     asked: list[str] = []
     with database.connection():
         connection = database.db.connection()

@@ -17,7 +17,7 @@ AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def _open(house: Workspace) -> Iterator[None]:
+def _open(workspace: Workspace) -> Iterator[None]:
     with database.connection():
         yield
 
@@ -45,7 +45,7 @@ def add(*batch: Event, route: str = "transcript") -> store_events.AddResult:
         return store_events.add(batch, route=route)
 
 
-def test_an_event_comes_back_as_it_was_told() -> None:
+def test_an_event_is_exported_unchanged() -> None:
     event = said("Fix the cart", key="k", tool_name="Bash")
     add(event)
     assert store_events.get([event.event_id]) == {event.event_id: event}
@@ -89,11 +89,11 @@ def test_the_same_event_again_changes_nothing() -> None:
     assert (OutboxRow.select().count(), sessions.get("claude-code", "s1")) == before
 
 
-def test_what_a_hook_told_is_not_kept_again_from_the_transcript() -> None:
+def test_an_event_from_a_hook_is_not_stored_again_from_the_transcript() -> None:
     add(said("Fix the cart"), route="hook")
-    told = said("Fix  the\ncart", after_s=2, key="uuid-1")
-    assert add(told).created == []
-    assert add(told).created == []
+    output = said("Fix  the\ncart", after_s=2, key="uuid-1")
+    assert add(output).created == []
+    assert add(output).created == []
 
 
 def test_the_order_of_the_two_tellings_does_not_matter() -> None:
@@ -115,7 +115,7 @@ def test_an_image_that_a_hook_is_silent_of_makes_no_second_message(
 
 
 @pytest.mark.parametrize("routes", [("hook", "transcript"), ("transcript", "hook")])
-def test_a_message_of_which_a_hook_tells_the_last_block_is_one(
+def test_a_message_whose_last_block_comes_by_a_hook_is_one(
     routes: tuple[str, str],
 ) -> None:
     kind = EventType.ASSISTANT_MESSAGE
@@ -130,7 +130,7 @@ def test_a_message_of_which_a_hook_tells_the_last_block_is_one(
     assert {row.text for row in EventRow.select()} == {whole.text, other.text}
 
 
-def test_one_ending_is_not_told_of_two_messages() -> None:
+def test_one_ending_matches_one_message_only() -> None:
     kind = EventType.ASSISTANT_MESSAGE
     for number in range(2):
         said_so = said(f"Step {number}\n\nDone.", number, f"k{number}", kind)
@@ -173,21 +173,21 @@ def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_a_session_is_called_by_the_first_thing_that_tells(
+def test_a_session_is_named_by_the_first_informative_prompt(
     order: tuple[int, ...],
 ) -> None:
-    told = (
+    output = (
         said("continue", key="1"),
         said("Mend the mill wheel", 60, key="2"),
         said("Then sweep the yard", 120, key="3"),
     )
     for place in order:
-        add(told[place])
+        add(output[place])
     session = sessions.get("claude-code", "s1")
     assert session is not None and session.title == "Mend the mill wheel"
 
 
-def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
+def test_a_session_stays_in_its_first_project() -> None:
     add(said("Fix the cart"))
     with database.transaction():
         for project, branch in (("shop", "main"), ("lib", "fix"), ("", "")):

@@ -39,10 +39,10 @@ def test_what_is_wanted_and_what_was_done_survive_a_restart(file: Path) -> None:
         ran(Job.DAY, 7)
     before = (jobs.get_states, jobs.list_runs)
     with database.connection():
-        told = [ask() for ask in before]
+        shown = [ask() for ask in before]
     store.open_at(file)
     with database.connection():
-        assert [ask() for ask in before] == told
+        assert [ask() for ask in before] == shown
         states = jobs.get_states()
     assert states[Job.WEEK] == JobState(is_paused=True)
     assert states[Job.DAY] == JobState(requested_at=from_ms(5))

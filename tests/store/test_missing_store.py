@@ -120,48 +120,48 @@ def _one_number(path: str) -> tuple[int, int]:
 
 @pytest.mark.full
 def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
-    house: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    home, away = house.paths.store.parent, tmp_path / "away"
-    told: queue.Queue[PipelineProgress] = queue.Queue()
-    house.start(told.put)
-    until(told, lambda one: one.is_active and not one.error)
+    home, away = workspace.paths.store.parent, tmp_path / "away"
+    shown: queue.Queue[PipelineProgress] = queue.Queue()
+    workspace.start(shown.put)
+    until(shown, lambda one: one.is_active and not one.error)
     home.rename(away)
-    gone = until(told, lambda one: one.is_store_gone)
+    gone = until(shown, lambda one: one.is_store_gone)
     assert str(status_line.describe_work(gone)).startswith(
-        f"✗ the memory at {house.paths.store}"
+        f"✗ the memory at {workspace.paths.store}"
     )
     assert not home.exists()
-    say("Where is the mill?", house.paths.spool)
-    say("Down by the river.", house.paths.spool)
-    until(told, lambda one: one.is_store_gone)
+    say("Where is the mill?", workspace.paths.spool)
+    say("Down by the river.", workspace.paths.spool)
+    until(shown, lambda one: one.is_store_gone)
     assert len([*(home / "spool" / "new").iterdir()]) == 2
     assert {file.name for file in home.iterdir()} == {"spool"}, "nothing else is made"
     shutil.copytree(home / "spool", away / "spool", dirs_exist_ok=True)
     shutil.rmtree(home)
     away.rename(home)
-    until(told, lambda one: not one.is_store_gone and not one.error)
-    until(told, lambda _: status.read_stats().events == 2)
+    until(shown, lambda one: not one.is_store_gone and not one.error)
+    until(shown, lambda _: status.read_stats().events == 2)
     assert not [*(home / "spool" / "new").iterdir()]
 
 
 def say(prompt: str, spool: Path) -> None:
     """Have an agent's hook leave what was said."""
-    told = {
+    shown = {
         "session_id": "mill",
         "hook_event_name": "UserPromptSubmit",
         "cwd": "/home/miller/mill",
         "prompt": prompt,
     }
-    hook.write_event([json.dumps(told).encode()], str(spool), "", is_synced=False)
+    hook.write_event([json.dumps(shown).encode()], str(spool), "", is_synced=False)
 
 
 def until(
-    told: "queue.Queue[PipelineProgress]", is_it: "Callable[[PipelineProgress], bool]"
+    shown: "queue.Queue[PipelineProgress]", is_it: "Callable[[PipelineProgress], bool]"
 ) -> PipelineProgress:
     """The first report of which something holds."""
     while True:
-        one = told.get(timeout=20)
+        one = shown.get(timeout=20)
         if is_it(one):
             return one
 

@@ -53,6 +53,6 @@ def test_it_can_be_read(read_only_home: Path, tmp_path: Path) -> None:
     ids=lambda words: words[0],
 )
 def test_it_cannot_be_changed(read_only_home: Path, words: tuple[str, ...]) -> None:
-    told = run_memtui(read_only_home, *words, code=1)
-    assert "Read-only" in told.stderr or "cannot be opened for writing" in told.stderr
-    assert len(told.stderr.splitlines()) == 1
+    shown = run_memtui(read_only_home, *words, code=1)
+    assert "Read-only" in shown.stderr or "cannot be opened for writing" in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1

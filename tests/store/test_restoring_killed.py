@@ -34,34 +34,34 @@ def fill(store: Path, title: str) -> None:
             db.execute("INSERT INTO redactions VALUES (?, 1, 1)", (" ".join(said),))
 
 
-def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
-    place = full_house.paths.store
+def test_what_was_prepared_goes_when_work_begins(full_workspace: Workspace) -> None:
+    place = full_workspace.paths.store
     left = [place.with_name(f"memory.db.restoring{end}") for end in ("", "-wal")]
     for file in left:
         file.write_text("half a copy")
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     assert all(file.exists() for file in left), "another memtui may be restoring"
-    assert full_house.pipeline.lock.acquire()
-    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert full_workspace.pipeline.lock.acquire()
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     assert not any(file.exists() for file in left)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("is_damaged", (False, True))
 def test_killed_at_any_moment_one_of_the_two_is_there(
-    full_house: Workspace,
+    full_workspace: Workspace,
     settings: Settings,
     fork_server: ForkServer,
     tmp_path: Path,
     *,
     is_damaged: bool,
 ) -> None:
-    full_house.stop()
+    full_workspace.stop()
     start, file = tmp_path / "home", tmp_path / "memory.bak"
     fill(start / "memory.db", "Copied")
-    house = Workspace(in_home(start), settings)
+    workspace = Workspace(in_home(start), settings)
     backup.create(file)
-    house.stop()
+    workspace.stop()
     with closing(sqlite3.connect(start / "memory.db")) as db, db:
         db.execute("DELETE FROM redactions")
     fill(start / "memory.db", "Later")

@@ -97,7 +97,7 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
         assert segments.get_surprise(["a", "b"]) == {"a": 1.0, "b": 0.0}
 
 
-def test_a_segment_told_again_says_only_what_it_says_now() -> None:
+def test_a_rewritten_segment_has_only_its_new_text() -> None:
     with database.transaction():
         began(1, 100)
         began(2, 200)
@@ -117,7 +117,7 @@ def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> Non
         assert rows() == before
 
 
-def test_of_a_segment_that_is_removed_nothing_stays() -> None:
+def test_nothing_of_a_removed_segment_stays() -> None:
     with database.transaction():
         began(1, 100)
         began(2, 200)

@@ -19,7 +19,7 @@ def add(node: TocNode, status: NodeStatus) -> list[int]:
         return [one.version for one in nodes.list_versions(NAME)]
 
 
-def test_only_the_last_provisional_version_is_kept(full_house: Workspace) -> None:
+def test_only_the_last_provisional_version_is_kept(full_workspace: Workspace) -> None:
     node = browse.get_node(NAME)
     assert node is not None and node.version == 1
     provisional = NodeStatus.PROVISIONAL

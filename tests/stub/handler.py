@@ -116,13 +116,13 @@ class Handler(BaseHTTPRequestHandler):
             self._chat(model, asked, fault)
 
     def _load(self, model: Model, asked: ReceivedRequest) -> None:
-        told = {"model": model.name, "created_at": AT, "response": "", "done": True}
+        output = {"model": model.name, "created_at": AT, "response": "", "done": True}
         if asked.body.get("keep_alive") == 0:
             self.stub.memory.loaded.pop(model.name, None)
-            self._send_json({**told, "done_reason": "unload"})
+            self._send_json({**output, "done_reason": "unload"})
             return
         asked.window = self._loaded(model, asked.body)
-        self._send_json({**told, "done_reason": "load"})
+        self._send_json({**output, "done_reason": "load"})
 
     def _chat(self, model: Model, asked: ReceivedRequest, fault: Fault) -> None:
         body = asked.body

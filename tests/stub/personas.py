@@ -31,9 +31,9 @@ class Prompt:
     @property
     def sample(self) -> list[tuple[int, str]]:
         """The beginnings of some events, spread over the log."""
-        told = [(n, text) for n, text in self.events if len(text) > 3]
-        step = max(1, -(-len(told) // MAX_BULLETS))
-        return [(n, text[:BULLET_CHARS]) for n, text in told[::step]]
+        shown = [(n, text) for n, text in self.events if len(text) > 3]
+        step = max(1, -(-len(shown) // MAX_BULLETS))
+        return [(n, text[:BULLET_CHARS]) for n, text in shown[::step]]
 
 
 Persona = Callable[[Prompt], str]
@@ -44,8 +44,8 @@ def reply(bullets: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
     said = [{"refs": list(refs), "text": text} for refs, text in bullets]
     head = title or (bullets[0][1][:60] if bullets else "Nothing")
     words = list(dict.fromkeys(head.split()))[:5]
-    told = {"bullets": said, "title": head, "keywords": words, "surprise": SURPRISE}
-    return json.dumps(told, ensure_ascii=False)
+    shown = {"bullets": said, "title": head, "keywords": words, "surprise": SURPRISE}
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def honest(prompt: Prompt) -> str:

@@ -45,7 +45,7 @@ def test_each_answer_is_known_for_what_it_is(
     assert str(found)
 
 
-def test_an_overflow_tells_how_long_the_prompt_was() -> None:
+def test_an_overflow_error_has_the_length_of_the_prompt() -> None:
     answer = stub.too_long(9000, 8192)
     found = errors.from_response(answer.status, answer.body or b"")
     assert isinstance(found, errors.ContextOverflowError)

@@ -165,10 +165,10 @@ def test_a_long_title_is_cut_at_a_word() -> None:
 
 
 def test_injected_text_is_never_quoted() -> None:
-    told = "<system-reminder>The todo list is empty now.</system-reminder>"
+    shown = "<system-reminder>The todo list is empty now.</system-reminder>"
     caveat = make(EventType.USER_MESSAGE, "Caveat: the platypus said so.", 9)
     run = [
-        *talk(("user", f"Why does the cache expire too early? {told}")),
+        *talk(("user", f"Why does the cache expire too early? {shown}")),
         events.make(
             agent="claude-code",
             session_id="s1",

@@ -92,8 +92,8 @@ def test_the_names_of_tools_and_of_their_options_are_no_keywords() -> None:
         )
         for at in range(4)
     ]
-    told = said("I call exec_command for the ferry once more", 9)
-    found = {one.word for one in keywords.segment_keywords([*calls, told])}
+    shown = said("I call exec_command for the ferry once more", 9)
+    found = {one.word for one in keywords.segment_keywords([*calls, shown])}
     assert "ferry" in found
     assert found.isdisjoint({"exec_command", "no-fail-fast"})
 
@@ -123,9 +123,9 @@ def test_clauses_without_spaces_are_split() -> None:
 
 
 def test_decomposed_letters_give_the_same_keyword() -> None:
-    told = "Müllabfuhr"
-    split = unicodedata.normalize("NFD", told)
-    assert found_in(f"{told} {split} {split}") == [told]
+    shown = "Müllabfuhr"
+    split = unicodedata.normalize("NFD", shown)
+    assert found_in(f"{shown} {split} {split}") == [shown]
 
 
 def test_each_keyword_has_an_origin() -> None:
@@ -144,8 +144,8 @@ def test_each_keyword_has_an_origin() -> None:
 
 
 def test_proposed_keywords_must_occur_in_the_source() -> None:
-    told = "The ferry importer drops every timetable that is out of season."
-    found = origins_in(told, proposed=("Timetables", "Kubernetes", "ferry importer"))
+    shown = "The ferry importer drops every timetable that is out of season."
+    found = origins_in(shown, proposed=("Timetables", "Kubernetes", "ferry importer"))
     assert found["timetable"] is KeywordOrigin.MODEL
     assert found["ferry importer"] is KeywordOrigin.MODEL
     assert not {"Kubernetes", "kubernetes"} & set(found)

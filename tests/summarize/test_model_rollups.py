@@ -104,7 +104,7 @@ def test_each_piece_of_work_in_a_headline_is_checked_by_itself(title: str) -> No
     assert fill(TocLevel.DAY, DAY, title, SOURCE).title == title
 
 
-def test_a_headline_with_work_of_which_no_child_tells_is_not_taken() -> None:
+def test_a_headline_with_work_of_no_child_is_rejected() -> None:
     title = "Round invoices once; repair the lighthouse"
     found = fill(TocLevel.DAY, DAY, title, SOURCE)
     assert "lighthouse" not in found.title

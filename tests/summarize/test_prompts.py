@@ -142,7 +142,7 @@ def test_an_example_shows_the_fields_of_a_card() -> None:
     assert set(prompts.CARD_FIELDS) < set(example)
 
 
-def test_the_facts_are_told_and_not_asked_for() -> None:
+def test_facts_are_given_to_the_model_instead_of_asked() -> None:
     request, call, report = segment_of(
         ("user", "Fix the parser of empty files."),
         ("tool", "Edit: parser.py"),
@@ -175,16 +175,16 @@ def test_a_russian_log_comes_with_a_russian_example() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "output"),
     [
         ("Почини страницу входа, она падает.", "in Cyrillic letters"),
         ("登录页面坏了，请修复 login.py 里的错误。", "in Chinese characters"),
         ("ログインページを直してください。", "in Japanese"),
     ],
 )
-def test_the_script_of_a_log_is_named(said: str, told: str) -> None:
+def test_the_script_of_a_log_is_named(said: str, output: str) -> None:
     log = prompts.segment_log(segment_of(("user", said)))
-    assert told in prompts.messages(log)[-1]["content"].splitlines()[-1]
+    assert output in prompts.messages(log)[-1]["content"].splitlines()[-1]
     english = prompts.segment_log(segment_of())
     assert ": in " not in prompts.messages(english)[-1]["content"].splitlines()[-1]
 

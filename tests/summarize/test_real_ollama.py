@@ -106,7 +106,7 @@ def is_a_summary(ollama: Ollama, segment: Segment) -> list[str]:
     return [claim.text for claim in summary.bullets]
 
 
-def test_it_is_ready_and_tells_what_it_is(ollama: Ollama) -> None:
+def test_a_ready_model_describes_itself(ollama: Ollama) -> None:
     health = ollama.health()
     assert health.is_ready, health
     assert health.model in ollama.identity and health.window_tokens >= 2048

@@ -46,7 +46,7 @@ def test_refs_become_the_places_of_what_they_name() -> None:
 
 
 @pytest.mark.parametrize("persona", WRITERS)
-def test_whatever_stands_around_it_a_summary_is_read(
+def test_a_summary_is_found_within_any_text(
     persona: personas.Persona,
 ) -> None:
     summary = read(persona(PROMPT))
@@ -229,7 +229,7 @@ def test_no_reply_is_too_strange_to_be_read(text: str, is_whole: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "read"),
+    ("shown", "read"),
     [
         (0, 0.0),
         (0.7, 0.7),
@@ -241,7 +241,7 @@ def test_no_reply_is_too_strange_to_be_read(text: str, is_whole: bool) -> None:
     ],
 )
 def test_how_surprising_it_is_is_taken_if_it_is_a_share(
-    told: object, read: float | None
+    shown: object, read: float | None
 ) -> None:
-    said = {"bullets": [{"refs": [1], "text": "The tests pass."}], "surprise": told}
+    said = {"bullets": [{"refs": [1], "text": "The tests pass."}], "surprise": shown}
     assert replies.parse_reply(json.dumps(said), LOG).surprise == read

@@ -107,9 +107,9 @@ def test_a_decision_is_an_outcome_rather_than_a_commit() -> None:
     decided = replace(chosen, bullets=(reason, *chosen.bullets))
     assert texts(TocLevel.DAY, decided) == [f"How should we round? — {why} (done)"]
     assert rollup.summarize_children(TocLevel.DAY, [decided]).bullets[0].refs == (0, 2)
-    told = segment(0, "How should we round?", "The ledger rounds now.")
-    told = replace(told, bullets=(reason, *told.bullets))
-    assert texts(TocLevel.DAY, told)[0].startswith(
+    shown = segment(0, "How should we round?", "The ledger rounds now.")
+    shown = replace(shown, bullets=(reason, *shown.bullets))
+    assert texts(TocLevel.DAY, shown)[0].startswith(
         "How should we round? — The ledger rounds now."
     )
 

@@ -33,8 +33,8 @@ def said(
     return replace(made, tokens=tokens)
 
 
-def lengths(told: list[Event], rules: SegmentRules = RULES) -> list[int]:
-    return [len(run) for run in segmenter.split_events(told, rules)]
+def lengths(shown: list[Event], rules: SegmentRules = RULES) -> list[int]:
+    return [len(run) for run in segmenter.split_events(shown, rules)]
 
 
 def test_a_pause_of_exactly_thirty_minutes_does_not_end_a_segment() -> None:
@@ -120,13 +120,13 @@ def test_a_run_is_finished_after_its_end_or_a_long_pause() -> None:
             st.sampled_from(list(EventType)),
         ),
         max_size=40,
-        unique_by=lambda told: told[0],
+        unique_by=lambda shown: shown[0],
     )
 )
 def test_no_event_is_lost_and_every_segment_has_a_message(
-    told: list[tuple[int, int, EventType]],
+    shown: list[tuple[int, int, EventType]],
 ) -> None:
-    rows = sorted((said(*row) for row in told), key=lambda event: event.position)
+    rows = sorted((said(*row) for row in shown), key=lambda event: event.position)
     runs = segmenter.split_events(rows, RULES)
     assert all(any(event.is_message for event in run) for run in runs)
     kept = [event for run in runs for event in run]
@@ -173,9 +173,9 @@ def test_a_request_about_the_commit_starts_no_segment(text: str) -> None:
 def test_a_remainder_of_one_message_joins_its_neighbour() -> None:
     assert lengths(talk(FIX, DONE, COMMIT, NEXT)) == [4]
     assert lengths(talk(FIX, COMMIT, NEXT, DONE)) == [4]
-    told = talk(FIX, DONE, COMMIT, NEXT, DONE)
-    late = replace(told[-1], timestamp=told[-1].timestamp + timedelta(hours=2))
-    assert lengths([*told[:-1], late]) == [4, 1]
+    shown = talk(FIX, DONE, COMMIT, NEXT, DONE)
+    late = replace(shown[-1], timestamp=shown[-1].timestamp + timedelta(hours=2))
+    assert lengths([*shown[:-1], late]) == [4, 1]
 
 
 @pytest.mark.parametrize(

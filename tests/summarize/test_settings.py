@@ -26,14 +26,14 @@ def open_store(tmp_path: Path) -> Iterator[Callable[[], Workspace]]:
     opened: list[Workspace] = []
 
     def open_it() -> Workspace:
-        for house in opened:
-            house.stop()
+        for one in opened:
+            one.stop()
         opened.append(Workspace(in_home(tmp_path), Settings(store_time_zone="UTC")))
         return opened[-1]
 
     yield open_it
-    for house in opened:
-        house.stop()
+    for one in opened:
+        one.stop()
 
 
 @pytest.mark.parametrize(

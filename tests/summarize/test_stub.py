@@ -57,7 +57,7 @@ def test_another_window_loads_the_model_anew(stub: Stub) -> None:
     assert [window for _, window in stub.memory.loads] == [100, 200, 100]
 
 
-def test_it_thinks_unless_it_is_told_not_to() -> None:
+def test_the_stub_thinks_unless_switched_off() -> None:
     with run_stub(Model(capabilities=("completion", "thinking"))) as stub:
         for think, thinks in ((None, True), (False, False), (True, True)):
             more = {} if think is None else {"think": think}
@@ -89,7 +89,7 @@ def test_it_loads_and_lets_go_when_asked(stub: Stub) -> None:
     assert not stub.memory.loaded
 
 
-def test_the_stub_takes_its_time_where_it_is_told_to(stub: Stub) -> None:
+def test_the_stub_delays_on_request(stub: Stub) -> None:
     stub.pace = Pace(load_s=0.05, word_s=0.001)
     began = time.monotonic()
     ollama = Ollama(ModelOptions(stub.url))

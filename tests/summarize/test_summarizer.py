@@ -104,7 +104,7 @@ def test_a_long_segment_is_read_in_parts_and_merged(stub: Stub, asker: Asker) ->
     is_kept(stub)
 
 
-def test_it_tells_how_far_it_has_come(asker: Asker, segment: Segment) -> None:
+def test_progress_is_reported(asker: Asker, segment: Segment) -> None:
     asker.ollama().summarize_segment(segment)
     phases = [doing.phase for doing in asker.told]
     assert phases[:3] == [ModelPhase.LOADING, ModelPhase.READING, ModelPhase.WRITING]
@@ -434,8 +434,8 @@ def test_the_parts_of_a_log_are_judged_together(
     ollama = asker.ollama()
     summary = ollama.summarize_segment(segment_of(*LONG))
     assert summary.bullets and summary.generation.parts > 2
-    told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]
-    assert told == [0.0, 0.3] * (len(told) // 2)
+    shown = [one.body["options"]["temperature"] for one in stub.chats()[1:]]
+    assert shown == [0.0, 0.3] * (len(shown) // 2)
     verdicts["whole"] = "most of it is not supported"
     with pytest.raises(InvalidReplyError, match="most of it"):
         ollama.summarize_segment(segment_of(*LONG))

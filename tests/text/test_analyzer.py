@@ -164,11 +164,11 @@ def test_matching_terms_are_terms_of_the_text(text: str) -> None:
     held = analyzer.terms(text)
     other = analyzer.terms("write go child index run fly user token café the 会议")
     for wanted in (held, other, held[:1], held[-1:], []):
-        told = analyzer.matching_terms(text, wanted, [])
-        assert told == set(held) & set(wanted)
+        shown = analyzer.matching_terms(text, wanted, [])
+        assert shown == set(held) & set(wanted)
     for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
-        told = analyzer.matching_terms(text, [], [start])
-        assert told == {term for term in held if term.startswith(start)}
+        shown = analyzer.matching_terms(text, [], [start])
+        assert shown == {term for term in held if term.startswith(start)}
 
 
 @pytest.mark.parametrize(

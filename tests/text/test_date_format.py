@@ -102,7 +102,7 @@ def test_the_age_of_a_day_is_that_of_a_time_on_it(days: int) -> None:
         (timedelta(days=1000), "3 years ago"),
     ],
 )
-def test_an_age_is_told_in_the_words_of_a_question(back: timedelta, said: str) -> None:
+def test_an_age_is_written_in_words(back: timedelta, said: str) -> None:
     assert date_format.calendar_age(NOW - back, NOW, UTC) == said
 
 

@@ -478,9 +478,7 @@ def test_a_loose_time_beside_a_firm_one_says_nothing_more() -> None:
         ),
     ],
 )
-def test_what_was_understood_is_told_for_a_person_to_check(
-    text: str, said: str
-) -> None:
+def test_the_understood_time_is_shown(text: str, said: str) -> None:
     assert [one.label for one in read(text)] == [said]
 
 
@@ -567,7 +565,7 @@ def test_a_long_text_is_read_in_time_that_grows_with_it(text: str) -> None:
         ("between yesterday and 1 June 2025", "2025-06-01", "2026-11-21"),
     ],
 )
-def test_a_range_whose_later_end_is_told_first_is_meant_the_other_way_round(
+def test_a_range_may_be_written_with_the_later_end_first(
     text: str, start: str, end: str
 ) -> None:
     assert bounds(text) == [(start, end)]
@@ -602,7 +600,7 @@ def test_an_interval_of_two_times_is_read_exactly(
     assert bounds(text) == [(start, end)]
 
 
-def test_an_offset_is_told_from_a_range_of_times() -> None:
+def test_a_range_of_times_is_no_time_zone() -> None:
     (period,) = read("2024-01-18 10:02-05:00")
     assert period.start == datetime(2024, 1, 18, 14, 32, tzinfo=UTC)
 

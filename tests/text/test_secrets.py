@@ -40,12 +40,12 @@ class Label:
 
 def labels() -> Iterator[Label]:
     for line in LABELLED.read_text("utf-8").splitlines():
-        told = json.loads(line)
-        if "kind" in told:
-            secret = "".join(told["secret"])
-            yield Label(told["before"], secret, told["after"], told["kind"])
+        shown = json.loads(line)
+        if "kind" in shown:
+            secret = "".join(shown["secret"])
+            yield Label(shown["before"], secret, shown["after"], shown["kind"])
         else:
-            yield Label("".join(told["text"]), "", "", "")
+            yield Label("".join(shown["text"]), "", "", "")
 
 
 SECRET = [label for label in labels() if label.kind]
@@ -171,8 +171,8 @@ def test_an_unclosed_private_tag_starting_a_line_extends_to_the_end(
     ],
 )
 def test_an_unclosed_private_tag_within_a_line_is_ignored(text: str) -> None:
-    for told in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
-        assert redact(told) == secrets.RedactedText(told, ())
+    for shown in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
+        assert redact(shown) == secrets.RedactedText(shown, ())
 
 
 def test_an_ignored_private_tag_does_not_hide_a_real_one() -> None:
@@ -196,10 +196,10 @@ def test_all_spellings_of_private_tags_are_recognized(
     opening: str, closing: str
 ) -> None:
     text = f"a {opening}my diary{closing} b"
-    for told in (text, f'{{"a":"{text}"}}' if '"' not in text else json.dumps(text)):
-        assert redact(told).kinds == ("private",)
-        assert redact(told).text == told.replace(
-            f"{opening}my diary{closing}".replace('"', '"' if told == text else '\\"'),
+    for shown in (text, f'{{"a":"{text}"}}' if '"' not in text else json.dumps(text)):
+        assert redact(shown).kinds == ("private",)
+        assert redact(shown).text == shown.replace(
+            f"{opening}my diary{closing}".replace('"', '"' if shown == text else '\\"'),
             redaction_mark("private"),
         )
 
@@ -305,8 +305,8 @@ def test_a_key_glued_to_a_letter_or_split_by_an_invisible_one_is_found() -> None
     assert redact(f"x{token}").text == f"x{redaction_mark('github token')}"
     split = f"{token[:20]}\u200b{token[20:]}"
     assert redact(f"use {split}.").text == f"use {redaction_mark('github token')}."
-    told = json.dumps({"a": split})
-    assert json.loads(redact(told).text) == {"a": redaction_mark("github token")}
+    shown = json.dumps({"a": split})
+    assert json.loads(redact(shown).text) == {"a": redaction_mark("github token")}
 
 
 ANY_TEXT = st.text(max_size=400)

@@ -5,12 +5,12 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, describe_failures
 
 
-def test_of_a_full_disk_all_stages_are_told_in_one_sentence() -> None:
+def test_a_full_disk_is_reported_in_one_sentence() -> None:
     full = f"{DISK_FULL} (/srv/memory"
     failing = ("index", f"{full}/index)"), ("messages", f"{full})")
-    told = PipelineProgress("summarize", error=f"{full})", failing=failing)
+    shown = PipelineProgress("summarize", error=f"{full})", failing=failing)
     names = "indexing, indexing messages, summarizing"
-    assert str(describe_failures(told)) == f"✗ {names}: {DISK_FULL}.\n{RETRIES_ITSELF}"
+    assert str(describe_failures(shown)) == f"✗ {names}: {DISK_FULL}.\n{RETRIES_ITSELF}"
 
 
 def test_each_error_has_its_line_and_is_plain_text() -> None:

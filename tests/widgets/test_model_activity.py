@@ -69,7 +69,7 @@ def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
     assert status_line.describe_model(doing)[1] == "Llama-3.2-3B-Instru…: reading"
 
 
-def test_of_a_model_at_rest_nothing_is_said() -> None:
+def test_an_idle_model_shows_nothing() -> None:
     assert status_line.describe_model(ModelStatus()) == ("", "")
     assert status_line.describe_model(ModelStatus().with_health(READY)) == ("", "")
 
@@ -77,7 +77,7 @@ def test_of_a_model_at_rest_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     "condition", [c for c in ModelCondition if c is not ModelCondition.READY]
 )
-def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
+def test_a_missing_model_is_reported_if_one_is_expected(
     condition: ModelCondition,
 ) -> None:
     away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
@@ -122,7 +122,7 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
         ),
     ],
 )
-def test_who_wants_a_model_is_told_what_to_do(
+def test_a_missing_model_is_reported_with_what_to_do(
     health: ModelHealth, texts: tuple[str, str]
 ) -> None:
     wanted = ModelStatus(is_requested=True).with_health(health)
@@ -133,7 +133,7 @@ RESTING = ModelHealth(ModelCondition.RESTING, "its minutes are used", model="qwe
 UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 
-def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
+def test_a_pause_shows_its_length_and_the_pending_work() -> None:
     tired = replace(
         ModelStatus(was_ready=True).with_health(RESTING), paused_until=UNTIL, pending=16
     )

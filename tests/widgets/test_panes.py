@@ -26,8 +26,8 @@ def test_a_title_keeps_whole_words_and_whole_parts(
 
 
 def test_one_long_word_is_cut_where_the_room_ends() -> None:
-    told = panes.fit_title("/srv/attic/session.jsonl", "", 16)
-    assert told == ("/srv/attic/…", "")
+    shown = panes.fit_title("/srv/attic/session.jsonl", "", 16)
+    assert shown == ("/srv/attic/…", "")
 
 
 def test_what_matters_least_leaves_the_line_of_keys_first() -> None:

@@ -73,7 +73,7 @@ async def test_a_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:
 
 @pytest.mark.parametrize(("said", "is_colourless"), [("1", True), ("", False)])
 async def test_no_color_leaves_no_colour_and_every_mark(
-    full_house: Workspace,
+    full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
@@ -81,7 +81,7 @@ async def test_no_color_leaves_no_colour_and_every_mark(
     is_colourless: bool,
 ) -> None:
     monkeypatch.setenv("NO_COLOR", said)
-    app = app_of(full_house)
+    app = app_of(full_workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         await pilot.press("right")

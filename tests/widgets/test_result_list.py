@@ -57,7 +57,7 @@ def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
     assert len(shown_marks(row)) <= 2 * len(marks)
 
 
-def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
+def test_a_match_is_visible_however_deep_it_is() -> None:
     for lead in ("word " * 200, "评审会议" * 60, "x" * 500):
         text = f"{lead} the needle and what follows it {lead}"
         turn = ResultSnippet("you", marked(text, "needle"))
@@ -76,8 +76,8 @@ def test_lines_and_indents_of_what_was_said_run_on_with_their_marks() -> None:
 
 
 def test_markup_is_text() -> None:
-    told = drawn(MOMENTS[2], 138).plain
-    assert "[/b] 评审会议 list[int]" in told and "[red]x[/red]" in told
+    shown = drawn(MOMENTS[2], 138).plain
+    assert "[/b] 评审会议 list[int]" in shown and "[red]x[/red]" in shown
 
 
 def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
@@ -88,7 +88,7 @@ def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
 
 
 @pytest.mark.parametrize("width", [66, 78, 138])
-def test_a_row_tells_what_came_of_the_session_and_how_much_more_matches(
+def test_a_row_shows_the_outcome_and_the_number_of_further_matches(
     width: int,
 ) -> None:
     first, *rest = drawn(MOMENTS[0], width).plain.splitlines()
@@ -99,8 +99,8 @@ def test_a_row_tells_what_came_of_the_session_and_how_much_more_matches(
     assert "+38 in this session · excellent" in text
     # Not again what is shown anyway; nor where there are few lines.
     said = MOMENTS[0].outcome
-    told = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
-    assert "→" not in drawn(told, width).plain
+    shown = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
+    assert "→" not in drawn(shown, width).plain
     assert "→" not in drawn(MOMENTS[0], width, lines=1).plain
     # Without a state the row says what was found.
     assert drawn(MOMENTS[1], width).plain.splitlines()[0].endswith("  message")
@@ -114,10 +114,10 @@ def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
 
 
 def test_who_speaks_is_said_of_every_message() -> None:
-    told = result_list.to_results(
+    shown = result_list.to_results(
         replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
     )
-    row = drawn(told.hits[0], 138).plain
+    row = drawn(shown.hits[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 
@@ -144,7 +144,7 @@ def test_times_are_as_brief_as_the_present_allows(
     assert format_when(line, NOW, UTC) == words
 
 
-def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> None:
+def test_an_opened_message_has_its_matching_line_marked() -> None:
     text = "Hello.\n\nThe session is over.\nGoodbye."
     landing = JumpTarget("", event_id="x", snippet=marked(text, "session", "over"))
     assert landing.excerpt == "The session is over."
@@ -160,7 +160,7 @@ def hit(node_id: str, text: str, score: float, kind: HitKind = HitKind.NODE) -> 
     return Hit(kind, node_id, node_id, level, "", at, score, Snippet(text))
 
 
-def test_what_a_wide_node_repeats_stands_once_at_the_place_of_the_best() -> None:
+def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
     week, month = "toc:week:2024-W03", "toc:month:2024-01"
     hits = [
         hit("toc:day:2024-02-20", "Other.", 0.9),
@@ -192,7 +192,7 @@ def test_a_piece_of_work_is_known_by_its_name() -> None:
     )
 
 
-def test_of_citations_with_one_sentence_the_best_stands_alone() -> None:
+def test_only_the_best_of_equal_citations_is_listed() -> None:
     grip = HitKind.GRIP
     hits = [
         hit(SEGMENT, "The timeout was 600.", 0.8, grip),

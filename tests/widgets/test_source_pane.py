@@ -49,11 +49,11 @@ def lines(
 
 
 def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
-    told, at = lines("[/b] word " * 30, 80, before=(event("earlier", 1),))
-    assert told[at].startswith("▌ 10:05 you")
-    assert {line[0] for line in told[at:]} == {"▌", "┃"}
-    assert not any(line[0] in "▌┃" for line in told[:at])
-    assert "[/b] word" in told[at]
+    shown, at = lines("[/b] word " * 30, 80, before=(event("earlier", 1),))
+    assert shown[at].startswith("▌ 10:05 you")
+    assert {line[0] for line in shown[at:]} == {"▌", "┃"}
+    assert not any(line[0] in "▌┃" for line in shown[:at])
+    assert "[/b] word" in shown[at]
 
 
 def test_the_marked_words_are_what_is_brought_into_sight() -> None:
@@ -69,33 +69,33 @@ def test_the_marked_words_are_what_is_brought_into_sight() -> None:
 
 def test_no_line_is_wider_than_the_pane() -> None:
     for width in (20, 63, 64, 120):
-        told, _ = lines("a wörd 言葉 " * 40, width)
-        assert max(map(cell_len, told)) <= width
+        shown, _ = lines("a wörd 言葉 " * 40, width)
+        assert max(map(cell_len, shown)) <= width
 
 
-def test_in_a_slim_pane_the_speaker_stands_above_the_text() -> None:
-    told, at = lines("Do it.", 40)
-    assert told[at - 1 : at + 1] == ["┃ 10:05 you", "▌ Do it."]
+def test_a_narrow_pane_shows_the_speaker_above_the_text() -> None:
+    shown, at = lines("Do it.", 40)
+    assert shown[at - 1 : at + 1] == ["┃ 10:05 you", "▌ Do it."]
 
 
 def test_a_monstrous_event_says_how_much_more_there_is() -> None:
-    told, _ = lines("x" * 49_000_000, 80)
-    assert told[-1].endswith("… 49 MB more")
-    assert len(told) < 100
+    shown, _ = lines("x" * 49_000_000, 80)
+    assert shown[-1].endswith("… 49 MB more")
+    assert len(shown) < 100
 
 
 def test_a_tools_text_around_the_evidence_is_kept_short() -> None:
     tool = event("\n".join("abcdefghij"), 1, EventType.TOOL_RESULT)
-    told, at = lines("Do it.", 80, before=(tool,))
-    assert [line.strip()[-1] for line in told[1:6]] == [*"abcde"]
-    assert told[6].strip() == "… 10 characters more"
+    shown, at = lines("Do it.", 80, before=(tool,))
+    assert [line.strip()[-1] for line in shown[1:6]] == [*"abcde"]
+    assert shown[6].strip() == "… 10 characters more"
     assert at == 7
 
 
 def test_a_new_day_is_announced() -> None:
-    told, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
-    assert told[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
-    assert "Thu 18 Jan 2024 · 2 days ago" in told[2]
+    shown, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
+    assert shown[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
+    assert "Thu 18 Jan 2024 · 2 days ago" in shown[2]
 
 
 def test_a_source_that_cannot_be_read_leaves_its_place_between_its_neighbors() -> None:
@@ -130,15 +130,15 @@ def styled(lines: list[Content], style: str) -> str:
 
 def test_what_the_audit_quoted_is_marked_and_no_more_of_the_event() -> None:
     text = "\n\nLook here. The redirect drops the session cookie. Something else then."
-    told, _ = audited("The redirect dropped cookies", event(text, 5))
-    assert styled(told, MARKED) == "The redirect drops the session cookie."
-    assert styled(told, MATCHED) == "redirect drops cookie"
+    shown, _ = audited("The redirect dropped cookies", event(text, 5))
+    assert styled(shown, MARKED) == "The redirect drops the session cookie."
+    assert styled(shown, MATCHED) == "redirect drops cookie"
 
 
-def test_a_broad_bar_stands_beside_the_quoted_lines_alone() -> None:
+def test_only_quoted_lines_have_a_broad_bar() -> None:
     text = "First this.\nThe redirect drops the session cookie.\nThen that."
-    told, _ = audited("The redirect dropped cookies", event(text, 5))
-    assert [line.plain[0] for line in told[1:]] == ["┃", "▌", "┃"]
+    shown, _ = audited("The redirect dropped cookies", event(text, 5))
+    assert [line.plain[0] for line in shown[1:]] == ["┃", "▌", "┃"]
 
 
 def test_each_event_that_is_quoted_is_marked() -> None:
@@ -146,20 +146,20 @@ def test_each_event_that_is_quoted_is_marked() -> None:
     tools = (
         event(text, 5 + at, EventType.TOOL_RESULT) for at, text in enumerate(edits)
     )
-    told, _ = audited("Edited router.py, ledger.py", *tools)
-    assert "router.py" in styled(told, MARKED)
-    assert "ledger.py" in styled(told, MARKED)
+    shown, _ = audited("Edited router.py, ledger.py", *tools)
+    assert "router.py" in styled(shown, MARKED)
+    assert "ledger.py" in styled(shown, MARKED)
 
 
 def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
     text = f"{'Nothing of it. ' * 2000}The redirect drops cookies.{' Nor here.' * 2000}"
-    told, at = audited("The redirect drops cookies.", event(text, 5))
-    assert "redirect" in " ".join(line.plain for line in told[at : at + 2])
-    assert told[at].plain.startswith("▌")
-    assert "kB before" in told[1].plain
+    shown, at = audited("The redirect drops cookies.", event(text, 5))
+    assert "redirect" in " ".join(line.plain for line in shown[at : at + 2])
+    assert shown[at].plain.startswith("▌")
+    assert "kB before" in shown[1].plain
 
 
-def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
+def test_a_changed_text_has_no_marks_and_says_so() -> None:
     said = event("The redirect drops the session cookie.", 5)
     (verdict,) = claims.check_against_events(
         [DraftBullet("The redirect drops cookies")], [said]
@@ -185,7 +185,7 @@ def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> No
     assert styled(laid.split("\n"), MARKED) == "It is this."
 
 
-def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -> None:
+def test_markdown_is_styled_without_moving_characters() -> None:
     said = "## Plan\n**Fixed** the `mutex` in\n```py\nx = 1\n```\nand **more"
     own = event(said, 5)
     at = said.index("`mutex`")
@@ -205,7 +205,7 @@ def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -
     assert any(s.style == MARKED for s in tabbed.lay_out(200).spans)
 
 
-def test_an_excerpt_is_found_where_it_stands_word_for_word() -> None:
+def test_a_verbatim_excerpt_is_found() -> None:
     text = "First this. Then a mutex was added. Then that."
     start, end = find_excerpt(text, "Then a mutex was added.") or (0, 0)
     assert text[start:end] == "Then a mutex was added."

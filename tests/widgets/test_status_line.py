@@ -82,7 +82,7 @@ def test_where_there_is_room_all_is_said() -> None:
     )
 
 
-def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> None:
+def test_a_missing_requested_model_is_reported_with_the_work() -> None:
     away = ModelStatus(is_requested=True).with_health(
         ModelHealth(ModelCondition.OFFLINE)
     )

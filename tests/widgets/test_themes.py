@@ -63,7 +63,7 @@ def test_a_theme_names_every_colour_that_the_first_names(theme: Theme) -> None:
 
 
 @every_theme
-def test_text_can_be_read_on_all_it_stands_on(theme: Theme) -> None:
+def test_text_is_legible_on_every_background(theme: Theme) -> None:
     of, least = colours(theme), VERY_LEGIBLE if theme is CONTRAST else LEGIBLE
     for text, grounds in {
         "foreground": "background panel evidence-back block-cursor-blurred-background",

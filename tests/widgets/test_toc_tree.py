@@ -48,23 +48,23 @@ def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
 
 
 def test_a_line_fills_its_width_with_name_headline_count_and_mark() -> None:
-    told = drawn(line(TocLevel.YEAR, "Token refresh fixed"), 40)
-    assert told == "2024  Token refresh fixed       1,204   "
+    shown = drawn(line(TocLevel.YEAR, "Token refresh fixed"), 40)
+    assert shown == "2024  Token refresh fixed       1,204   "
 
 
 def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
     assert "…" in drawn(line(TocLevel.DAY, "A headline that goes on and on"), 30)
     assert "…" in drawn(line(TocLevel.DAY, "日本語の見出しはとても長いです"), 31)
     for width in range(16, 40):
-        told = drawn(line(TocLevel.DAY, "A headline that goes… on and on"), width)
-        assert "……" not in told
+        shown = drawn(line(TocLevel.DAY, "A headline that goes… on and on"), width)
+        assert "……" not in shown
 
 
 def test_a_live_segment_has_its_mark_before_the_time() -> None:
     live = line(TocLevel.SEGMENT, "Now", is_live=True)
-    told = drawn(replace(live, is_by_model=True), 30)
-    assert told.startswith("● 10:00  Now")
-    assert told.endswith("~")
+    shown = drawn(replace(live, is_by_model=True), 30)
+    assert shown.startswith("● 10:00  Now")
+    assert shown.endswith("~")
 
 
 def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
@@ -73,7 +73,7 @@ def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
     assert not drawn(live, 30, is_open=True).endswith("●")
 
 
-def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> None:
+def test_a_sparkline_is_shown_if_the_headline_keeps_its_room() -> None:
     busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
     assert drawn(busy, 50).endswith("fixed            ▂·▅█ 1,204   ")
     assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
@@ -94,8 +94,8 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
 def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
     status: NodeStatus, is_models: bool, mark: str
 ) -> None:
-    told = replace(line(TocLevel.DAY, "A"), status=status, is_by_model=is_models)
-    assert drawn(told, 30)[-2] == mark
+    shown = replace(line(TocLevel.DAY, "A"), status=status, is_by_model=is_models)
+    assert drawn(shown, 30)[-2] == mark
 
 
 def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
@@ -197,9 +197,9 @@ def test_time_and_settled_state_give_way_to_a_complete_name() -> None:
 def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> None:
     row = session("Login fails… after switching tabs", state="abandoned")
     for width in range(26, 60):
-        told = drawn_session(row, width)
-        assert told.endswith("  abandoned")
-        assert told.count("…") <= 2 and "……" not in told
+        shown = drawn_session(row, width)
+        assert shown.endswith("  abandoned")
+        assert shown.count("…") <= 2 and "……" not in shown
 
 
 def test_a_session_names_its_project_where_its_name_leaves_room() -> None:

@@ -91,6 +91,6 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
 
 
 def test_a_damaged_store_is_said_with_what_to_do() -> None:
-    told = format.error_text(StoreDamagedError("memory.db is damaged"))
-    assert told == "memory.db is damaged (run memtui doctor)"
+    shown = format.error_text(StoreDamagedError("memory.db is damaged"))
+    assert shown == "memory.db is damaged (run memtui doctor)"
     assert format.error_text(StoreBusyError("it is busy")) == "it is busy"

@@ -59,14 +59,14 @@ def here(machine: Machine) -> Machine:
 
 
 @EVERY
-def test_each_agent_is_told_what_to_run(client: Agent, here: Machine) -> None:
+def test_each_agent_gets_its_command(client: Agent, here: Machine) -> None:
     text = put(client.server, here).read_text("utf-8")
     said = tomllib.loads(text) if client is CODEX else json.loads(text)
     (held,) = said.values() if client is CODEX else [next(iter(said.values()))]
     server = held["memtui"]
     command = server["command"]
-    told = command if isinstance(command, list) else [command, *server["args"]]
-    assert told == COMMAND
+    output = command if isinstance(command, list) else [command, *server["args"]]
+    assert output == COMMAND
 
 
 @EVERY
@@ -132,10 +132,10 @@ def test_comments_in_opencodes_settings_stay_where_they_were(
     put(OPENCODE.server, here)
     grown = file.read_bytes().decode()
     comments = re.findall(r"(?s)(?:^|\s)(//[^\r\n]*|/\*.*?\*/)", text)
-    told = json.loads(json_edit.without_comments(grown))
-    assert told["mcp"].pop("memtui")["command"] == COMMAND
+    output = json.loads(json_edit.without_comments(grown))
+    assert output["mcp"].pop("memtui")["command"] == COMMAND
     before = json.loads(json_edit.without_comments(text))
-    assert told == {"mcp": {}} | before
+    assert output == {"mcp": {}} | before
     assert all(comment in grown for comment in comments)
     put(OPENCODE.server, here)
     assert file.read_bytes().decode() == grown
@@ -213,8 +213,8 @@ def test_what_a_person_has_set_for_the_server_stays(here: Machine) -> None:
         if client is CODEX:
             continue
         under = client.server.wanted(here)[0].key
-        told = {"command": "old", "enabled": False, "env": {"A": "1"}}
-        file = settled(client.server, here, json.dumps({under: {"memtui": told}}))
+        output = {"command": "old", "enabled": False, "env": {"A": "1"}}
+        file = settled(client.server, here, json.dumps({under: {"memtui": output}}))
         put(client.server, here)
         held = json.loads(file.read_text("utf-8"))[under]["memtui"]
         assert (held["enabled"], held["env"]) == (False, {"A": "1"})
@@ -239,7 +239,7 @@ A = "1" # set by hand
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_table_is_said_anew_where_it_stands(end: str, here: Machine) -> None:
+def test_a_renamed_table_is_reported_in_its_place(end: str, here: Machine) -> None:
     head, middle, tail = TOML.partition("[profiles")
     text = f"{head}{MIDST}{middle}{tail}".replace("\n", end)
     file = settled(CODEX.server, here, text)
@@ -332,8 +332,8 @@ def test_the_command_shows_asks_and_writes(
     run_memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
-    told = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
-    (codex,) = [one for one in told["servers"] if one["is_installed"]]
+    output = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
+    (codex,) = [one for one in output["servers"] if one["is_installed"]]
     assert codex["has_skill"] and codex["may_write"] and codex["is_current"]
     said = run_memtui(home, "mcp", "status", "codex").stdout
     assert "✓ Codex        installed, may write, with the skill" in said
@@ -364,8 +364,8 @@ def test_a_skill_is_seen_and_taken_out_whatever_became_of_the_settings(
     run_memtui(home, "mcp", "install", "gemini-cli", "--yes")
     file = person / ".gemini" / "settings.json"
     file.write_text("{\n  // mine\n}\n", "utf-8")
-    told = json_data(run_memtui(home, "mcp", "status", "--json", code=1).stdout)
-    (gemini,) = [one for one in told["servers"] if one["problem"]]
+    output = json_data(run_memtui(home, "mcp", "status", "--json", code=1).stdout)
+    (gemini,) = [one for one in output["servers"] if one["problem"]]
     assert gemini["has_skill"]
     run_memtui(home, "mcp", "uninstall", "--yes", code=1)
     assert list((person / ".gemini").iterdir()) == [file]
@@ -382,5 +382,5 @@ def test_a_folder_within_a_repository_is_of_its_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["mcp", "hooks"])
 def test_an_unknown_agent_is_refused(command: str, tmp_path: Path) -> None:
     for action in ("install", "status"):
-        told = run_memtui(tmp_path, command, action, "emacs", code=2)
-        assert "no agent is called 'emacs': claude-code" in told.stderr
+        output = run_memtui(tmp_path, command, action, "emacs", code=2)
+        assert "no agent is called 'emacs': claude-code" in output.stderr

@@ -47,8 +47,8 @@ def test_nothing_that_a_project_names_is_run(
     said = run_memtui(home, "doctor", code=1).stdout
     assert "./memtui-hook" in said
     status = "hooks", "status", "--project"
-    told = json_data(run_memtui(home, *status, "--json", code=1).stdout)
-    (hook,) = [one for one in told["hooks"] if one["is_installed"]]
+    shown = json_data(run_memtui(home, *status, "--json", code=1).stdout)
+    (hook,) = [one for one in shown["hooks"] if one["is_installed"]]
     assert hook["runs"] is None
     said = run_memtui(home, *status, code=1).stdout
     assert "it runs: ./memtui-hook" in said
@@ -106,12 +106,12 @@ def test_settings_that_are_no_file_are_not_opened(
     file.parent.mkdir(parents=True)
     make(file)
     home = tmp_path / "home"
-    told = run_memtui(home, "doctor", code=not is_project)
-    assert ("not a regular file" in told.stdout) is not is_project
+    shown = run_memtui(home, "doctor", code=not is_project)
+    assert ("not a regular file" in shown.stdout) is not is_project
     where = ["--project"] if is_project else []
     for action in ("status", "install"):
-        told = run_memtui(home, "hooks", action, "claude-code", *where, code=1)
-        assert "not a regular file" in told.stdout + told.stderr
+        shown = run_memtui(home, "hooks", action, "claude-code", *where, code=1)
+        assert "not a regular file" in shown.stdout + shown.stderr
     assert not stat.S_ISREG(file.stat().st_mode)
 
 
@@ -131,8 +131,8 @@ def test_a_device_that_settings_lead_to_stays_one(
     file.symlink_to(device)
     home = tmp_path / "home"
     words = "install", "claude-code", "--yes"
-    told = run_memtui(home, command, *words, code=1)
-    assert "not a regular file" in told.stderr
+    shown = run_memtui(home, command, *words, code=1)
+    assert "not a regular file" in shown.stderr
     assert stat.S_ISCHR(device.stat().st_mode)
     assert file.is_symlink()
 
@@ -142,8 +142,8 @@ def test_settings_without_end_are_not_read_whole(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     with file.open("wb") as opened:
         opened.truncate(MAX_SMALL_BYTES + 1)
-    told = run_memtui(tmp_path / "home", "hooks", "install", "claude-code", code=1)
-    assert "too large" in told.stderr
+    shown = run_memtui(tmp_path / "home", "hooks", "install", "claude-code", code=1)
+    assert "too large" in shown.stderr
 
 
 def test_a_file_with_a_second_name_is_not_written(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_a_file_with_a_second_name_is_not_written(tmp_path: Path) -> None:
     other = tmp_path / "dotfiles.json"
     other.hardlink_to(file)
     home = tmp_path / "home"
-    told = run_memtui(home, "hooks", "install", "claude-code", "--yes", code=1)
-    assert "second name" in told.stderr
+    shown = run_memtui(home, "hooks", "install", "claude-code", "--yes", code=1)
+    assert "second name" in shown.stderr
     assert file.samefile(other)
     assert other.read_text() == "{}"
     assert not (home / "hooks").exists()

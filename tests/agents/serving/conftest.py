@@ -33,22 +33,22 @@ class Agent:
         """Ask the client for anything."""
         return self._portal.call(wish, *words)
 
-    def call(self, tool: str, **told: Any) -> CallToolResult:
+    def call(self, tool: str, **shown: Any) -> CallToolResult:
         """Call a tool."""
-        answer: CallToolResult = self._portal.call(self.client.call_tool, tool, told)
+        answer: CallToolResult = self._portal.call(self.client.call_tool, tool, shown)
         return answer
 
-    def ask(self, tool: str, **told: Any) -> str:
+    def ask(self, tool: str, **shown: Any) -> str:
         """What a tool answers; it keeps within its budget."""
-        answer = self.call(tool, **told)
+        answer = self.call(tool, **shown)
         text = said(answer)
         assert not answer.is_error, text
-        assert estimate(text) <= told.get("max_tokens", DEFAULT_TOKENS)
+        assert estimate(text) <= shown.get("max_tokens", DEFAULT_TOKENS)
         return text
 
-    def fail(self, tool: str, **told: Any) -> str:
+    def fail(self, tool: str, **shown: Any) -> str:
         """Why a tool does not answer."""
-        answer = self.call(tool, **told)
+        answer = self.call(tool, **shown)
         text = said(answer)
         assert answer.is_error, text
         return text
@@ -91,11 +91,11 @@ def served(home: Path, *words: str) -> Iterator[Agent]:
 def filled(home: Path) -> Path:
     """A home with the history of ``tests/data``, summarized and indexed."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
-    house = Workspace(in_home(home), settings)
-    for _ in house.pipeline.importer().run([HISTORY]):
+    workspace = Workspace(in_home(home), settings)
+    for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.run_until_idle(lambda _: None) == []
-    house.stop()
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
     return home
 
 

@@ -36,7 +36,7 @@ ASKED = {"name": "search_memory", "arguments": {"query": "basket \ud83d"}}
 """A question with half a character, as clients leave one that cut texts."""
 
 
-def test_the_tools_are_told_as_they_were_agreed(agent: Agent) -> None:
+def test_the_tool_list_is_unchanged(agent: Agent) -> None:
     agreed = json.loads(GOLDEN.read_text("utf-8"))
     reading = [one for one in agreed if one["annotations"]["readOnlyHint"]]
     assert described(agent) == reading
@@ -56,14 +56,14 @@ def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
 
 
 def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
-    told = [
+    shown = [
         {name: one[name] for name in ("name", "description", "inputSchema")}
         for one in described(agent)
     ]
-    assert estimate(json.dumps(told)) < 3_500
+    assert estimate(json.dumps(shown)) < 3_500
     core = [
         one
-        for one in told
+        for one in shown
         if one["name"] in api.available_tools(with_writing=False, only_core=True)
     ]
     assert len(core) == 8
@@ -71,8 +71,8 @@ def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
 
 
 def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> None:
-    told = {str(one["name"]) for one in described(agent)}
-    assert told == {one.name for one in TOOLS if not one.is_writing}
+    shown = {str(one["name"]) for one in described(agent)}
+    assert shown == {one.name for one in TOOLS if not one.is_writing}
     with pytest.raises(MCPError, match="there is no tool"):
         agent.call("scheduler_pause")
 
@@ -90,8 +90,8 @@ def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
     run_memtui(tmp_path, "mcp", "install", "codex", "--tools", "all", "--yes")
     config = (tmp_path / ".codex" / "config.toml").read_text("utf-8")
     assert '"--tools=all"' in config
-    told = json_data(run_memtui(tmp_path, "mcp", "status", "--json").stdout)
-    (codex,) = [one for one in told["servers"] if one["is_installed"]]
+    shown = json_data(run_memtui(tmp_path, "mcp", "status", "--json").stdout)
+    (codex,) = [one for one in shown["servers"] if one["is_installed"]]
     assert codex["is_current"] and not codex["may_write"]
 
 
@@ -125,9 +125,9 @@ def test_the_contents_are_walked_from_the_years_down(agent: Agent) -> None:
 
 def test_a_time_in_words_is_browsed(agent: Agent) -> None:
     assert "toc:month:2024-01" in agent.ask("browse_time", when="January 2024")
-    told = agent.ask("get_events", when="2024-01-15", limit=3)
-    assert "user: Sessions time out" in told
-    token = re.search(r"token (\w{26})", told)
+    shown = agent.ask("get_events", when="2024-01-15", limit=3)
+    assert "user: Sessions time out" in shown
+    token = re.search(r"token (\w{26})", shown)
     assert token
     assert "Sessions time out" not in agent.ask(
         "get_events", when="2024-01-15", token=token[1]
@@ -178,10 +178,10 @@ def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
 
 
 def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
-    told = agent.ask("scheduler_status")
-    assert not told.startswith("<memory"), "its own words are not quoted"
-    assert "rollup_day" in told
-    assert "No memtui is at work" in told
+    shown = agent.ask("scheduler_status")
+    assert not shown.startswith("<memory"), "its own words are not quoted"
+    assert "rollup_day" in shown
+    assert "No memtui is at work" in shown
 
 
 @pytest.mark.parametrize("budget", [50, 80, 130, 300, 2_000])
@@ -199,8 +199,8 @@ def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
         "list_messages": {"session": "shop-1"},
         "scheduler_status": {},
     }
-    for tool, told in calls.items():
-        agent.ask(tool, max_tokens=budget, **told)
+    for tool, shown in calls.items():
+        agent.ask(tool, max_tokens=budget, **shown)
 
 
 def test_what_does_not_fit_is_said(agent: Agent) -> None:
@@ -226,19 +226,19 @@ def test_a_session_that_is_not_there_is_an_answer_too(
 ) -> None:
     for tool in ("list_messages", "get_session_meta", "get_events"):
         when = {"when": "2024"} if tool == "get_events" else {}
-        told = agent.ask(tool, session=session, **when)
-        assert "there is no session" in told
-        assert "list_sessions" in told
-        told = agent.ask(tool, session=session, max_tokens=50, **when)
-        assert "there is no session" in told
+        shown = agent.ask(tool, session=session, **when)
+        assert "there is no session" in shown
+        assert "list_sessions" in shown
+        shown = agent.ask(tool, session=session, max_tokens=50, **when)
+        assert "there is no session" in shown
 
 
 def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
     asked = {"when": "2024", "max_tokens": 2_000}
-    told = agent.ask("get_events", session="shop", **asked)
-    assert "any of 4 sessions" in told
-    assert "claude-code:shop-2" in told
-    assert "evt:" not in told
+    shown = agent.ask("get_events", session="shop", **asked)
+    assert "any of 4 sessions" in shown
+    assert "claude-code:shop-2" in shown
+    assert "evt:" not in shown
     assert "basket" in agent.ask("get_events", session="shop-1", **asked)
     all_of_it = agent.ask("get_events", session="shop-1", max_tokens=2_000)
     assert "basket" in all_of_it
@@ -247,7 +247,7 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "told", "says"),
+    ("tool", "shown", "says"),
     [
         ("expand_grip", {}, "usage: grip_id is missing"),
         ("get_node", {"node_id": 7}, "usage: node_id is text"),
@@ -267,9 +267,9 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
     ],
 )
 def test_what_cannot_be_answered_says_why(
-    agent: Agent, tool: str, told: dict[str, object], says: str
+    agent: Agent, tool: str, shown: dict[str, object], says: str
 ) -> None:
-    text = agent.fail(tool, **told)
+    text = agent.fail(tool, **shown)
     assert text.startswith(f"error {says}")
     assert "Hint: " in text
     assert estimate(text) < 300
@@ -335,8 +335,8 @@ def _read(agent: Agent, uri: str) -> str:
 
 def test_a_prompt_teaches_the_way(agent: Agent) -> None:
     (one,) = agent.get(agent.client.list_prompts).prompts
-    told = agent.get(agent.client.get_prompt, one.name, {"question": "Why Redis?"})
-    text = told.messages[0].content.text
+    shown = agent.get(agent.client.get_prompt, one.name, {"question": "Why Redis?"})
+    text = shown.messages[0].content.text
     assert "Why Redis?" in text
     named = set(re.findall(r"\b[a-z]+_[a-z_]+(?=\()", text))
     assert named <= {tool.name for tool in TOOLS}
@@ -412,10 +412,10 @@ def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as server:
         assert server.stdin and server.stdout and server.stderr
-        told = ""
+        shown = ""
         for line in lines:
-            told = line if isinstance(line, str) else json.dumps(VERSION | line)
-            server.stdin.write(f"{told}\n".encode())
+            shown = line if isinstance(line, str) else json.dumps(VERSION | line)
+            server.stdin.write(f"{shown}\n".encode())
         server.stdin.flush()
         answers = [json.loads(server.stdout.readline()) for _ in range(5)]
         codes = {a["id"]: a["error"]["code"] for a in answers if "error" in a}
@@ -423,7 +423,7 @@ def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
         (found,) = [a["result"] for a in answers if a["id"] == 4]
         assert not found["isError"]
         server.stdout.close()
-        server.stdin.write(f"{told}\n".encode())
+        server.stdin.write(f"{shown}\n".encode())
         server.stdin.close()
         assert server.wait(30) == 0
         assert server.stderr.read() == b""

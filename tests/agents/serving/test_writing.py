@@ -47,8 +47,8 @@ class Caller:
 
 
 @pytest.fixture
-def caller(full_house: Workspace) -> Caller:
-    return Caller(full_house)
+def caller(full_workspace: Workspace) -> Caller:
+    return Caller(full_workspace)
 
 
 def begun(text: str) -> str:
@@ -64,11 +64,11 @@ def texts() -> list[str]:
 
 
 def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
-    told = caller.call(
+    shown = caller.call(
         "new_session", title="A walrus plan", cwd="/home/ada/zoo", timestamp=AT
     )
-    assert "when memtui next runs" in told
-    session = begun(told)
+    assert "when memtui next runs" in shown
+    session = begun(shown)
     assert session.startswith("mcp:")
     for _ in range(2):
         caller.call(
@@ -94,8 +94,8 @@ def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
     assert facts.session.title == "A walrus plan"
     assert facts.session.message_count == 1
     assert "herring" in caller.call("search_sessions", query="herring")
-    told = caller.call("get_events", when="20 February 2024", session=session)
-    assert "system: (session start)" in told
+    shown = caller.call("get_events", when="20 February 2024", session=session)
+    assert "system: (session start)" in shown
 
 
 def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(
@@ -104,10 +104,10 @@ def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(
     session = begun(caller.call("new_session"))
 
     def say(name: str, text: str) -> None:
-        told = {"session": session, "role": "user", "text": text}
+        shown = {"session": session, "role": "user", "text": text}
         # Each is asked of a server that has just been started.
-        Caller(caller.workspace).call("append_message", **told, message_id=name)
-        tool = told | {"event_type": "tool_result", "tool_use_id": name}
+        Caller(caller.workspace).call("append_message", **shown, message_id=name)
+        tool = shown | {"event_type": "tool_result", "tool_use_id": name}
         del tool["role"]
         Caller(caller.workspace).call("ingest_event", **tool)
 
@@ -137,23 +137,23 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(caller: Caller) ->
     for word in ("platypus", "ornithorhynchus"):
         assert "shop-1" in caller.call("search_sessions", query=word)
         for tool in ("search_sessions", "search_memory"):
-            told = caller.call(tool, query=word)
-            (line,) = re.findall(r"^\d\.\d\d (?:evt|toc):.*$", told, re.MULTILINE)
+            shown = caller.call(tool, query=word)
+            (line,) = re.findall(r"^\d\.\d\d (?:evt|toc):.*$", shown, re.MULTILINE)
             assert float(line[:4]) >= 0.8
-            assert word in told.partition(line[5:9])[2]
+            assert word in shown.partition(line[5:9])[2]
         routed = routing.route(caller.workspace, word)
         assert routed.head["band"] == "excellent"
-        told = caller.call("retrieve_memory", query=word)
-        assert re.search(r"score: (?:1\.00|0\.[89])", told)
-        assert word in told
-        (cite,) = re.findall(r"\[((?:evt|grip):[\w:]+)\]", told)
+        shown = caller.call("retrieve_memory", query=word)
+        assert re.search(r"score: (?:1\.00|0\.[89])", shown)
+        assert word in shown
+        (cite,) = re.findall(r"\[((?:evt|grip):[\w:]+)\]", shown)
         assert "EXCERPT" in caller.call("expand_grip", grip_id=cite)
 
 
 def test_a_session_that_was_just_begun_can_be_called_something(caller: Caller) -> None:
-    told = caller.call("new_session", timestamp=AT)
-    assert "Quoted from past conversations" not in told
-    session = begun(told)
+    shown = caller.call("new_session", timestamp=AT)
+    assert "Quoted from past conversations" not in shown
+    session = begun(shown)
     caller.call("set_session_title", session=session, title="An aardvark")
     caller.call(
         "append_message", session=session, role="user", text="Ants", timestamp=AT
@@ -174,7 +174,7 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "told", "says"),
+    ("tool", "shown", "says"),
     [
         ("append_message", {"role": "system"}, "role is one of user, assistant"),
         ("append_message", {"text": " "}, "text is empty"),
@@ -190,33 +190,33 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
     ],
 )
 def test_what_cannot_be_kept_says_why(
-    house: Workspace, tool: str, told: dict[str, object], says: str
+    workspace: Workspace, tool: str, shown: dict[str, object], says: str
 ) -> None:
     usual: dict[str, object] = {"session": "mcp:s1", "role": "user", "text": "x"}
-    caller = Caller(house)
-    assert says in caller.fail(tool, **usual | told)
+    caller = Caller(workspace)
+    assert says in caller.fail(tool, **usual | shown)
     assert caller.fail("ingest_event", session="mcp:s1", event_type="user_message")
-    assert not list((house.paths.spool / "new").glob("*"))
+    assert not list((workspace.paths.spool / "new").glob("*"))
 
 
 def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
     caller: Caller,
 ) -> None:
     for name in ("walrus-1", "walrus-2", "seal-1"):
-        told = caller.call(
+        shown = caller.call(
             "append_message", session=f"mcp:{name}", role="user", text="Herring."
         )
-        assert "Added to a new session of that name" in told
+        assert "Added to a new session of that name" in shown
     caller.work()
     message = {"role": "user", "text": "More."}
-    told = caller.fail("append_message", session="mcp:walrus", **message)
-    assert "any of 2" in told
-    assert "Hint: give one of these whole" in told
+    shown = caller.fail("append_message", session="mcp:walrus", **message)
+    assert "any of 2" in shown
+    assert "Hint: give one of these whole" in shown
     assert "is incomplete" in caller.fail(
         "append_message", session="mcp:seal", **message
     )
-    told = caller.call("append_message", session="mcp:walrus-1", **message)
-    assert "begins with it" not in told
+    shown = caller.call("append_message", session="mcp:walrus-1", **message)
+    assert "begins with it" not in shown
 
 
 def test_only_the_first_event_of_a_session_is_said_to_begin_it(
@@ -227,8 +227,8 @@ def test_only_the_first_event_of_a_session_is_said_to_begin_it(
     assert is_new in caller.call("ingest_event", session="mcp:s1", **event)
     for text in ("More.", "And more."):
         again = event | {"text": text}
-        told = caller.call("ingest_event", session="mcp:s1", **again)
-        assert "Added." in told and is_new not in told
+        shown = caller.call("ingest_event", session="mcp:s1", **again)
+        assert "Added." in shown and is_new not in shown
     message = {"role": "assistant", "text": "Here it is."}
     assert is_new not in caller.call("append_message", session="mcp:s1", **message)
     # The same name of another agent is another session.
@@ -238,15 +238,15 @@ def test_only_the_first_event_of_a_session_is_said_to_begin_it(
     assert len(texts()) == before + 5
 
 
-def test_a_session_that_is_not_kept_has_no_title(house: Workspace) -> None:
-    caller = Caller(house)
-    told = caller.fail("set_session_title", session="mcp:s1", title="x")
-    assert "no session" in told
-    assert "list_sessions()" in told
-    told = caller.fail("set_session_title", session="mcp:s1", title="x" * 201)
-    assert "usage: title has more than 200 characters" in told
-    told = caller.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
-    assert "summary has more than 2,000 characters" in told
+def test_a_session_that_is_not_kept_has_no_title(workspace: Workspace) -> None:
+    caller = Caller(workspace)
+    shown = caller.fail("set_session_title", session="mcp:s1", title="x")
+    assert "no session" in shown
+    assert "list_sessions()" in shown
+    shown = caller.fail("set_session_title", session="mcp:s1", title="x" * 201)
+    assert "usage: title has more than 200 characters" in shown
+    shown = caller.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
+    assert "summary has more than 2,000 characters" in shown
     with pytest.raises(MemtuiError):
         resolve_filters.find_session("mcp:s1")
 
@@ -256,11 +256,11 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
 ) -> None:
     home = tmp_path / "home"
     with served(home, "--allow-write", "--tools=all") as agent:
-        told = described(agent)
+        shown = described(agent)
         if not GOLDEN.exists():
-            GOLDEN.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-        assert told == json.loads(GOLDEN.read_text("utf-8"))
-        assert [one["name"] for one in told] == [one.name for one in TOOLS]
+            GOLDEN.write_text(json.dumps(shown, indent=1) + "\n", "utf-8")
+        assert shown == json.loads(GOLDEN.read_text("utf-8"))
+        assert [one["name"] for one in shown] == [one.name for one in TOOLS]
         assert "walrus" not in agent.ask("teleport", query="walrus")
         session = begun(agent.ask("new_session"))
         for role in ("user", "assistant"):
@@ -275,10 +275,10 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
 def test_a_summary_goes_with_what_is_forgotten_of_its_session(caller: Caller) -> None:
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.work()
-    house = caller.workspace
+    workspace = caller.workspace
     known = sessions.get_details(*resolve_filters.find_session("shop-1"))
     first = sessions.list_messages(known, limit=1).turns[0].event
-    forget = Forget(house.paths, house.zone, lambda: datetime.now(UTC))
+    forget = Forget(workspace.paths, workspace.zone, lambda: datetime.now(UTC))
     forget.run(TombstoneKind.EVENT, [first.event_id])
     caller.work()
     assert (

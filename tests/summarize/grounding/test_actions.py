@@ -112,8 +112,8 @@ def run(*calls: tuple[str, str, bool]) -> list[Event]:
     ]
 
 
-def of_events(bullet: str, told: list[Event]) -> Support:
-    return claims.check_against_events([DraftBullet(bullet)], told)[0].support
+def of_events(bullet: str, shown: list[Event]) -> Support:
+    return claims.check_against_events([DraftBullet(bullet)], shown)[0].support
 
 
 def test_failure_of_an_event_follows_from_its_metadata() -> None:
@@ -142,7 +142,7 @@ def test_a_message_that_looks_like_a_tool_call_is_not_one() -> None:
 
 
 def test_a_command_can_prove_an_edit_or_a_deletion() -> None:
-    told = run(("Bash", "Bash: sed -i s/a/b/ conf.toml && rm old.toml\n", False))
-    assert of_events("Edited conf.toml", told) is Support.SUPPORTED
-    assert of_events("Deleted old.toml", told) is Support.SUPPORTED
-    assert of_events("Wrote new.toml", told) is not Support.SUPPORTED
+    shown = run(("Bash", "Bash: sed -i s/a/b/ conf.toml && rm old.toml\n", False))
+    assert of_events("Edited conf.toml", shown) is Support.SUPPORTED
+    assert of_events("Deleted old.toml", shown) is Support.SUPPORTED
+    assert of_events("Wrote new.toml", shown) is not Support.SUPPORTED

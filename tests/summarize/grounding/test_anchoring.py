@@ -113,11 +113,11 @@ def test_a_composed_bullet_gets_a_grip_for_each_part() -> None:
 
 def test_a_bullet_of_many_parts_keeps_the_most_important_grips() -> None:
     files = [f"notes{place}.py" for place in range(6)]
-    told = [f"Edit: {file}\nupdated" for file in files]
+    shown = [f"Edit: {file}\nupdated" for file in files]
     rare = "Bash: zeppelin hangar mooring\ndone"
     bullet = f"Edited {', '.join(files)}; ran zeppelin hangar mooring"
-    found = anchored(bullet, texts=[*told, rare])[0]
-    run = conversation([*told, rare])
+    found = anchored(bullet, texts=[*shown, rare])[0]
+    run = conversation([*shown, rare])
     starts = [grip.event_id_start for grip in found]
     assert len(starts) == anchoring.MAX_ANCHORS
     assert run[6].event_id in starts

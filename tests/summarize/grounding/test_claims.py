@@ -316,11 +316,11 @@ def test_quotes_are_always_verbatim(texts: list[str], bullet: str) -> None:
     for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
         found = grounding_claims.check_bullet(claim, source)
         for quote in found.quotes:
-            told = texts[quote.index][quote.start : quote.end]
+            shown = texts[quote.index][quote.start : quote.end]
             digest = hashlib.blake2b(
-                told.encode("utf-8", "replace"), digest_size=HASH_BYTES
+                shown.encode("utf-8", "replace"), digest_size=HASH_BYTES
             )
-            assert told
+            assert shown
             assert quote.text_hash == digest.hexdigest()
         assert 0.0 <= found.features.covered <= 1.0 + 1e-9
 
@@ -381,9 +381,9 @@ def test_a_name_or_two_words_are_enough_to_check(bullet: str) -> None:
     ],
 )
 def test_nearly_counts_as_negation(text: str, bullet: str) -> None:
-    for said, told in ((text, bullet), (bullet, text)):
-        found = verdict(told, texts=[said])
-        assert found.features.negation_differs, (said, told)
+    for said, shown in ((text, bullet), (bullet, text)):
+        found = verdict(shown, texts=[said])
+        assert found.features.negation_differs, (said, shown)
     assert verdict(bullet, texts=[bullet]).support is Support.SUPPORTED
 
 

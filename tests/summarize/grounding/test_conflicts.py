@@ -165,8 +165,8 @@ def test_a_pronoun_may_stand_for_an_identifier() -> None:
         (ASSISTANT, "mail-02, because of rsync."),
         (USER, "Let's upgrade it at the weekend. Greta will be on call."),
     )
-    told = "At the weekend mail-02 will be upgraded, with Greta on call."
-    assert verdict(told, source).support is Support.SUPPORTED
+    shown = "At the weekend mail-02 will be upgraded, with Greta on call."
+    assert verdict(shown, source).support is Support.SUPPORTED
 
 
 def test_success_is_not_supported_by_a_call_that_failed() -> None:

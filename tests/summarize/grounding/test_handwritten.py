@@ -4,7 +4,7 @@ from benchmarks import handwritten
 from memtui.model.verdicts import Support
 
 
-def test_false_and_true_bullets_are_told_apart() -> None:
+def test_false_and_true_bullets_are_distinguished() -> None:
     found = list(handwritten.verdicts())
     false = [one.support for bullet, one in found if not bullet.is_true]
     true = [one.support for bullet, one in found if bullet.is_true]
