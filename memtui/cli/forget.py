@@ -42,7 +42,9 @@ def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
         "--list", action="store_true", help="list what was forgotten so far"
     )
-    parser.add_argument("--undo", action="store_true", help="allow to import it again")
+    parser.add_argument(
+        "--undo", action="store_true", help="allow it to be imported again"
+    )
     add_dry_run(parser)
 
 

@@ -63,10 +63,15 @@ GROUPS = {
         Subcommand("export", "backup", "write all events as JSON lines"),
     ),
     "Agents": (
-        Subcommand("call", "ask", "call a tool of the agents, or list the tools"),
+        Subcommand(
+            "call", "ask", "call one of memtui's tools for agents, or list them"
+        ),
         Subcommand("mcp", "mcp", "serve MCP, or register the server with agents"),
         Subcommand(
-            "serve", "serve", "serve the tools of agents over HTTP", has_json=False
+            "serve",
+            "serve",
+            "serve memtui's tools for agents over HTTP",
+            has_json=False,
         ),
     ),
     "Maintenance": (

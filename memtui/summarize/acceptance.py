@@ -347,8 +347,9 @@ def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
         case BulletKind.OUTCOME:
             return others.support is Support.UNSUPPORTED
         case BulletKind.LEFT_OPEN:
-            is_users = user.support is Support.SUPPORTED is not others.support
-            return is_users and not source.ends_with_user
+            is_by_user = user.support is Support.SUPPORTED
+            is_by_others = others.support is Support.SUPPORTED
+            return is_by_user and not is_by_others and not source.ends_with_user
         case _:
             return False
 
