@@ -987,8 +987,18 @@ def _read_candidates(
         (json.dumps(sorted(masks)),),
     )
     return {
-        row[0]: Candidate._make((*row[:4], _ROLES[row[4]], *row[5:], masks[row[0]]))
-        for row in rows
+        rowid: Candidate(
+            rowid,
+            event,
+            conversation,
+            position,
+            _ROLES[code],
+            length,
+            session,
+            total,
+            masks[rowid],
+        )
+        for rowid, event, conversation, position, code, length, session, total in rows
     }
 
 

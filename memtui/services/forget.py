@@ -103,7 +103,8 @@ class Forget:
             matcher = self._add_tombstones(
                 kind, resolve(kind, words, self._zone, to_ms(self._clock()))
             )
-            return self._describe(matcher, is_dry_run=True)
+            hook_files = delete_from_spool(self._spool, matcher, is_dry_run=True)
+            return _describe_selected(hook_files)
 
     def run(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
         """Forget what the user names.
@@ -148,7 +149,8 @@ class Forget:
     def _delete(self, matcher: "SpoolMatcher") -> ForgetResult:
         deletion.overwrite_deleted()
         with schema.unlocked_events():
-            forgotten = self._describe(matcher, is_dry_run=False)
+            hook_files = delete_from_spool(self._spool, matcher, is_dry_run=False)
+            forgotten = _describe_selected(hook_files)
             deletion.delete_derived(self._zone, to_ms(self._clock()))
             sources = deletion.list_source_sessions() | matcher.sessions
             deletion.delete()
@@ -175,20 +177,20 @@ class Forget:
         deletion.select(named)
         return SpoolMatcher(added, _list_needles(kind, added))
 
-    def _describe(self, matcher: "SpoolMatcher", *, is_dry_run: bool) -> ForgetResult:
-        segments, nodes = deletion.find_derived()
-        hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
-        titles, count = deletion.list_session_titles(MAX_TITLES)
-        counts = deletion.count()
-        return ForgetResult(
-            counts=counts,
-            segments=segments,
-            nodes=nodes,
-            hook_files=hook_files,
-            sessions=count,
-            titles=tuple(titles),
-            forks=tuple(deletion.list_forks()),
-        )
+
+def _describe_selected(hook_files: int) -> ForgetResult:
+    """Describe what is selected for deletion, and so many hook files."""
+    segments, nodes = deletion.find_derived()
+    titles, sessions = deletion.list_session_titles(MAX_TITLES)
+    return ForgetResult(
+        counts=deletion.count(),
+        segments=segments,
+        nodes=nodes,
+        hook_files=hook_files,
+        sessions=sessions,
+        titles=tuple(titles),
+        forks=tuple(deletion.list_forks()),
+    )
 
 
 class _RollBack(Exception):

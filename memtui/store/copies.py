@@ -178,7 +178,9 @@ def _find_without_route(
         "SELECT fingerprint, id, route, session_id, at_ms FROM events e"
         f" WHERE {condition} AND NOT {copies} AND c.route = ?2)"
         f" AND fingerprint IN ({', '.join('?' * len(prints))})",
-        *(number, route, *prints),
+        number,
+        route,
+        *prints,
     ):
         yield key, StoredEvent(*columns)
 

@@ -369,7 +369,9 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
     at_ms: int | None = fetch_value(
         f"SELECT at_ms FROM events WHERE session_id = ? AND at_ms BETWEEN ? AND ?"
         f" AND {IS_MESSAGE} ORDER BY at_ms DESC LIMIT 1",
-        *(number, start_ms, end_ms),
+        number,
+        start_ms,
+        end_ms,
     )
     return at_ms
 
@@ -401,7 +403,11 @@ def thoughts_between(
     rows = fetch(
         f"{SELECT_THOUGHTS} WHERE t.session_id = ? AND t.at_ms BETWEEN ? AND ?"
         " AND t.subagent = coalesce(?, t.subagent) ORDER BY t.at_ms, t.id LIMIT ?",
-        *(number, start_ms, end_ms, subagent, -1 if limit is None else limit),
+        number,
+        start_ms,
+        end_ms,
+        subagent,
+        -1 if limit is None else limit,
     )
     return [to_thought(row) for row in rows]
 

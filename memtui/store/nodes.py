@@ -344,7 +344,10 @@ def list_children(
     rows = fetch_dicts(
         f"{_SELECT_SHOWN} WHERE {condition} AND {is_in_scope}"
         f" {_NEWEST_FIRST} LIMIT ? OFFSET ?",
-        *(*values, *of_scope, limit, offset),
+        *values,
+        *of_scope,
+        limit,
+        offset,
     )
     return list(map(_to_entry, rows))
 
@@ -354,7 +357,8 @@ def _list_shown(condition: str, *values: object, limit: int = -1) -> list[str]:
     return fetch_column(
         "SELECT n.node_id FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
         f" WHERE {condition} {_NEWEST_FIRST} LIMIT ?",
-        *(*values, limit),
+        *values,
+        limit,
     )
 
 

@@ -76,7 +76,8 @@ def add_sessions(numbers: Iterable[int]) -> None:
     execute(
         "INSERT INTO outbox (action, subject_id, at_ms, session)"
         f" SELECT ?, '', updated_ms, id FROM sessions WHERE id {IN_JSON}",
-        *(INDEX_SESSION, json.dumps(sorted(numbers))),
+        INDEX_SESSION,
+        json.dumps(sorted(numbers)),
     )
 
 
@@ -88,7 +89,8 @@ def list_changed_sessions(limit: int) -> list[ChangedSession]:
     rows = fetch(
         "SELECT session, min(at_ms), max(id) FROM outbox WHERE action = ?"
         " GROUP BY session ORDER BY session LIMIT ?",
-        *(UPDATE_TOC, limit),
+        UPDATE_TOC,
+        limit,
     )
     return [ChangedSession(*row) for row in rows]
 

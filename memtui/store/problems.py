@@ -156,7 +156,9 @@ def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
             "INSERT INTO redactions (kind, count, last_ms) VALUES (?, ?, ?)"
             " ON CONFLICT (kind) DO UPDATE SET count = count + excluded.count,"
             " last_ms = excluded.last_ms",
-            *(kind, number, now_ms),
+            kind,
+            number,
+            now_ms,
         )
 
 

@@ -50,7 +50,8 @@ def list_segments(now_ms: int, limit: int) -> list[str]:
     return fetch_column(
         f"SELECT node_id {_WAITING} AND {is_due('model_retry_ms', now_ms)}"
         f" {_EASIEST_FIRST}",
-        *(TocLevel.SEGMENT, limit),
+        TocLevel.SEGMENT,
+        limit,
     )
 
 
@@ -62,7 +63,9 @@ def list_parents(
         f"SELECT node_id {_WAITING} AND start_ms < ? AND NOT is_dirty AND NOT is_live"
         f" AND {is_due('model_retry_ms', now_ms)} AND NOT {_HAS_UNTRIED_CHILD}"
         f" {_EASIEST_FIRST}",
-        *(level, before_ms, limit),
+        level,
+        before_ms,
+        limit,
     )
 
 
@@ -111,5 +114,6 @@ def add_outdated(summarizer_prefix: str) -> int:
         " (SELECT node_id FROM (SELECT node_id, summarizer, max(version)"
         " FROM node_versions WHERE is_by_model GROUP BY node_id)"
         " WHERE substr(summarizer, 1, ?) <> ?)",
-        *(len(summarizer_prefix), summarizer_prefix),
+        len(summarizer_prefix),
+        summarizer_prefix,
     )

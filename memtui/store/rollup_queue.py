@@ -49,7 +49,8 @@ def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
         "UPDATE nodes SET is_dirty = 1, retry_ms = ?1"
         " WHERE (NOT is_dirty OR (attempts = 0 AND retry_ms > ?1))"
         f" AND node_id {IN_JSON.replace('?', '?2')}",
-        *(start_ms, json.dumps(list(names))),
+        start_ms,
+        json.dumps(list(names)),
     )
 
 
@@ -76,7 +77,9 @@ def list_due(
     return fetch_column(
         "SELECT node_id FROM nodes WHERE is_dirty = 1 AND level = ? AND start_ms > ?"
         f" AND {is_due('retry_ms', now_ms)} ORDER BY start_ms LIMIT ?",
-        *(level, -(2**62) if after_ms is None else after_ms, limit),
+        level,
+        -(2**62) if after_ms is None else after_ms,
+        limit,
     )
 
 

@@ -35,7 +35,8 @@ def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
         " projects FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
         " WHERE n.level = 'day' AND n.start_ms >= ? AND n.start_ms < ?"
         " ORDER BY n.start_ms",
-        *(start_ms, end_ms),
+        start_ms,
+        end_ms,
     )
     days = [
         CalendarDay(
@@ -120,7 +121,8 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
         " sum(subagent_events), sum(is_live), group_concat(DISTINCT agents),"
         f" group_concat(DISTINCT projects) {_SEGMENTS} AND {condition}"
         " GROUP BY n.parent_id",
-        *(*days, *values),
+        *days,
+        *values,
     )
     return {
         day: ScopeShare(
@@ -240,7 +242,8 @@ def _read_children(names: Sequence[str], scope: Scope) -> activity.ChildCounts:
     condition, values = scopes.segment_condition(scope)
     for parent_id, child, start_ms, messages in fetch(
         f"{_SELECT_PARTS} WHERE n.parent_id {IN_JSON} AND {condition}",
-        *(json.dumps(list(names)), *values),
+        json.dumps(list(names)),
+        *values,
     ):
         children.setdefault(parent_id, []).append((child, start_ms, messages))
     return children
@@ -283,7 +286,8 @@ def read_segments(scope: Scope, days: DayRange) -> dict[str, list[TocNode]]:
         "SELECT n.parent_id, n.node_id, n.start_ms, latest_id, end_ms, headline,"
         " keywords, agents, projects, segments, events, messages, subagent_events"
         f" {_SEGMENTS} AND {condition} ORDER BY n.parent_id, n.start_ms, n.node_id",
-        *(*days, *values),
+        *days,
+        *values,
     )
     bullets = nodes.read_plain_bullets([version for _, _, _, version, *_ in found])
     segments: dict[str, list[TocNode]] = {}

@@ -91,7 +91,8 @@ def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
     found = fetch_column(
         "SELECT n.node_id FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
         f" WHERE n.node_id {IN_JSON} AND {condition}",
-        *(json.dumps(node_ids), *values),
+        json.dumps(node_ids),
+        *values,
     )
     return set(found)
 
@@ -100,7 +101,8 @@ def list_session_segments(session_prefix: str, limit: int) -> list[str]:
     return fetch_column(
         "SELECT g.id FROM segments g JOIN sessions s ON s.id = g.session_id"
         " WHERE s.name >= ? AND s.name < ? ORDER BY g.start_ms DESC, g.id LIMIT ?",
-        *(*prefix_range(session_prefix), limit),
+        *prefix_range(session_prefix),
+        limit,
     )
 
 

@@ -138,7 +138,9 @@ def find_nearest(number: int, at_ms: int) -> str | None:
     found = fetch_column(
         "SELECT id FROM segments WHERE session_id = ?"
         " ORDER BY max(start_ms - ?, ? - end_ms, 0), start_ms DESC LIMIT 1",
-        *(number, at_ms, at_ms),
+        number,
+        at_ms,
+        at_ms,
     )
     return found[0] if found else None
 

@@ -350,7 +350,9 @@ def _list_page(
     rows = fetch(
         f"{_select_sql()} WHERE {condition}"
         f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
-        *(*values, limit, offset),
+        *values,
+        limit,
+        offset,
     )
     return [from_row(_make_row(row)) for row in rows]
 

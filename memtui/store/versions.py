@@ -135,7 +135,8 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
         "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"
         f" WHERE v.node_id {IN_JSON} AND v.id < ? AND v.status = 'provisional'"
         " AND NOT v.is_by_model AND v.id <> n.latest_id",
-        *(json.dumps(node_ids), first_row),
+        json.dumps(node_ids),
+        first_row,
     )
     bullets = f"SELECT id FROM bullets WHERE version_id {IN_JSON}"
     for sql in (
@@ -176,7 +177,8 @@ def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
     found = fetch(
         "SELECT id, rejection FROM node_versions WHERE node_id = ? AND is_by_model"
         " AND input_hash = ? ORDER BY version DESC LIMIT 1",
-        *(node_id, input_hash),
+        node_id,
+        input_hash,
     )
     return (found[0][0], found[0][1]) if found else None
 
@@ -338,7 +340,8 @@ def request(node_id: str, now_ms: int) -> bool:
         "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0,"
         " requested_ms = CASE requested_ms WHEN 0 THEN ? ELSE requested_ms END"
         " WHERE node_id = ?",
-        *(now_ms, node_id),
+        now_ms,
+        node_id,
     )
     if changed:
         outbox.add_nodes([node_id], now_ms)

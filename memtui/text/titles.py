@@ -529,6 +529,7 @@ def _cut_at_clause(text: str, limit: int) -> str:
 
 
 def drop_unbalanced(text: str) -> str:
+    """Remove unpaired quotes and brackets."""
 
     def drop_last(mark: str) -> str:
         """Cut the text before a mark, or remove it if too little would be left."""

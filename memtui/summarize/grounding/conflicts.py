@@ -22,11 +22,11 @@ NOT_DONE = "asked or planned, not done"
 OTHER_SPEAKER = "said or done by somebody else"
 OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
-NO_SUCCESS = "a success that the source does not tell"
-NO_FAILURE = "a failure that the source does not tell"
-NEW_ORDER = "an order that the source does not tell"
-NEW_DEED = "a deed that the source does not tell"
-NEW_CAUSE = "a cause that the source does not tell"
+NO_SUCCESS = "a success that the source does not report"
+NO_FAILURE = "a failure that the source does not report"
+NEW_ORDER = "an order that the source does not give"
+NEW_ACTION = "an action that the source does not mention"
+NEW_CAUSE = "a cause that the source does not give"
 NO_LONGER = "the opposite later in the source"
 
 _SUCCEEDS = re.compile(
@@ -198,7 +198,7 @@ def tells_plan_as_done(
     return is_planned and all(stems.isdisjoint(one) for one in same.values())
 
 
-_DEEDS = frozenset(
+_ACTIONS = frozenset(
     stem(word)
     for word in word_set("""
     approve cancel commit crash delete deploy detail fail fix hide install merge migrate
@@ -206,19 +206,19 @@ _DEEDS = frozenset(
     test verify
     """)
 )
-"""Stems of verbs of deeds that a source names if it tells of them."""
+"""Stems of verbs of actions with consequences, which a source names."""
 
 _FAILURES = frozenset({stem("fail"), stem("crash"), stem("reject")})
 """Those that a source may express with a "not"."""
 
 
-def tells_new_deed(bullet: str, source: str) -> bool:
-    """Return whether a bullet tells a deed with consequences, and the source has no
-    such verb."""
+def claims_new_action(bullet: str, source: str) -> bool:
+    """Return whether a bullet claims an action with consequences, and the source has
+    no such verb."""
     claimed = {
         one.stem
         for one in _verbs(bullet, is_by_user=False)
-        if one.is_told and one.is_done and one.stem in _DEEDS
+        if one.is_told and one.is_done and one.stem in _ACTIONS
     } - negation.denied_stems(bullet)
     if not claimed:
         return False
@@ -229,7 +229,7 @@ def tells_new_deed(bullet: str, source: str) -> bool:
     return any(stems.isdisjoint({one, *SYNONYMS.get(one, ())}) for one in claimed)
 
 
-def tells_other_pair(
+def pairs_names_otherwise(
     bullet: str, sentences: Sequence[str], names: Sequence[str]
 ) -> bool:
     """Return whether a clause of a bullet has two names of which each is in a clause of
@@ -274,8 +274,8 @@ _REASON = re.compile(
 )
 
 
-def tells_new_cause(bullet: str, source: str) -> bool:
-    """Return whether a bullet tells a cause and no word of its source links two
+def claims_new_cause(bullet: str, source: str) -> bool:
+    """Return whether a bullet gives a cause, and no word of its source links two
     things."""
     return bool(_CAUSE.search(bullet)) and not _REASON.search(source)
 

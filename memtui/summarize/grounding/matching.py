@@ -96,11 +96,11 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         and source.shows_code(passage.text_index)
     ):
         found.append(conflicts.NO_FAILURE)
-    if conflicts.tells_other_pair(text, sentences, find_details(text)):
+    if conflicts.pairs_names_otherwise(text, sentences, find_details(text)):
         found.append(conflicts.EXCHANGED)
-    if conflicts.tells_new_deed(text, quoted):
-        found.append(conflicts.NEW_DEED)
-    if conflicts.tells_new_cause(text, quoted):
+    if conflicts.claims_new_action(text, quoted):
+        found.append(conflicts.NEW_ACTION)
+    if conflicts.claims_new_cause(text, quoted):
         found.append(conflicts.NEW_CAUSE)
     if conflicts.is_no_longer_so(text, source.texts[passage.text_index + 1 :]):
         found.append(conflicts.NO_LONGER)
@@ -188,7 +188,7 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         hard = tuple(one for one in hard if not _is_asked(one, text, quoted, asked))
     missing = missing_details(text, hard, passage, source)
     if missing:
-        missing = _not_said_nearby(text, missing, passage, source)
+        missing = _missing_nearby(text, missing, passage, source)
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
@@ -329,7 +329,7 @@ def missing_details(
     synonyms = (same for one in passage.matched for same in SYNONYMS.get(one, ()))
     shared = {*passage.matched, *synonyms}
     named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
-    others = _not_the_doers(bullet, sentences)
+    others = _wrong_doers(bullet, sentences)
     words = {*tokens, *analyzer.words(bullet)}
     return tuple(
         token
@@ -362,7 +362,7 @@ MIN_NEARBY_TERMS = 2
 """A sentence that adds a name shares as many other terms with the bullet."""
 
 
-def _not_said_nearby(
+def _missing_nearby(
     bullet: str, missing: Sequence[str], passage: Passage, source: PassageIndex
 ) -> tuple[str, ...]:
     """Return the missing details that no sentence nearby says of the same thing.
@@ -386,14 +386,14 @@ def _not_said_nearby(
         terms = set(analyzer.query_terms(_clause_with(token, bullet)))
         terms.difference_update(analyzer.query_terms(token))
         terms |= {same for one in terms for same in SYNONYMS.get(one, ())}
-        said = [
+        related = [
             one
             for one in near
             if len(terms.intersection(analyzer.terms(one))) >= MIN_NEARBY_TERMS
         ]
-        is_said = any(not _lacks(bullet, token, one, terms, source) for one in said)
+        is_found = any(not _lacks(bullet, token, one, terms, source) for one in related)
         is_of_another = is_number and token in in_passage
-        if rivals or is_of_another or not is_said:
+        if rivals or is_of_another or not is_found:
             left.append(token)
     return tuple(left)
 
@@ -414,7 +414,7 @@ def _lacks(
 _DONE_BY = re.compile(r"\b(\w+) by ([A-Z][a-z]+)\b")
 
 
-def _not_the_doers(bullet: str, sentences: Sequence[str]) -> set[str]:
+def _wrong_doers(bullet: str, sentences: Sequence[str]) -> set[str]:
     """Return the names of those who, by a bullet, did what a clause of the source says
     of somebody else: "added by Ada", where Ada reviewed it."""
     clauses = [

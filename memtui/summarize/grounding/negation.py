@@ -75,7 +75,8 @@ _INSTEAD = re.compile(r"\b(?:instead of|rather than)\b")
 """Negations of what follows that a source may word otherwise."""
 
 _IMPLICIT = re.compile(
-    r"\b(?:remov\w*|delet\w*|dropp\w*|gone|stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
+    r"\b(?:remov\w*|delet\w*|dropp\w*|gone|stop(?:s|ped)?|prevent\w*|avoid\w*"
+    r"|eliminat\w*|lack\w*|missing|absent"
     r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|still|stay\w*|remain\w*"
     r"|un[a-z]+ed|instead of|rather than)\b|(?<![\w.])0(?= )"
 )
