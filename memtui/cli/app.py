@@ -72,7 +72,7 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def _open_demo(context: Context, folder: Path) -> "Workspace":
-    """Open a made-up memory in a temporary folder."""
+    """Open made-up conversations in a temporary folder."""
     from memtui import demo
 
     settings = replace(context.settings, store_path="")

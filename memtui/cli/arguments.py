@@ -125,7 +125,8 @@ def add_max_tokens(parser: Parser) -> None:
         parser,
         "--max-tokens",
         None,
-        "for agents: an answer of at most N tokens, with stored text in a fence",
+        "for agents: an answer of at most N tokens, in which stored text is marked as"
+        " data, not instructions",
         minimum=replies.MIN_TOKENS,
         maximum=replies.MAX_TOKENS,
     )

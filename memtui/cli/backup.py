@@ -1,4 +1,4 @@
-"""``backup``, ``restore`` and ``export``: the memory as one file."""
+"""``backup``, ``restore`` and ``export``: the store as one file."""
 
 import os
 import shlex
@@ -165,9 +165,9 @@ def _comparison(
 ) -> list[str]:
     lines = [f"{file}: {_describe(info)}."]
     if damage:
-        lines.append(f"The memory now cannot be read: {damage}.")
+        lines.append(f"The store now cannot be read: {damage}.")
     elif before:
-        lines.append(f"The memory now: {_describe(before)}.")
+        lines.append(f"The store now: {_describe(before)}.")
     return lines
 
 

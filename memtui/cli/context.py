@@ -96,7 +96,7 @@ class Context:
             paths, settings = self.paths, self.settings
             if not create and (missing := self.missing_store()):
                 message = (
-                    f"there is no memory in {missing} yet; memtui import creates it"
+                    f"there is no store in {missing} yet; memtui import creates it"
                 )
                 if not or_empty:
                     raise StoreError(message)

@@ -30,20 +30,25 @@ def add_options(parser: Parser, command: str) -> None:
         add_dry_run(parser, with_yes=False)
         return
     parser.add_argument(
-        "kind", nargs="?", choices=[kind.value for kind in tombstones.NAMED]
+        "kind",
+        nargs="?",
+        choices=[kind.value for kind in tombstones.NAMED],
+        help="what to forget",
     )
     parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
         help="ids of events, [AGENT:]SESSION names, names or folders of projects, or"
-        " one date",
+        " the date before which everything is forgotten",
     )
     parser.add_argument(
         "--list", action="store_true", help="list what was forgotten so far"
     )
     parser.add_argument(
-        "--undo", action="store_true", help="allow it to be imported again"
+        "--undo",
+        action="store_true",
+        help="allow what was forgotten to be imported again",
     )
     add_dry_run(parser)
 

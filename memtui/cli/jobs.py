@@ -8,7 +8,7 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser, add_number
 from memtui.cli.context import Context
 from memtui.errors import UsageError
-from memtui.model.jobs import Job, JobRun, find_job, find_jobs
+from memtui.model.jobs import ALL_JOBS, Job, JobRun, find_job, find_jobs
 from memtui.model.quantities import plural
 from memtui.services import jobs
 from memtui.services.jobs import LIMIT, REASONS, JobStatus
@@ -20,17 +20,22 @@ DONE = {"pause": "paused", "resume": "resumed", "run": "requested"}
 
 def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="pause NAME… | resume NAME… | run NAME… | history [NAME]",
-        help="what to do with which jobs, or all; default: list them",
+        "action",
+        nargs="?",
+        default="list",
+        choices=("list", *DONE, "history"),
+        help="list jobs with their next runs (the default); pause them until they are"
+        " resumed; run them once, now; print the history of their runs",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"{', '.join(Job)}, or {ALL_JOBS}"
     )
     text = f"how many runs history prints (default {LIMIT})"
     add_number(parser, "--limit", LIMIT, text, minimum=1)
 
 
 def run(args: Namespace, context: Context) -> int:
-    action, *names = args.words or ["list"]
+    action, names = args.action, args.names
     with context.workspace() as workspace:
         if action == "list" and not names:
             return _list_jobs(args, workspace)
@@ -43,8 +48,7 @@ def run(args: Namespace, context: Context) -> int:
         known = ", ".join(Job)
         raise UsageError(f"name the jobs: memtui jobs {action} NAME…|all: {known}")
     raise UsageError(
-        "use memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
-        " jobs run NAME…|all | jobs history [NAME]"
+        f"{action} takes {'one name at most' if action == 'history' else 'no names'}"
     )
 
 

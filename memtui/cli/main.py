@@ -27,10 +27,13 @@ class Subcommand(NamedTuple):
     module: str
     help: str
     has_json: bool = True
+    details: str = ""
+    """Further sentences for its own help."""
 
 
 GROUPS = {
     "Read": (
+        Subcommand("toc", "ask", "print the table of contents"),
         Subcommand("show", "show", "print a node and its children"),
         Subcommand("expand", "show", "print the events behind a bullet"),
         Subcommand("sessions", "show", "list sessions with outcomes, the latest first"),
@@ -40,12 +43,19 @@ GROUPS = {
     ),
     "Search": (
         Subcommand("search", "ask", "search messages and summaries"),
-        Subcommand("ask", "ask", "answer a question from the memory"),
-        Subcommand("toc", "ask", "print the table of contents"),
+        Subcommand(
+            "ask",
+            "ask",
+            "find the summaries and messages that answer a question",
+            details="It goes by the dates and words of the question, asks no model, and"
+            " says how certain the result is.",
+        ),
     ),
     "Capture": (
         Subcommand("import", "work", "import past sessions"),
-        Subcommand("sources", "sources", "choose whose transcripts are watched"),
+        Subcommand(
+            "sources", "sources", "list agents, or choose whose transcripts are watched"
+        ),
         Subcommand("hooks", "hooks", "install hooks that report agents' events"),
         Subcommand("work", "work", "run the background work without the app"),
         Subcommand("jobs", "jobs", "list, pause, resume or run the jobs of the model"),
@@ -56,10 +66,16 @@ GROUPS = {
         Subcommand(
             "regenerate", "versions", "ask the model for a new version of a node"
         ),
-        Subcommand("forget", "forget", "delete events, sessions or projects for good"),
+        Subcommand(
+            "forget",
+            "forget",
+            "delete events, sessions, projects, or all before a date",
+            details="What is deleted here is gone for good. It also stays out of later"
+            " imports, until --undo allows it to be imported again from its files.",
+        ),
         Subcommand("redact", "forget", "remove secrets from everything that is stored"),
-        Subcommand("backup", "backup", "copy the memory into one file"),
-        Subcommand("restore", "backup", "replace the memory with a backup"),
+        Subcommand("backup", "backup", "copy the store into one file"),
+        Subcommand("restore", "backup", "replace the store with a backup"),
         Subcommand("export", "backup", "write all events as JSON lines"),
     ),
     "Agents": (
@@ -81,7 +97,7 @@ GROUPS = {
         Subcommand("config", "config", "print the settings, or write a file of them"),
         Subcommand("tokens", "config", "download what exact token counts need"),
         Subcommand("web", "web", "open the app in a browser", False),
-        Subcommand("demo", "app", "open the app with a made-up memory", False),
+        Subcommand("demo", "app", "open the app with made-up conversations", False),
     ),
 }
 """The commands as ``memtui --help`` lists them."""
@@ -143,7 +159,7 @@ def read(words: Sequence[str]) -> argparse.Namespace:
     args.json, args.max_tokens = False, None
     parser = Parser(
         prog=f"memtui {command.name}".rstrip(),
-        description=f"{command.help[:1].upper()}{command.help[1:]}.",
+        description=f"{command.help[:1].upper()}{command.help[1:]}. {command.details}",
     )
     module = import_module(f"memtui.cli.{command.module}")
     module.add_options(parser, command.name)

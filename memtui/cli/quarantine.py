@@ -28,10 +28,15 @@ MAX_REASONS = 3
 
 def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="list | show NAME… | retry NAME… | drop NAME…",
-        help="what to do with which entries of the list; default: list them",
+        "action",
+        nargs="?",
+        default="list",
+        choices=("list", "show", "retry", "drop"),
+        help="list the entries (the default); show their content; retry to store it;"
+        " drop it for good",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="entries, as they are listed"
     )
     parser.add_argument("--all", action="store_true", help="retry or drop all")
     add_dry_run(parser)
@@ -41,7 +46,7 @@ def add_options(parser: Parser, command: str) -> None:
 def run(args: Namespace, context: Context) -> int:
     # Hooks may have left something before there is a store.
     with context.workspace(create=context.paths.spool.exists()) as workspace:
-        action, *names = args.words or ["list"]
+        action, names = args.action, args.names
         if action == "list" and not names:
             return _list_entries(args, workspace)
         if action == "show" and names:
@@ -54,14 +59,12 @@ def run(args: Namespace, context: Context) -> int:
         raise UsageError(
             "list takes no names; to print some entries: memtui quarantine show NAME…"
         )
-    if action in ("show", "retry", "drop") and not (names and args.all):
-        every = "" if action == "show" else ", or --all"
-        raise UsageError(
-            f"name the entries: memtui quarantine {action} NAME…{every};"
-            " memtui quarantine list prints their names"
-        )
+    if names:
+        raise UsageError(f"{action} takes names or --all, not both")
+    every = "" if action == "show" else ", or --all"
     raise UsageError(
-        "use memtui quarantine list | show NAME… | retry NAME…|--all | drop NAME…|--all"
+        f"name the entries: memtui quarantine {action} NAME…{every};"
+        " memtui quarantine list prints their names"
     )
 
 

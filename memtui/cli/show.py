@@ -39,7 +39,9 @@ def add_options(parser: Parser, command: str) -> None:
         add_max_tokens(parser)
     elif command == "expand":
         parser.add_argument(
-            "grip_id", metavar="GRIP_ID", help="a grip, as show prints them"
+            "grip_id",
+            metavar="GRIP_ID",
+            help="a source of a bullet, as show prints it: grip:…",
         )
         for side in ("before", "after"):
             add_number(parser, f"--{side}", 3, f"events {side} it (default 3)")

@@ -187,7 +187,11 @@ def test_a_wrong_command_line_is_reported_in_the_envelope(
 def test_what_can_not_be_meant_is_a_wrong_command_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (["jobs", "pause", "nosuch"], ["jobs", "fly"], ["quarantine", "x"]):
+    for words in (
+        ["jobs", "pause", "nosuch"],
+        ["jobs", "list", "segments"],
+        ["quarantine", "retry", "x", "--all"],
+    ):
         assert main.main(["--home", str(home), *words, "--json"]) == 2
         error = json.loads(capsys.readouterr().out)["error"]
         assert (error["code"], error["hint"][-6:]) == ("usage", "--help")

@@ -57,11 +57,11 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
 
 def test_a_question_makes_no_memory(tmp_path: Path) -> None:
     output = run_memtui(tmp_path / "typo" / "deep", "toc")
-    assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
+    assert f"no store in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
         said = run_separately(tmp_path / "typo", *changing, code=1).stderr
-        assert "there is no memory in" in said
+        assert "there is no store in" in said
     run_memtui(tmp_path / "typo", "sources")
     assert list(tmp_path.iterdir()) == []
 

@@ -211,7 +211,7 @@ def test_a_person_is_shown_what_is_replaced_by_what(home: Path, tmp_path: Path) 
     said, shown = run_with_answer(home, "restore", str(file), answer="n")
     assert said == "Nothing was done.\n"
     assert f"{file}: 44 events in 6 sessions" in shown
-    assert "The memory now: 33 events in 5 sessions" in shown
+    assert "The store now: 33 events in 5 sessions" in shown
     assert events(home) == 33
 
 
@@ -251,7 +251,7 @@ def test_a_backup_is_looked_at_without_changing_anything(
     assert claim.acquire()
     output = run_memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
     assert output[0].startswith(f"{file}: 44 events in 6 sessions")
-    assert output[1].startswith("The memory now: ")
+    assert output[1].startswith("The store now: ")
     claim.release()
     raw = bytearray(file.read_bytes())
     raw[8192:12288] = b"?" * 4096

@@ -175,8 +175,8 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         (("run", "rollup_day", "x"), f"there is no job 'x': {NAMES}"),
         (("history", "x"), f"there is no job 'x': {NAMES}"),
         (("resume",), f"name the jobs: memtui jobs resume NAME…|all: {NAMES}"),
-        (("stop", "all"), "use memtui jobs | jobs pause NAME…"),
-        (("history", "segments", "rollup_day"), "use memtui jobs"),
+        (("stop", "all"), "invalid choice: 'stop'"),
+        (("history", "segments", "rollup_day"), "history takes one name at most"),
     ],
 )
 def test_what_cannot_be_meant_is_said_with_what_can(

@@ -110,9 +110,9 @@ def test_dismissing_is_confirmed_and_reported(home: Path) -> None:
         (("show", "nobody"), "memtui quarantine list names all"),
         (("show",), "name the entries: memtui quarantine show NAME…; memtui"),
         (("drop",), "name the entries: memtui quarantine drop NAME…, or --all;"),
-        (("retry", "2.json", "--all"), "use memtui quarantine list"),
+        (("retry", "2.json", "--all"), "retry takes names or --all, not both"),
         (("list", "2.json"), "list takes no names"),
-        (("frobnicate",), "use memtui quarantine list"),
+        (("frobnicate",), "invalid choice: 'frobnicate'"),
     ],
 )
 def test_what_is_not_understood_does_nothing(
