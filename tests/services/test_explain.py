@@ -70,8 +70,7 @@ def bullet(text: str, *refs: int) -> Bullet:
         (
             "The redirect drops the session cookie in 3 of 12 tests because Anna"
             " complained.",
-            "weak: not in the source: “Anna” and “complained”; a cause that the source"
-            " does not give",
+            "weak: not in the source: “Anna” and “complained”",
         ),
         ("Kubernetes pods restart.", "unsupported: nothing like it is in the source"),
     ],

@@ -34,9 +34,8 @@ from memtui.summarize import tool_actions
 from memtui.summarize.grounding import conflicts, matching, negation
 from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text import analyzer
-from memtui.text.stopwords import STOP_WORDS
 
-GROUNDING_VERSION = "audit-8"
+GROUNDING_VERSION = "audit-9"
 """Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4
@@ -301,10 +300,6 @@ class EventPassages(PassageIndex):
     def role_of(self, text_index: int) -> EventRole | None:
         return self.events[text_index].role
 
-    def shows_code(self, text_index: int) -> bool:
-        action = find_actions(self)[text_index]
-        return action.verb in ("Edited", "Wrote", "Read") and not action.is_failed
-
     def is_followed_by_change(self, text_index: int) -> bool:
         at = text_index + 1
         if at < len(self.texts) and _AGREES.match(self.texts[at]):
@@ -467,9 +462,6 @@ _CONTINUATION = re.compile(
 
 _ELLIPSIS = "…"
 
-_COMMAND_WORDS = ("go", "just", "do", "yes")
-"""Stop words that are commands, too."""
-
 _FILE_KINDS = ("edited", "wrote", "read", "deleted")
 
 
@@ -531,7 +523,7 @@ def check_action_claims(
     searched = partial(_Source, source, text_indexes=text_indexes)
     if _COMMIT_CLAIM.match(text):
         return _check_commits(text, searched())
-    if failed and not _is_prose(failed["name"]):
+    if failed:
         return _check_failure(text, failed["name"], failed["error"] or "", searched())
     if done and _is_action_claim(done):
         return _check_actions(text, searched())
@@ -545,11 +537,6 @@ def _is_action_claim(done: re.Match[str]) -> bool:
         return True
     bare = objects.rstrip(".")
     return kind == "executed" or (" " not in bare and bool(matching.find_details(bare)))
-
-
-def _is_prose(name: str) -> bool:
-    first = analyzer.fold(name.split(" ", 1)[0])
-    return first in STOP_WORDS and first not in _COMMAND_WORDS
 
 
 def _check_actions(text: str, source: _Source) -> Verdict:
@@ -599,7 +586,7 @@ def _named_objects(kind: str, part: str) -> list[str]:
             for one in _CONTINUATION.split(bare)
             if " " not in one.strip("`") and matching.find_details(one)
         ]
-    return [] if _is_prose(bare) or " " in bare != part else [bare]
+    return [] if " " in bare != part else [bare]
 
 
 def _find_proof(kind: str, name: str, source: _Source) -> Verdict | None:

@@ -23,11 +23,8 @@ OTHER_SPEAKER = "said or done by somebody else"
 OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
 NO_SUCCESS = "a success that the source does not report"
-NO_FAILURE = "a failure that the source does not report"
 NEW_ORDER = "an order that the source does not give"
 NEW_ACTION = "an action that the source does not mention"
-NEW_CAUSE = "a cause that the source does not give"
-NO_LONGER = "the opposite later in the source"
 
 _SUCCEEDS = re.compile(
     r"\b(?:pass(?:e[sd])?|succe\w+|works?|worked|(?:is|are|was|were|been)"
@@ -107,12 +104,6 @@ _AUXILIARIES = word_set("am be been being get gets have has had is are was were 
 
 _BEFORE_ADJECTIVES = word_set("the a an this these its their no being")
 """Words after which a participle does not tell what happened: "the corrected bill"."""
-
-_INVARIABLE = word_set("cut hit let put quit read reset run set shut split spread")
-"""Verbs whose participle is like their base form."""
-
-_DOERS = word_set("i we they you did do does")
-"""Words before the bare form of a verb; after others it may be a noun."""
 
 _REQUESTS = frozenset(
     stem(word)
@@ -257,29 +248,6 @@ def _names_in(clause: str, names: Sequence[str]) -> set[str]:
     }
 
 
-_FAILS = re.compile(r"\b(?:fail(?:ed|s)|broke|crash(?:ed|es))\b", re.IGNORECASE)
-
-
-def claims_failure(bullet: str) -> bool:
-    """Return whether a bullet says that something failed."""
-    statement = _QUESTION.sub("", bullet)
-    return bool(_FAILS.search(statement)) and not negation.has_negation(bullet)
-
-
-_CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to)\b", re.IGNORECASE)
-_REASON = re.compile(
-    r"\b(?:because|since|due|caus\w+|as|thanks|so|therefore|thus|hence|too|why|reason\w*"
-    r"|for|to|otherwise|which|that)\b|[:;–—(]",
-    re.IGNORECASE,
-)
-
-
-def claims_new_cause(bullet: str, source: str) -> bool:
-    """Return whether a bullet gives a cause, and no word of its source links two
-    things."""
-    return bool(_CAUSE.search(bullet)) and not _REASON.search(source)
-
-
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
     found: list[_Verb] = []
@@ -310,7 +278,6 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
             if root.endswith(("ll", "y")):  # "cancelled", "try"
                 root = root[:-1] + ("i" if root[-1] == "y" else "")
             is_past = word.endswith("ed") or is_again or is_irregular(word)
-            is_past |= word in _INVARIABLE and previous in _AUXILIARIES
             if is_by_user and starts and not is_past and root in _REQUESTS:
                 governed = _REACH_WORDS
             is_present = word.endswith("s") and root != word
@@ -320,8 +287,7 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
             is_idea = starts and word.endswith("ing") and not is_going_on
             is_open_verb = is_question or is_open or is_idea
             is_done = not is_open_verb and (is_free or not governed)
-            is_bare = not is_free and not is_past and not word.endswith("ing")
-            is_noun = is_bare and previous not in _DOERS
+            is_noun = not is_free and not is_past and not word.endswith("ing")
             is_told = is_past or (is_present and previous == "now")
             is_told &= previous not in _BEFORE_ADJECTIVES
             found.append(_Verb(root, is_told, is_done, is_noun))
@@ -361,19 +327,6 @@ _DIRECTIONS = tuple(
         (True, r"\bafter\b"),
     )
 )
-
-_AT_END = re.compile(
-    r"(?P<other>[^.;:!?\n]+),? and (?P<last>[^.;:!?\n]+?)"
-    r" (?:before(?:hand)?|first)\b(?=\s*(?:[.;:!?]|$))",
-    re.IGNORECASE,
-)
-"""An order of which the earlier side comes last: "drop it, and save it before"."""
-
-_NEXT = re.compile(
-    r"(?P<other>[^.;:!?\n]+)[.;!] (?:Next|Then|Afterwards|After that|Later)\b"
-    r"(?P<last>[^.;:!?\n]+)"
-)
-"""An order of two sentences."""
 
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
 
@@ -438,15 +391,6 @@ def _find_sides(text: str) -> Iterator[_Sides]:
             second = frozenset(analyzer.query_terms(right)[:_SIDE_WORDS])
             if first and second:
                 yield (second, first) if is_swapped else (first, second)
-    for pattern, earlier, later in (
-        (_AT_END, "last", "other"),
-        (_NEXT, "other", "last"),
-    ):
-        for match in pattern.finditer(text):
-            first = frozenset(analyzer.query_terms(match[earlier])[-_SIDE_WORDS:])
-            second = frozenset(analyzer.query_terms(match[later])[-_SIDE_WORDS:])
-            if first and second:
-                yield first, second
 
 
 _IN_TIME = re.compile(r"\b(?:before|after|and then|once)\b", re.IGNORECASE)
@@ -461,16 +405,6 @@ MIN_SIDE_TERMS = 2
 """With fewer terms beside "before" or "after", a bullet says nothing of two things."""
 
 
-def sides_in_time(bullet: str) -> tuple[str, str] | None:
-    """Return the earlier and the later of two things that a bullet puts in order."""
-    found = _IN_TIME.search(bullet)
-    if found is None:
-        return None
-    left, right = bullet[: found.start()], bullet[found.end() :]
-    is_later_first = found[0].lower() in ("after", "once")
-    return (right, left) if is_later_first else (left, right)
-
-
 def tells_new_order(bullet: str, source: str) -> bool:
     """Return whether a bullet tells an order of two things that the source does not
     tell."""
@@ -481,24 +415,6 @@ def tells_new_order(bullet: str, source: str) -> bool:
     if any(len(analyzer.query_terms(one)) < MIN_SIDE_TERMS for one in parts):
         return False
     return not _TIMES.search(source)
-
-
-_STILL = re.compile(r"(?<!was )(?<!were )\bstill (\w+)", re.IGNORECASE)
-_IT = re.compile(r"\bit\b", re.IGNORECASE)
-
-
-def is_no_longer_so(bullet: str, later: Sequence[str]) -> bool:
-    """Return whether a later text says the opposite of what a bullet says "still"
-    is so."""
-    state = _STILL.search(bullet)
-    if state is None:
-        return False
-    terms = set(analyzer.query_terms(bullet))
-    return any(
-        negation.find_opposites(state[1], one)
-        and (_IT.search(one) or not terms.isdisjoint(analyzer.terms(one)))
-        for one in later
-    )
 
 
 _CLAUSES = re.compile(

@@ -90,25 +90,15 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
         or not (is_call or conflicts.tells_success(quoted))
     ):
         found.append(conflicts.NO_SUCCESS)
-    if (
-        is_call
-        and conflicts.claims_failure(text)
-        and source.shows_code(passage.text_index)
-    ):
-        found.append(conflicts.NO_FAILURE)
     if conflicts.pairs_names_otherwise(text, sentences, find_details(text)):
         found.append(conflicts.EXCHANGED)
     if conflicts.claims_new_action(text, quoted):
         found.append(conflicts.NEW_ACTION)
-    if conflicts.claims_new_cause(text, quoted):
-        found.append(conflicts.NEW_CAUSE)
-    if conflicts.is_no_longer_so(text, source.texts[passage.text_index + 1 :]):
-        found.append(conflicts.NO_LONGER)
     if conflicts.exchanges_sides(text, quoted) or conflicts.misplaces_number(
         text, sentences
     ):
         found.append(conflicts.EXCHANGED)
-    elif conflicts.tells_new_order(text, quoted) and not _is_in_order(text, source):
+    elif conflicts.tells_new_order(text, quoted):
         found.append(conflicts.NEW_ORDER)
     if (
         subject
@@ -120,19 +110,6 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     ):
         found.append(conflicts.OTHER_SUBJECT)
     return tuple(found)
-
-
-def _is_in_order(text: str, source: PassageIndex) -> bool:
-    """Return whether the two things that a text puts in order are in different texts
-    of a source, in that order."""
-    sides = conflicts.sides_in_time(text)
-    earlier, later = map(source.best_passage, sides) if sides else (None, None)
-    return (
-        earlier is not None
-        and later is not None
-        and min(earlier.coverage, later.coverage) >= SUPPORTED_SHARE
-        and earlier.text_index < later.text_index
-    )
 
 
 def _question_before(passage: Passage, source: PassageIndex) -> str:
@@ -322,7 +299,7 @@ def missing_details(
     """
     if not tokens:
         return ()
-    sentences = _join_lists(source.sentences_of(passage))
+    sentences = source.sentences_of(passage)
     figures = {one.digits for one in numbers.find_numbers(bullet)}
     literal = {term for one in sentences for term in analyzer.terms(one)}
     unsaid = numbers.unsupported_numbers(bullet, sentences, literal & passage.matched)
@@ -342,17 +319,6 @@ def missing_details(
             or _is_of_another(token, words, sentences, _beside(token, bullet, shared))
         )
     )
-
-
-def _join_lists(sentences: Sequence[str]) -> list[str]:
-    """Return sentences, each that ends with a colon together with the next one."""
-    found: list[str] = []
-    for one in sentences:
-        if found and found[-1].endswith(":"):
-            found[-1] += f" {one}"
-        else:
-            found.append(one)
-    return found
 
 
 NEARBY_TEXTS = 3
@@ -446,10 +412,7 @@ def _is_named(
         if not others or not others.isdisjoint(terms) or terms.issubset(own)
     ]
     if len(path) < 2:
-        joined = _joined(own[0]) if own else ""
-        return not own or any(
-            own[0] in terms or joined in map(_joined, terms) for terms, _ in beside
-        )
+        return not own or any(own[0] in terms for terms, _ in beside)
     if any(
         _agree(path, one) and len(one) >= len(path)
         for _, sentence_paths in beside
@@ -463,11 +426,6 @@ def _is_named(
     return is_short and all(
         _agree(path, _path(one)) for one in source.paths_ending_in(last)
     )
-
-
-def _joined(term: str) -> str:
-    """Return a term without what joins its parts: getName and get_name are the same."""
-    return term.replace("_", "").replace("-", "")
 
 
 def _beside(name: str, bullet: str, shared: Collection[str]) -> set[str]:

@@ -209,7 +209,6 @@ def negation_differs(bullet: str, source: str) -> bool:
         == {_Polarity.DENIED, _Polarity.PLAINLY}
         and not (polarity is _Polarity.DENIED and word in removed)
         for word, polarity in in_bullet.items()
-        if word not in _WISHES
     )
 
 
@@ -220,10 +219,6 @@ def _removed_words(source: str) -> set[str | None]:
         if None not in clause and not _REMOVALS.isdisjoint(clause):
             found.update(clause)
     return found - _REMOVALS
-
-
-_WISHES = frozenset({"want", "wish"})
-"""Not to want one thing is to want another one."""
 
 
 def denied_stems(text: str) -> set[str]:

@@ -143,10 +143,6 @@ class PassageIndex:
         """Return the role of the event of a text, if known."""
         return None
 
-    def shows_code(self, text_index: int) -> bool:
-        """Return whether a text is of a call that read or wrote a file, if known."""
-        return False
-
     def is_followed_by_change(self, text_index: int) -> bool:
         """Return whether a change to a file comes right after a text, if known."""
         return False
