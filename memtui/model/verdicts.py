@@ -111,7 +111,8 @@ class Verdict:
     is_of_model: bool = False
     """True if a model worded the bullet; else it was taken from the source."""
     objection: str = ""
-    """The rule of acceptance that the bullet breaks; "" if it breaks none."""
+    """Why the bullet of a model is withheld although the source may support it: one of
+    ``acceptance.Objection``."""
     contradiction: str = ""
     """A bullet of the same node that contradicts it, found when the node is read."""
 

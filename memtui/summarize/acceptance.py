@@ -1,27 +1,13 @@
-"""Decide which sentences of a model's draft are kept, and whether its version is shown.
+"""Decide which bullets of a model's draft are kept, and whether its version is shown.
 
-A sentence is dropped by the first of these rules that it breaks:
-
-- **placeholder**: it says nothing
-- **repetition**: another field says the same
-- **other script**: the log is written in another script
-- **narration**: it tells who said or ran what, or what comes next
-- **offer**: it offers further work, or is only polite
-- **plan**: it is an outcome that only says what should be done
-- **copied line**: it is a command, a program's output or code
-- **swapped roles**: a request that is not the user's, or a result or open point that
-  only the user named
-- **unsupported**: the source does not contain its wording, see ``grounding``
-- **too sure**: it says that work is done which the extract found open or abandoned
-- **weak**: the source contains only a part of it, and the extract has that field
-
-Of a line with several sentences, those that narrate or offer are left out. The title
-may not break a rule either, and must name a subject.
+A bullet is dropped for the first ``Objection`` to it. Of a bullet of several sentences,
+those that narrate or offer are left out. The title must be free of objections, too.
 """
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet
@@ -31,8 +17,43 @@ from memtui.summarize.grounding import claims, negation
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer, cues, prose, scripts, titles
 
+
+class Objection(StrEnum):
+    """A reason to drop a bullet or a title, in the order in which they are looked for.
+
+    ``draft`` finds the last two, by comparing a bullet with the extract.
+    """
+
+    NONE = ""
+    PLACEHOLDER = "placeholder"
+    """It says nothing."""
+    REPETITION = "repetition"
+    """Another field says the same."""
+    OTHER_SCRIPT = "other script"
+    """The log is written in another script."""
+    NARRATION = "narration"
+    """It tells who said or ran what, or what comes next."""
+    NO_SUBJECT = "no subject"
+    """It is a title that names only a kind of text."""
+    OFFER = "offer"
+    """It offers further work, or is only polite."""
+    PLAN = "plan"
+    """It is an outcome that only says what should be done."""
+    COPIED_LINE = "copied line"
+    """It is a command, a line of a program's output, or code."""
+    SWAPPED_ROLES = "swapped roles"
+    """It is a request that is not the user's, or a result or open point that only the
+    user named."""
+    UNSUPPORTED = "unsupported"
+    """The source does not contain its wording, see ``grounding``."""
+    TOO_SURE = "too sure"
+    """It says that work is done which the extract found open or abandoned."""
+    WEAK = "weak"
+    """The source contains only a part of it, and the extract has that field."""
+
+
 MAX_OVERLAP = 0.8
-"""A sentence that shares more of its terms with an earlier one repeats it."""
+"""A bullet that shares more of its terms with an earlier one repeats it."""
 
 
 class SourceTexts:
@@ -54,7 +75,7 @@ class SourceTexts:
 
 
 def trim(text: str) -> str:
-    """Return a line without its sentences that narrate or offer, unless all do."""
+    """Return a bullet without its sentences that narrate or offer, unless all do."""
     sentences = prose.split_paragraph(text)
     kept = [
         one
@@ -64,9 +85,11 @@ def trim(text: str) -> str:
     return " ".join(kept) if 0 < len(kept) < len(sentences) else text
 
 
-def list_objections(bullets: Sequence[DraftBullet], source: SourceTexts) -> list[str]:
-    """Return for each sentence the rule that it breaks; "" if it breaks none."""
-    found: list[str] = []
+def list_objections(
+    bullets: Sequence[DraftBullet], source: SourceTexts
+) -> list[Objection]:
+    """Return the objection to each bullet, without looking for its support."""
+    found: list[Objection] = []
     kept: list[str] = []
     for one in bullets:
         found.append(_find_objection(one, kept, source))
@@ -77,48 +100,47 @@ def list_objections(bullets: Sequence[DraftBullet], source: SourceTexts) -> list
 
 def _find_objection(
     bullet: DraftBullet, kept: Sequence[str], source: SourceTexts
-) -> str:
+) -> Objection:
     text = bullet.text
     if is_placeholder(text):
-        return "placeholder"
+        return Objection.PLACEHOLDER
     if is_repetition(text, kept):
-        return REPETITION
+        return Objection.REPETITION
     if scripts.is_in_other_script(text, source.spoken):
-        return "other script"
+        return Objection.OTHER_SCRIPT
     if is_narration(text):
-        return "narration"
+        return Objection.NARRATION
     if bullet.kind is not BulletKind.ASKED and _is_offer_or_polite(text):
-        return "offer"
+        return Objection.OFFER
     if bullet.kind is BulletKind.OUTCOME and is_plan(text):
-        return "plan"
+        return Objection.PLAN
     if is_copied_line(text, source.tool_lines):
-        return "copied line"
+        return Objection.COPIED_LINE
     if _has_swapped_roles(bullet, source):
-        return "swapped roles"
-    return ""
+        return Objection.SWAPPED_ROLES
+    return Objection.NONE
 
 
-def title_objection(title: str, source: SourceTexts) -> str:
-    """Return the rule that a title breaks; "" if it breaks none."""
+def find_title_objection(title: str, source: SourceTexts) -> Objection:
     if is_placeholder(title):
-        return "placeholder"
+        return Objection.PLACEHOLDER
     if scripts.is_in_other_script(title, source.spoken):
-        return "other script"
+        return Objection.OTHER_SCRIPT
     if is_narration(title):
-        return "narration"
-    return "" if has_subject(title) else "no subject"
+        return Objection.NARRATION
+    return Objection.NONE if has_subject(title) else Objection.NO_SUBJECT
 
 
 def accept_title(
     title: str, parts: Sequence[str], passages: PassageIndex, source: SourceTexts
 ) -> str:
-    """Return a model's title; "" if it breaks a rule or the source contradicts one of
-    its parts."""
+    """Return a model's title; "" if there is an objection to it, or the source
+    contradicts one of its parts."""
     for part in parts:
         found = claims.check_bullet(DraftBullet(part), passages)
         if found.support is Support.UNSUPPORTED or found.features.is_contradicted:
             return ""
-    return "" if title_objection(title, source) else title
+    return "" if find_title_objection(title, source) else title
 
 
 def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
@@ -133,62 +155,57 @@ def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
     if scripts.is_in_other_script(whole, source.spoken):
         return "the reply is in another language than the log"
     passages = PassageIndex([text for _, text in texts])
-    written = []
-    for claim, rule in zip(
-        draft.bullets, list_objections(draft.bullets, source), strict=True
-    ):
-        verdict = claims.check_bullet(DraftBullet(claim.text), passages)
-        verdict = replace(verdict, objection=rule)
-        written.append(Bullet(claim.text, ("",), verdict, claim.kind))
+    objections = list_objections(draft.bullets, source)
+    bullets = []
+    for one, objection in zip(draft.bullets, objections, strict=True):
+        verdict = claims.check_bullet(DraftBullet(one.text), passages)
+        verdict = replace(verdict, objection=objection)
+        bullets.append(Bullet(one.text, ("",), verdict, one.kind))
     is_continued = all(role != EventRole.USER for role, _ in texts)
     title = accept_title(draft.title, [draft.title], passages, source)
-    return find_rejection(written, names_work=is_continued and bool(title))
+    return find_rejection(bullets, names_work=is_continued and bool(title))
 
 
 def is_kept(bullet: Bullet) -> bool:
-    """Return True if a model's bullet is shown, if its version is."""
+    """Return whether a model's bullet is shown, provided that its version is."""
     return bullet.has_support and not bullet.verdict.objection
 
 
-def find_rejection(written: Sequence[Bullet], *, names_work: bool = False) -> str:
+def find_rejection(bullets: Sequence[Bullet], *, names_work: bool = False) -> str:
     """Return why a model's version is not better than the extract; "" if it is.
 
     It is better if it says what was asked and what came of it: both are kept, the
-    outcome is supported, and at least half of its sentences are kept. A list needs only
+    outcome is supported, and at least half of its bullets are kept. A list needs only
     one supported bullet. It is better, too, if it says what was asked where the extract
     can only name an earlier request.
 
     Args:
-        written: All bullets that the model wrote.
+        bullets: All bullets that the model wrote.
         names_work: Whether its title was accepted, and the extract has none of its own.
     """
-    if not written:
+    if not bullets:
         return "no bullet was written"
-    requests = [one for one in written if one.kind is BulletKind.ASKED]
+    requests = [one for one in bullets if one.kind is BulletKind.ASKED]
     says_asked = any(map(is_kept, requests))
     if names_work and says_asked:
         return ""
-    dropped = [one for one in written if not is_kept(one)]
+    dropped = [one for one in bullets if not is_kept(one)]
     results = [
-        one for one in written if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
+        one for one in bullets if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
     ]
     if not any(is_kept(one) and one.support is Support.SUPPORTED for one in results):
         return f"it has no result that the source supports: {_describe(results)}"
     if any(one.kind is BulletKind.OUTCOME for one in results) and not says_asked:
         return f"it does not say what was asked: {_describe(requests)}"
-    if 2 * len(dropped) > len(written):
-        rules = [one.verdict.objection or UNSUPPORTED for one in dropped]
-        told = ", ".join(dict.fromkeys(rules))
-        return f"{len(dropped)} of {len(written)} sentences were dropped: {told}"
+    if 2 * len(dropped) > len(bullets):
+        objections = [one.verdict.objection or Objection.UNSUPPORTED for one in dropped]
+        reasons = ", ".join(dict.fromkeys(objections))
+        return f"{len(dropped)} of {len(bullets)} bullets were dropped: {reasons}"
     return ""
 
 
-UNSUPPORTED, WEAK, REPETITION = "unsupported", "weak", "repetition"
-TOO_SURE = "too sure"
-
-
 def _describe(dropped: Sequence[Bullet]) -> str:
-    """Return why the first of some sentences is not shown."""
+    """Return why the first of some bullets is not shown."""
     if not dropped:
         return "none was written"
     return dropped[0].verdict.objection or dropped[0].support.value
@@ -203,7 +220,7 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 
-_QUESTION = re.compile(
+_PROMPT_ECHO = re.compile(
     r"(?:what (?:was|is|were) (?:wanted|asked|decided|done|left|the)"
     r"|the (?:result|task|work|outcome|answer|request)\b.{0,12}"
     r"\b(?:is|was|at the end|in the end|of the log)\b.{0,24}$)",
@@ -212,8 +229,10 @@ _QUESTION = re.compile(
 
 
 def is_placeholder(text: str) -> bool:
-    """Return True if a sentence says nothing."""
-    return bool(not squeeze(text) or _NOTHING.fullmatch(text) or _QUESTION.match(text))
+    """Return whether a bullet says nothing."""
+    return bool(
+        not squeeze(text) or _NOTHING.fullmatch(text) or _PROMPT_ECHO.match(text)
+    )
 
 
 def squeeze(text: str) -> str:
@@ -222,7 +241,7 @@ def squeeze(text: str) -> str:
 
 
 def is_repetition(text: str, kept: Sequence[str]) -> bool:
-    """Return True if a sentence says what one of some others says."""
+    """Return whether a bullet says what one of some others says."""
     terms, is_negated = set(analyzer.query_terms(text)), negation.has_negation(text)
     return bool(terms) and any(
         len(terms & set(analyzer.query_terms(other))) > MAX_OVERLAP * len(terms)
@@ -271,12 +290,12 @@ _ANNOUNCEMENT = re.compile(
 
 
 def is_narration(text: str) -> bool:
-    """Return True if a sentence tells who did what, or announces what comes next."""
+    """Return whether a bullet tells who did what, or announces what comes next."""
     return bool(_NARRATION.match(text) or _ANNOUNCEMENT.match(text))
 
 
 def _is_offer_or_polite(text: str) -> bool:
-    """Return True if a sentence offers work or is polite."""
+    """Return whether a bullet offers work or is polite."""
     return bool(cues.is_offer(text) or cues.is_pleasantry(text))
 
 
@@ -286,7 +305,7 @@ _PLAN = re.compile(
 
 
 def is_plan(text: str) -> bool:
-    """Return True if each sentence of a text says what should be done."""
+    """Return whether each sentence of a text says what should be done."""
     return all(map(_PLAN.search, prose.split_paragraph(text)))
 
 
@@ -298,7 +317,7 @@ _DONE = re.compile(
 
 
 def claims_completion(text: str) -> bool:
-    """Return True if a sentence says that work is done, without a negation."""
+    """Return whether a bullet says that work is done, without a negation."""
     return bool(_DONE.search(text)) and not negation.has_negation(text)
 
 
@@ -319,7 +338,7 @@ _CODE_MARKS = re.compile(
 
 
 def is_copied_line(text: str, tool_lines: Collection[str] = ()) -> bool:
-    """Return True if a sentence is a command, a line of output, or code."""
+    """Return whether a bullet is a command, a line of output, or code."""
     if _COMMAND.match(text) or cues.is_log_line(text):
         return True
     if len(_CODE_MARKS.findall(text)) >= 2:
@@ -334,28 +353,31 @@ _REQUESTED = re.compile(
 
 
 def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
-    """Return True if a request is not the user's, or only the user's words support a
+    """Return whether a request is not the user's, or only the user's words support a
     result or an open point that the agent replied to."""
     if _REQUESTED.search(bullet.text):
         return True
+    if not source.by_user.texts:
+        return False
     plain = DraftBullet(bullet.text)
-    user = claims.check_bullet(plain, source.by_user)
-    others = claims.check_bullet(plain, source.by_others)
-    match bullet.kind if source.by_user.texts else None:
+    by_user = claims.check_bullet(plain, source.by_user).support
+    by_others = claims.check_bullet(plain, source.by_others).support
+    match bullet.kind:
         case BulletKind.ASKED:
-            return user.support is Support.UNSUPPORTED
+            return by_user is Support.UNSUPPORTED
         case BulletKind.OUTCOME:
-            return others.support is Support.UNSUPPORTED
+            return by_others is Support.UNSUPPORTED
         case BulletKind.LEFT_OPEN:
-            is_by_user = user.support is Support.SUPPORTED
-            is_by_others = others.support is Support.SUPPORTED
-            return is_by_user and not is_by_others and not source.ends_with_user
+            is_only_by_user = (
+                by_user is Support.SUPPORTED and by_others is not Support.SUPPORTED
+            )
+            return is_only_by_user and not source.ends_with_user
         case _:
             return False
 
 
 def has_subject(title: str) -> bool:
-    """Return True if a title names a subject, not a kind of text."""
+    """Return whether a title names a subject, not a kind of text."""
     return (
         analyzer.count_content_words(title) >= titles.MIN_CONTENT_WORDS
         and not cues.is_generic_heading(title)

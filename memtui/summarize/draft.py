@@ -26,7 +26,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.summarize import acceptance
-from memtui.summarize.acceptance import SourceTexts
+from memtui.summarize.acceptance import Objection, SourceTexts
 from memtui.summarize.bullets import create_bullet, join_children
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
@@ -57,7 +57,7 @@ class GroundedSummary:
 
         These are the facts, and the fields of a card that were not written or not
         accepted; beside a plain list of bullets only the facts and the pieces of work.
-        A weak sentence, or one that repeats a line of the extract, is withheld if the
+        A weak bullet, or one that repeats a line of the extract, is withheld if the
         extract has that field or lists the work.
         """
         lines = [one for one in extract.bullets if one.kind is not BulletKind.QUOTE]
@@ -71,25 +71,25 @@ class GroundedSummary:
         known |= {BulletKind.NOTE} if works else set()
         own, withheld = list(self.bullets), list(self.withheld)
 
-        def withhold(bullet: Bullet, rule: str) -> None:
+        def withhold(bullet: Bullet, objection: Objection) -> None:
             own.remove(bullet)
-            withheld.append(_object(bullet, rule))
+            withheld.append(_object(bullet, objection))
 
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
             if is_outcome and acceptance.claims_completion(one.text):
-                withhold(one, acceptance.TOO_SURE)
+                withhold(one, Objection.TOO_SURE)
         written = (*own, *withheld)
         for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
-                withhold(one, acceptance.WEAK)
+                withhold(one, Objection.WEAK)
         for one in tuple(own):
             missing = known - {bullet.kind for bullet in own}
             texts = [line.text for line in lines if line.kind in missing]
             for line in works:
                 texts += [f"{line.project}: {line.text}", line.text.partition(" — ")[2]]
             if acceptance.is_repetition(one.text, texts):
-                withhold(one, acceptance.REPETITION)
+                withhold(one, Objection.REPETITION)
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         title = self._title_beside(extract.title, works)
@@ -114,8 +114,8 @@ class GroundedSummary:
         return self.title if title and are_named else extract_title
 
 
-def _object(bullet: Bullet, rule: str) -> Bullet:
-    verdict = replace(bullet.verdict, objection=rule, is_of_model=True)
+def _object(bullet: Bullet, objection: Objection) -> Bullet:
+    verdict = replace(bullet.verdict, objection=objection, is_of_model=True)
     return replace(bullet, verdict=verdict)
 
 
@@ -169,7 +169,7 @@ def ground_segment(
         verdict = claims.with_event_quotes(verdict, events)
         bullets.append(create_bullet(claim, grip_ids, verdict))
     texts = [(event.role.value, counted_text(event)) for event in events]
-    source_texts = acceptance.SourceTexts(texts)
+    source_texts = SourceTexts(texts)
     title = acceptance.accept_title(draft.title, [draft.title], passages, source_texts)
     return _accept(title, draft, bullets, new_grips, source_texts)
 
@@ -251,7 +251,7 @@ def ground_parent(
         grip_ids = (name for at in sorted(rests_on) for name in row[at].grip_ids)
         bullets.append(create_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
     texts = [one.text for one in row] + [child.headline for child in children]
-    source_texts = acceptance.SourceTexts([("note", text) for text in texts])
+    source_texts = SourceTexts([("note", text) for text in texts])
     passages = PassageIndex([*texts, *projects])
     parts = _HEADLINE_SEPARATOR.split(draft.title)
     title = acceptance.accept_title(draft.title, parts, passages, source_texts)
@@ -276,8 +276,8 @@ def _accept(
     source: SourceTexts,
 ) -> GroundedSummary:
     """Return a model's summary; the bullets that are not accepted are withheld."""
-    rules = acceptance.list_objections(draft.bullets, source)
-    judged = [_object(one, rule) for one, rule in zip(bullets, rules, strict=True)]
+    objections = acceptance.list_objections(draft.bullets, source)
+    judged = list(map(_object, bullets, objections))
     return GroundedSummary(
         title,
         tuple(one for one in judged if acceptance.is_kept(one)),

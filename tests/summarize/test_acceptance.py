@@ -213,7 +213,7 @@ def test_a_sentence_is_in_the_script_of_its_log(
     ],
 )
 def test_a_title_names_a_subject(title: str, rule: str) -> None:
-    assert acceptance.title_objection(title, SOURCE) == rule
+    assert acceptance.find_title_objection(title, SOURCE) == rule
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ BAD = written(BulletKind.LEFT_OPEN, rule="narration")
         ([REQUEST, GOOD], ""),
         ([REQUEST, GOOD, BAD, BAD], ""),
         ([written(BulletKind.NOTE), BAD], ""),
-        ([REQUEST, GOOD, BAD, BAD, BAD], "3 of 5 sentences were dropped: narration"),
+        ([REQUEST, GOOD, BAD, BAD, BAD], "3 of 5 bullets were dropped: narration"),
         ([], "no bullet was written"),
         (
             [written(BulletKind.ASKED)],

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from itertools import takewhile
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -39,33 +39,54 @@ SESSIONS_PAGE = 200
 ROW_LINES = 2  # A line for a session, and one for its project and outcome.
 MARK = "▸ "  # Before the row under the cursor; two spaces before all others.
 SEPARATOR = "  "
-LONG_WHEN = 17  # The width of a day with its time; without the time it is narrower.
 
-HEADINGS = {"when": "started", "age": "", "messages": "msgs"}
-"""The headings of columns that are not their names."""
 
-NUMBERS = ("length", "messages")  # The columns that are aligned to the right.
+class Column(NamedTuple):
+    """A column of the list."""
+
+    heading: str
+    cells: int
+    """Its width; 0 for the rest of the row."""
+    least_width: int = 0
+    """The narrowest list that has this column."""
+    is_number: bool = False
+    """True to align it to the right."""
+
+
+COLUMNS = {
+    "when": Column("started", 17),
+    "age": Column("", 13, least_width=150),  # "5 days ago" needs no heading.
+    "agent": Column("agent", 11, least_width=84),
+    "title": Column("title", 0),
+    "state": Column("state", 9, least_width=60),
+    "length": Column("length", 7, least_width=84, is_number=True),
+    "messages": Column("msgs", 6, least_width=48, is_number=True),
+}
+LEAST_TITLE = 8
+
+DAY_CELLS = 11
+"""The width of "when" without the time."""
+TIME_LEAST_WIDTH = 110
+"""The narrowest list that has the time."""
 
 
 def fit_columns(width: int) -> dict[str, int]:
-    is_wide = width >= 110
-    columns = {
-        "when": LONG_WHEN if is_wide else 11,
-        "age": 13 if width >= 150 else 0,
-        "agent": 11 if width >= 84 else 0,
-        "title": 0,
-        "state": 9 if width >= 60 else 0,
-        "length": 7 if width >= 84 else 0,
-        "messages": 6 if width >= 48 else 0,
+    """Return the widths of the columns that a list has room for."""
+    fitted = {
+        name: column.cells
+        for name, column in COLUMNS.items()
+        if width >= column.least_width
     }
-    taken = sum(cells + len(SEPARATOR) for cells in columns.values() if cells)
-    columns["title"] = max(width - len(MARK) - taken - 1, 8)
-    return {name: cells for name, cells in columns.items() if cells}
+    if width < TIME_LEAST_WIDTH:
+        fitted["when"] = DAY_CELLS
+    taken = sum(cells + len(SEPARATOR) for cells in fitted.values() if cells)
+    fitted["title"] = max(width - len(MARK) - taken - 1, LEAST_TITLE)
+    return fitted
 
 
 def column_headings(width: int) -> Content:
     cells = [
-        _align(HEADINGS.get(name, name), name, cells)
+        _align(COLUMNS[name].heading, name, cells)
         for name, cells in fit_columns(width).items()
     ]
     return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), "$context")
@@ -77,7 +98,7 @@ def draw_session(
     """Draw the first line of a session, without the mark of the cursor."""
     columns, at = fit_columns(width), session.created_at
     day, today = calendar.local_day(at, zone), calendar.local_day(now, zone)
-    if columns["when"] >= LONG_WHEN:
+    if columns["when"] > DAY_CELLS:
         when = date_format.near_moment(at, now, zone)
     elif day == today:
         when = date_format.clock(at, zone)
@@ -115,7 +136,7 @@ def draw_outcome(session: Session, work: SessionWork, width: int) -> Content:
 
 
 def _align(text: str, name: str, cells: int) -> str:
-    return f"{text:>{cells}}" if name in NUMBERS else fit(text, cells)
+    return f"{text:>{cells}}" if COLUMNS[name].is_number else fit(text, cells)
 
 
 class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=False):
