@@ -16,6 +16,7 @@ import re
 import sqlite3
 import threading
 import weakref
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ MAX_IDLE = 2
 FileState = tuple[int, int, int]
 """Inode, size and time of change of a file."""
 
-VERSION = "3"
+VERSION = "4"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
 
 EPOCH_MS = 946_684_800_000
@@ -84,7 +85,8 @@ MIN_MESSAGES = 5
 """With fewer messages than this, calls of tools whose names match are returned too."""
 
 MAX_LISTED_SESSIONS = 400
-"""Up to this many sessions are listed in an FTS5 query; more are checked row by row."""
+"""Up to this many sessions are listed in an FTS5 query; of more, their agent and their
+project are. Whatever that leaves is checked row by row."""
 
 RARE = 500
 """The sessions of fewer messages than this are checked row by row, too."""
@@ -106,7 +108,7 @@ _LAST_LETTER = "\U0010ffff"
 _SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
 """FTS5 would split a term at these."""
 
-_SESSION, _SUBAGENT = "\ue000", "\ue001"
+_SESSION, _SUBAGENT, _AGENT, _PROJECT, _ROLE = map(chr, range(0xE000, 0xE005))
 """The first characters of filter terms; no text contains them."""
 
 _REMOVED = 0
@@ -123,8 +125,8 @@ _TOKENIZER = f"ascii tokenchars '{_PUNCTUATION}'''"
 _SCHEMA = f"""
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, subagent TEXT NOT NULL,
-    messages INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (session, subagent)
+    project TEXT NOT NULL, messages INTEGER NOT NULL DEFAULT 0,
+    length INTEGER NOT NULL DEFAULT 0, UNIQUE (session, subagent, project)
 );
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY, event TEXT UNIQUE, conversation INTEGER NOT NULL,
@@ -345,8 +347,8 @@ class MessageIndex:
     def add(self, events: Iterable[IndexableEvent]) -> None:
         """Index events; those that are indexed already are skipped.
 
-        An event that has moved to another session is indexed anew, and copies of an
-        event under other ids are removed.
+        An event that has moved to another session or project is indexed anew, and
+        copies of an event under other ids are removed.
         """
         known = list(events)
         entries = self._make_entries(known, map(analyzer.term_text, self.texts(known)))
@@ -466,6 +468,10 @@ class MessageIndex:
             return lookup.count_by_session(" AND ".join(map(lookup.match, terms)))
 
 
+_ConversationKey = tuple[int, str, str]
+"""Session, subagent and project; those of another project have moved."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """An event to index, with its terms, each followed by a space."""
@@ -477,8 +483,8 @@ class _Entry:
     """True if only the first call of its tool in a conversation is indexed."""
 
     @property
-    def conversation(self) -> tuple[int, str]:
-        return self.event.session, self.event.subagent
+    def conversation(self) -> "_ConversationKey":
+        return self.event.session, self.event.subagent, self.event.project
 
     @property
     def length(self) -> int:
@@ -507,21 +513,25 @@ def _add(db: sqlite3.Connection, entries: Sequence[_Entry]) -> None:
 
 def _open_conversations(
     db: sqlite3.Connection, entries: Sequence[_Entry]
-) -> dict[tuple[int, str], int]:
+) -> dict[_ConversationKey, int]:
     """Return the numbers of the entries' conversations; missing ones are added."""
     keys = {one.conversation for one in entries}
     db.executemany(
-        "INSERT OR IGNORE INTO conversations (session, subagent) VALUES (?, ?)",
+        "INSERT OR IGNORE INTO conversations (session, subagent, project)"
+        " VALUES (?, ?, ?)",
         sorted(keys),
     )
-    sql = "SELECT id FROM conversations WHERE session = ? AND subagent = ?"
+    sql = (
+        "SELECT id FROM conversations WHERE session = ? AND subagent = ?"
+        " AND project = ?"
+    )
     return {key: db.execute(sql, key).fetchone()[0] for key in keys}
 
 
 def _replace_known(
     db: sqlite3.Connection,
     entries: Sequence[_Entry],
-    conversations: Mapping[tuple[int, str], int],
+    conversations: Mapping[_ConversationKey, int],
 ) -> list[_Entry]:
     """Return the entries to insert, in the order of time; remove what they replace."""
     names = [
@@ -623,7 +633,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
         db.executemany(
             f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)",
             [
-                (rowid, one.terms + " ".join(_filter_terms(one.event)))
+                (rowid, one.terms + " ".join(_filter_terms(one)))
                 for rowid, _, one in some
             ],
         )
@@ -639,8 +649,26 @@ def _is_new_call(db: sqlite3.Connection, conversation: int, one: _Entry) -> bool
     return is_first or not one.only_first_call
 
 
-def _filter_terms(event: IndexableEvent) -> list[str]:
-    return [_session_term(event.session), *([_SUBAGENT] if event.subagent else [])]
+def _filter_terms(entry: _Entry) -> list[str]:
+    event = entry.event
+    return [
+        _session_term(event.session),
+        *_scope_terms(event.agent, event.project),
+        _role_term(entry.role),
+        *([_SUBAGENT] if event.subagent else []),
+    ]
+
+
+def _role_term(role: EventRole) -> str:
+    return f"{_ROLE}{_CODES[role]}"
+
+
+def _scope_terms(agent: str, project: str) -> list[str]:
+    return [
+        f"{kind}{zlib.crc32(name.encode()):x}"
+        for kind, name in ((_AGENT, agent), (_PROJECT, project))
+        if name
+    ]
 
 
 def _session_term(session: int) -> str:
@@ -710,29 +738,28 @@ class _Lookup:
     ) -> None:
         self._db, self._within, self._table = db, within, table
         since, until = within.since, within.until
-        self._session_match = ""
-        self._conditions: list[str] = []
-        self._values: list[object] = [
+        self._scope_match = ""
+        self._rowids = (
             _rowid(to_ms(since)) if since else 0,
             _rowid(to_ms(until)) + MAX_ROWID_SHIFT - 1 if until else MAX_ROWID,
-        ]
+        )
+        self._conversations: list[str] = []
         if within.sessions is not None:
             self._add_sessions(within.sessions)
-        if within.role:
-            self._conditions.append("m.role = ?")
-            self._values.append(_CODES[within.role])
 
     def _add_sessions(self, sessions: Collection[int]) -> None:
         if len(sessions) <= MAX_LISTED_SESSIONS:
-            terms = (_quote(_session_term(session)) for session in sorted(sessions))
-            self._session_match = " OR ".join(terms) or _quote(_session_term(0))
+            listed = (_quote(_session_term(session)) for session in sorted(sessions))
+            self._scope_match = " OR ".join(listed) or _quote(_session_term(0))
+        else:
+            names = _scope_terms(self._within.agent, self._within.project)
+            self._scope_match = " AND ".join(map(_quote, names))
         rows = self._db.execute(
             "SELECT id FROM conversations"
             " WHERE session IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(sessions)),),
         )
-        self._conditions.append("m.conversation IN (SELECT value FROM json_each(?))")
-        self._values.append(json.dumps([number for (number,) in rows.fetchall()]))
+        self._conversations = [json.dumps([number for (number,) in rows.fetchall()])]
 
     def newest(self, match: str, limit: int) -> list[int]:
         """Return the rowids of the newest messages for an FTS5 query, newest first."""
@@ -741,7 +768,7 @@ class _Lookup:
             "SELECT json_group_array(number)"
             f" FROM (SELECT {self._table}.rowid AS number {self._from_where()}"
             f" ORDER BY {self._table}.rowid DESC LIMIT ?)",
-            (self._restrict(match), *self._values, limit),
+            (*self._values(match), limit),
         ).fetchone()
         return sorted(json.loads(rowids), reverse=True)
 
@@ -750,7 +777,7 @@ class _Lookup:
         rows = self._db.execute(
             "SELECT (SELECT session FROM conversations WHERE id = m.conversation)"
             f" AS number, count(*) {self._from_where()} GROUP BY number",
-            (self._restrict(match), *self._values),
+            self._values(match),
         )
         return dict(rows.fetchall())
 
@@ -814,20 +841,25 @@ class _Lookup:
         return messages, length, conversations
 
     def _from_where(self) -> str:
-        table, joined = self._table, ""
-        if any(condition.startswith("m.") for condition in self._conditions):
+        table, joined, condition = self._table, "", ""
+        if self._conversations:
             # CROSS makes SQLite begin with the terms.
             joined = f" CROSS JOIN messages m ON m.id = {table}.rowid"
-        more = "".join(f" AND {condition}" for condition in self._conditions)
+            condition = " AND m.conversation IN (SELECT value FROM json_each(?))"
         return (
             f"FROM {table}{joined} WHERE {table} MATCH ?"
-            f" AND {table}.rowid BETWEEN ? AND ?{more}"
+            f" AND {table}.rowid BETWEEN ? AND ?{condition}"
         )
+
+    def _values(self, match: str) -> tuple[object, ...]:
+        return (self._restrict(match), *self._rowids, *self._conversations)
 
     def _restrict(self, match: str) -> str:
         # The conversations of few messages are checked faster than read from the index.
-        if self._session_match and not self._is_rare(match):
-            match = f"({match}) AND ({self._session_match})"
+        if self._scope_match and not self._is_rare(match):
+            match = f"({match}) AND ({self._scope_match})"
+        if self._within.role:
+            match = f"({match}) AND {_quote(_role_term(self._within.role))}"
         if not self._within.with_subagents:
             match = f"({match}) NOT {_quote(_SUBAGENT)}"
         for terms in self._within.excluded:

@@ -330,6 +330,8 @@ def _message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFil
     filters = query.filters
     return MessageFilter(
         sessions,
+        filters.scope.agent,
+        filters.scope.project,
         filters.role,
         filters.since,
         filters.until,

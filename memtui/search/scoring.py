@@ -292,6 +292,9 @@ class MessageFilter:
     """A filter of the messages that a search may return."""
 
     sessions: frozenset[int] | None = None
+    agent: str = ""
+    project: str = ""
+    """The agent and the project of the sessions, if these are all theirs or some."""
     role: EventRole | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -14,8 +14,8 @@ _SELECT = (
     "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
     " CASE WHEN e.type = 'tool_result' AND json_valid(e.metadata)"
     " THEN json_extract(e.metadata, '$.tool_name') END,"
-    " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id)"
-    " FROM events e"
+    " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id),"
+    " s.agent, s.project FROM events e JOIN sessions s ON s.id = e.session_id"
 )
 _ARE_MESSAGES = "type IN ('user_message', 'assistant_message')"
 
@@ -35,6 +35,8 @@ class IndexableEvent:
     tool: str = ""
     copy_ids: tuple[str, ...] = ()
     """The ids that copies of it had in other sources."""
+    agent: str = ""
+    project: str = ""
 
     @property
     def indexed_role(self) -> EventRole | None:
@@ -98,8 +100,9 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
 def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
     """Yield events, without those whose type or role cannot be read."""
     types, roles = set(map(str, EventType)), set(map(str, EventRole))
-    for name, session, subagent, at_ms, ordinal, kind, role, text, tool, ids in rows:
+    for name, session, subagent, at_ms, ordinal, kind, role, text, *rest in rows:
         if kind in types and role in roles:
+            tool, ids, agent, project = rest
             yield IndexableEvent(
                 event_id=name,
                 session=session,
@@ -111,4 +114,6 @@ def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
                 text=text,
                 tool=tool or "",
                 copy_ids=tuple(ids.split(",")) if ids else (),
+                agent=agent,
+                project=project,
             )

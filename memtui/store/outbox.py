@@ -17,8 +17,8 @@ UPDATE_TOC = "update_toc"
 """An event was added: its session must be segmented again."""
 
 INDEX_EVENT = "index_event"
-"""Events were added, or moved to another session: update the message index. One row
-stands for all events that one statement added."""
+"""Events were added, or moved to another session or project: update the message index.
+One row stands for consecutive events."""
 
 INDEX_SESSION = "index_session"
 """The title or summary of a session has changed: update the message index."""
@@ -40,7 +40,7 @@ class ChangedSession:
 
 @dataclass(frozen=True, slots=True)
 class EventRange:
-    """Events that one statement added, by their rowids."""
+    """Consecutive events, by their rowids."""
 
     row: int
     first: int
@@ -70,6 +70,18 @@ def add_segment_updates(events: Iterable[tuple[str, int, int]]) -> None:
 def add_events(first: int, last: int, at_ms: int) -> None:
     """Have added events indexed, by their first and last rowid."""
     insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
+
+
+def add_events_of(session: int) -> None:
+    """Have all events of a session indexed anew."""
+    execute(
+        "INSERT INTO outbox (action, subject_id, at_ms)"
+        " SELECT ?, min(id) || '-' || max(id), min(at_ms) FROM (SELECT rowid AS id,"
+        " at_ms, rowid - row_number() OVER (ORDER BY rowid) AS run FROM events"
+        " WHERE session_id = ?) GROUP BY run",
+        INDEX_EVENT,
+        session,
+    )
 
 
 def add_sessions(numbers: Iterable[int]) -> None:

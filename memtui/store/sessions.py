@@ -189,7 +189,11 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
         segments.request_first_summary(row.id)
     if "forked_from" in changes:
         request_owner_update([row.id])
-    return row.id if "project" in changes else None
+    if "project" not in changes:
+        return None
+    number: int = row.id
+    outbox.add_events_of(number)
+    return number
 
 
 def share_events() -> bool:

@@ -19,6 +19,7 @@ from memtui.model.summaries import NO_TOTALS, DraftBullet, ProjectTotals, Summar
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.progress import PipelineProgress
+from memtui.search import message_index
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import (
@@ -620,8 +621,11 @@ def test_one_file_that_surprises_does_not_stop_an_import(
 
 @pytest.mark.full
 def test_time_and_project_do_not_depend_on_the_order_of_arrival(
-    tmp_path: Path, settings: Settings, clock: Clock
+    tmp_path: Path, settings: Settings, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Messages are found by the term of their project, as with many sessions.
+    for limit in ("MAX_LISTED_SESSIONS", "RARE"):
+        monkeypatch.setattr(message_index, limit, 0)
     lines = [
         line(0, "Where is the quay?", project="", key="a"),
         line(0, "By the harbour.", role="assistant", project="", key="b"),
@@ -640,6 +644,11 @@ def test_time_and_project_do_not_depend_on_the_order_of_arrival(
             bring(works, tmp_path, f"{seed}-{place}", [one])
             settle(works)
         trees.append(tree())
+        for query, count in (
+            ("harbour project:ferry", 1),
+            ("harbour project:harbour", 0),
+        ):
+            assert len(workspace.session_search.find(query).hits) == count
         workspace.stop()
     assert trees[0]["toc:year:2025"]["projects"] == ["ferry"]
     assert all(other == trees[0] for other in trees)

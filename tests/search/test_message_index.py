@@ -69,6 +69,8 @@ def message(
     role: EventRole = EventRole.USER,
     subagent: str = "",
     copies: tuple[int, ...] = (),
+    agent: str = "codex",
+    project: str = "",
 ) -> IndexableEvent:
     """A message so many minutes after the first."""
     return IndexableEvent(
@@ -81,6 +83,8 @@ def message(
         role=role,
         text=text,
         copy_ids=tuple(map(event_id, copies)),
+        agent=agent,
+        project=project,
     )
 
 
@@ -234,6 +238,40 @@ def test_filters_hold_for_frequent_terms(
         result = search(index, "red", within)
         assert sorted(masks(result)) == [76, 79, 82, 85, 88]
         assert (result.frequencies, result.common) == ([30], ["red"])
+
+
+def test_messages_of_many_sessions_are_found_by_agent_and_project(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("MAX_LISTED_SESSIONS", "RARE"):
+        monkeypatch.setattr(message_index, limit, 0)
+    index.add(
+        [
+            message(1, "word", session=1, project="ferry"),
+            message(2, "word", session=2, project="quay"),
+            message(3, "word", session=3, project="ferry", agent="aider"),
+        ]
+    )
+    every = frozenset([1, 2, 3])
+    assert found(index, "word", sessions=every, project="ferry") == [1, 3]
+    assert found(index, "word", sessions=every, agent="codex") == [1, 2]
+    within = {"agent": "aider", "project": "ferry"}
+    assert found(index, "word", sessions=every, **within) == [3]
+    # Only some of the project's sessions, as with a second filter.
+    assert found(index, "word", sessions=frozenset([1]), project="ferry") == [1]
+
+
+def test_messages_are_found_in_the_project_that_they_moved_to(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("MAX_LISTED_SESSIONS", "RARE"):
+        monkeypatch.setattr(message_index, limit, 0)
+    for project in ("ferry", "quay"):
+        index.add([message(n, "word", project=project) for n in (1, 2)])
+    of = frozenset([1])
+    assert found(index, "word", sessions=of, project="quay") == [1, 2]
+    assert found(index, "word", sessions=of, project="ferry") == []
+    assert index.status().messages == 2
 
 
 def test_a_prefix_finds_what_begins_so(index: MessageIndex) -> None:
