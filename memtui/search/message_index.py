@@ -85,8 +85,11 @@ MIN_MESSAGES = 5
 """With fewer messages than this, calls of tools whose names match are returned too."""
 
 MAX_LISTED_SESSIONS = 400
-"""Up to this many sessions are listed in an FTS5 query; of more, their agent and their
-project are. Whatever that leaves is checked row by row."""
+"""Up to this many sessions are listed in an FTS5 query; the messages of more sessions
+are checked one by one."""
+
+MAX_LISTED_OF_NAME = 20
+"""The same if all sessions are of one agent or project, which is faster to look up."""
 
 RARE = 500
 """The sessions of fewer messages than this are checked row by row, too."""
@@ -748,11 +751,11 @@ class _Lookup:
             self._add_sessions(within.sessions)
 
     def _add_sessions(self, sessions: Collection[int]) -> None:
-        if len(sessions) <= MAX_LISTED_SESSIONS:
+        names = _scope_terms(self._within.agent, self._within.project)
+        if len(sessions) <= (MAX_LISTED_OF_NAME if names else MAX_LISTED_SESSIONS):
             listed = (_quote(_session_term(session)) for session in sorted(sessions))
             self._scope_match = " OR ".join(listed) or _quote(_session_term(0))
         else:
-            names = _scope_terms(self._within.agent, self._within.project)
             self._scope_match = " AND ".join(map(_quote, names))
         rows = self._db.execute(
             "SELECT id FROM conversations"

@@ -243,7 +243,7 @@ def test_filters_hold_for_frequent_terms(
 def test_messages_of_many_sessions_are_found_by_agent_and_project(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for limit in ("MAX_LISTED_SESSIONS", "RARE"):
+    for limit in ("MAX_LISTED_OF_NAME", "RARE"):
         monkeypatch.setattr(message_index, limit, 0)
     index.add(
         [
@@ -264,7 +264,7 @@ def test_messages_of_many_sessions_are_found_by_agent_and_project(
 def test_messages_are_found_in_the_project_that_they_moved_to(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for limit in ("MAX_LISTED_SESSIONS", "RARE"):
+    for limit in ("MAX_LISTED_OF_NAME", "RARE"):
         monkeypatch.setattr(message_index, limit, 0)
     for project in ("ferry", "quay"):
         index.add([message(n, "word", project=project) for n in (1, 2)])
