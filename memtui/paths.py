@@ -55,7 +55,7 @@ class Paths:
         return self.log.parent / "servers"
 
     def make_folders(self) -> None:
-        """Create missing folders, for their owner alone."""
+        """Create missing folders, which only their owner can read."""
         for folder in (self.store.parent, self.spool, self.index.parent):
             folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 

@@ -292,7 +292,7 @@ class Settings:
 
     @property
     def has_separate_stores(self) -> bool:
-        """True if each project has a store of its own."""
+        """True if each project has its own store."""
         return self.store_mode == "separate"
 
     @property

@@ -518,7 +518,9 @@ class ToolRunner:
             return Answer(replies.fit_text(reply, limit, counter).text)
         except MemtuiError as error:
             return describe_error(error)
-        except Exception as error:  # nobody else would learn of it
+        except (
+            Exception
+        ) as error:  # the client gets a short error; the log has the rest
             log.exception("%s failed", tool.name)
             hint = "ask the person to look into memtui's log"
             return _error_answer("internal", type(error).__name__, hint)
@@ -527,7 +529,7 @@ class ToolRunner:
         """Return the text of a resource.
 
         Raises:
-            MemtuiError: There is none of that URI, or the store cannot be read.
+            MemtuiError: No resource has that URI, or the store cannot be read.
         """
         if self._is_empty():
             return replies.NOTHING_KEPT

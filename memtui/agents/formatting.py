@@ -34,10 +34,10 @@ CONTEXT_CHARS = 160
 TITLE_CHARS = 120
 
 SEGMENT_KEYS = ("session", "title", "node_id")
-"""The fields given with the first hit of a segment alone."""
+"""The fields given only with the first hit of a segment."""
 
 SESSION_KEYS = ("session_name", "state", "outcome", "more_in_session")
-"""The fields given with the first hit of a session alone."""
+"""The fields given only with the first hit of a session."""
 
 MARKS = {
     Support.SUPPORTED.value: "✓ ",
@@ -149,8 +149,8 @@ def hit(one: Hit, *, is_recent: bool = False) -> Item:
 def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
     """Describe hits, each message once, segments and sessions with their first hits.
 
-    Short quotes of one message are joined. Where another session stands between, the
-    name of a session is given again.
+    Short quotes of one message are joined. The name of a session is given again after
+    a hit of another session.
     """
     items: list[Item] = []
     segments: set[tuple[str, str]] = set()
@@ -305,8 +305,8 @@ def grip(one: Grip) -> Item:
 def message_hits(found: Sequence[MessageHit], *, is_recent: bool = False) -> list[Item]:
     """Describe messages that were found, the best first; each message once.
 
-    One that stands beside an earlier hit is marked there, with its id. Where the newest
-    are listed nothing stands around them: it is listed itself.
+    A message in the window of an earlier hit is marked there, with its id. The newest
+    messages have no windows, so each is listed.
     """
     items: list[Item] = []
     shown: dict[str, Item] = {}

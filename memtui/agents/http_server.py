@@ -1,6 +1,6 @@
 """The HTTP server: ``POST /api/v0/TOOL`` with a tool's arguments as JSON.
 
-It serves this machine alone, and only callers that know the key: as a bearer token or
+It serves only this machine, and only callers that send the key: as a bearer token or
 as ``?key=``. It answers only requests that name this machine as their host and come
 from no web page, takes JSON of a bounded size, and lets no page read the answer.
 """
@@ -59,7 +59,7 @@ def create(
 
 
 def create_key() -> str:
-    """Return a key nobody can guess."""
+    """Return a random key."""
     return secrets.token_urlsafe(KEY_BYTES)
 
 
@@ -87,7 +87,7 @@ class _Server(ThreadingHTTPServer):
         self._free_threads = threading.BoundedSemaphore(MAX_THREADS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a request on a thread of its own, or refuse it if none gets free."""
+        """Answer a request on its own thread, or refuse it if none becomes free."""
         if self._free_threads.acquire(timeout=TIMEOUT_S):
             super().process_request(request, client_address)
         else:
@@ -100,7 +100,7 @@ class _Server(ThreadingHTTPServer):
             self._free_threads.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print an error, unless the client has gone: that is none."""
+        """Print an error unless the client has closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -129,7 +129,7 @@ class _RequestReader(io.RawIOBase):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Handles one request, on a thread of its own."""
+    """Handles one request on its own thread."""
 
     runner: ToolRunner
     key: str
@@ -160,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
     def send_error(
         self, code: int, message: str | None = None, explain: str | None = None
     ) -> None:
-        """Answer what is no request of ours."""
+        """Answer a request that is not valid HTTP, or not POST."""
         status = HTTPStatus(code)
         if status is HTTPStatus.NOT_IMPLEMENTED:
             status, message = HTTPStatus.METHOD_NOT_ALLOWED, "only POST is answered"
@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._fail(status, ErrorInfo(replies.USAGE, text, _USAGE))
 
     def _tool(self) -> api.Tool:
-        """Return the tool that is called by somebody who may."""
+        """Return the tool that is called, if the caller is allowed to."""
         headers, url = self.headers, urlsplit(self.path)
         host = headers.get("Host", "")
         name = host.rpartition(":")[0] or host

@@ -106,7 +106,7 @@ def run(runner: ToolRunner, tools: Mapping[str, Tool]) -> None:
     try:
         anyio.run(functools.partial(_serve, _Handlers(runner, tools)))
     except* BrokenPipeError:
-        pass  # the client has gone: there is nobody to tell
+        pass  # the client has closed the pipe
 
 
 async def _serve(handlers: "_Handlers") -> None:

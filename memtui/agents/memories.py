@@ -121,7 +121,7 @@ def has_details(
 
 
 def is_key_moment(surprise: float | None) -> bool:
-    """Tell whether a segment broke with what went before it."""
+    """Return whether a segment differs much from the sessions before it."""
     return (surprise or 0.0) >= KEY_SURPRISE
 
 

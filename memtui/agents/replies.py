@@ -80,7 +80,7 @@ class Reply:
     line: Callable[[Item], str]
     """Writes an item as text, in one line or several."""
     head: Item = field(default_factory=dict)
-    """Fields that stand beside the items in JSON."""
+    """Fields beside the items in JSON."""
     head_lines: Sequence[str] = ()
     """The same as lines of text."""
     notes: Sequence[str] = ()
@@ -166,7 +166,7 @@ class _Size:
     """The length the last item is cut to, if it would not fit otherwise."""
 
     def has(self, least: int) -> bool:
-        """Tell whether there is room for something, by the width it needs."""
+        """Return whether there is room for a part that needs a width."""
         return self.width is None or self.width >= least
 
 

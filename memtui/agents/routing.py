@@ -245,7 +245,7 @@ def choose_strategy(parsed: Query) -> tuple[Strategy, str]:
 def _search(
     workspace: "Workspace", question: str, parsed: Query, limit: int, scope: Scope
 ) -> QuoteResult:
-    """Find quotes; of the question's time alone if it has some."""
+    """Find quotes; only of the question's time if it has some."""
     everything = replace(EVERYTHING, scope=scope)
     find = partial(workspace.quotes.find, limit=limit)
     if not parsed.periods:

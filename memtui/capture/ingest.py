@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 FILES_AT_ONCE = 200
 
 BYTES_AT_ONCE = 32 * 1024 * 1024
-"""The most bytes that one transaction stores, unless one file alone is larger."""
+"""The most bytes that one transaction stores, unless one file is larger."""
 
 DRAFTS_INTERVAL_S = 60.0
 """The interval between two searches for drafts of killed hooks."""

@@ -2,7 +2,7 @@
 
 Hooks write into ``tmp/`` and rename into ``new/``. Invalid files go to the quarantine,
 ``bad/``, with the reasons beside them; a rename moves them, so that each is always in
-exactly one folder. The folder is the truth: whatever is in ``new/`` will be stored,
+exactly one folder. The folder decides: whatever is in ``new/`` will be stored,
 however it came there.
 
 A file's bytes are what the agent sent. Whoever installed the hook may have added the

@@ -48,7 +48,7 @@ MOUNTS = Path("/proc/self/mounts")
 
 
 class FileWatcher:
-    """Watches folders on a thread of its own."""
+    """Watches folders on its own thread."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self._on_change = on_change
@@ -103,7 +103,7 @@ class FileWatcher:
                 with self._lock:
                     self._changed.update(Path(path) for _, path in changes)
                 self._on_change()
-        except Exception as error:  # whatever it is, checking always works
+        except Exception as error:  # polling works on every file system
             if not stop.is_set():
                 log.warning("files are checked instead of watched: %s", error)
                 self.polling_reason = f"the system does not report changes: {error}"

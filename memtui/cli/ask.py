@@ -90,7 +90,7 @@ def _find_tool(name: str) -> "api.Tool":
     """Return the tool of a name.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no such tool.
     """
     from memtui.agents import api
 

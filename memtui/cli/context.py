@@ -78,7 +78,7 @@ class Context:
             return False
 
     def open_workspace(self) -> "Workspace":
-        """Open the store, or create it; its files are for this user alone."""
+        """Open the store, or create it with files that only this user can read."""
         return open_workspace(self.paths, self.settings)
 
     @contextmanager
@@ -87,10 +87,11 @@ class Context:
     ) -> Iterator["Workspace"]:
         """Open the store and close it at the end.
 
-        If there is none it is created, or an empty one is used and deleted at the end.
+        If there is no store, one is created, or an empty one is used and deleted at the
+        end.
 
         Raises:
-            StoreError: There is none, or it cannot be opened.
+            StoreError: There is no store, or it cannot be opened.
         """
         with ExitStack() as stack:
             paths, settings = self.paths, self.settings

@@ -220,7 +220,7 @@ def _run(args: argparse.Namespace) -> int:
         return _report(error, args)
     except OSError:
         raise
-    except Exception:  # a row that was damaged by hand, or a fault of memtui
+    except Exception:  # a damaged row, or a fault of memtui
         if not context.has_damaged_store():
             raise
         log.exception("the store is damaged")

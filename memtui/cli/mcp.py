@@ -85,5 +85,5 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def has_sdk() -> bool:
-    """Tell whether the package of the protocol is installed."""
+    """Return whether the package of the protocol is installed."""
     return importlib.util.find_spec(SDK) is not None

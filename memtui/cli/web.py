@@ -11,7 +11,7 @@ from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 
 HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
-"""The addresses it can be served at, of this machine alone."""
+"""The addresses it can be served at: only those of this machine."""
 
 MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 

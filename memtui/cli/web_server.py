@@ -1,4 +1,4 @@
-"""The web server of ``memtui web``, for the browser of the person who started it alone.
+"""The web server of ``memtui web``, only for the browser of the user who started it.
 
 Every page that is open in that browser and every person on this machine could send
 requests. So a request must name our address as its host (a page whose name is made to

@@ -36,7 +36,7 @@ RUN_TIMEOUT_S = 10.0
 MAX_LINE_CHARS = 200
 
 ALL_TOOLS = "--tools=all"
-"""The server's option to offer all tools, not those alone that are needed most."""
+"""The server's option to offer all tools, not only the core ones."""
 
 ALLOW_WRITE = "--allow-write"
 """The server's option to offer tools that change something."""
@@ -298,7 +298,7 @@ def find_agent(name: str) -> Agent:
     """Return the agent with a name.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no such agent.
     """
     for agent in AGENTS:
         if agent.name == name:
@@ -329,7 +329,7 @@ class HookStatus:
     is_current: bool
     """The hooks are what would be installed now."""
     runs: bool | None
-    """The command runs; None if there is none or it was not tried."""
+    """Whether the command runs; None if there is no command or it was not tried."""
     events: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     problem: str = ""

@@ -320,7 +320,7 @@ class _Backup:
     """The folders that were created for the file, the innermost last."""
 
     def matches(self, content: bytes | None) -> bool:
-        """Return whether nobody has changed the file since."""
+        """Return whether the file is unchanged since then."""
         return content is not None and _hash(content) == self.after
 
 
@@ -435,14 +435,14 @@ def _own_handlers(text: str) -> Iterator[list[Member]]:
 
 
 def _elements(text: str, *members: Member) -> list[Member]:
-    """Return the elements of a list; [] if it is none, or one of several."""
+    """Return the elements of one member that is a list; else []."""
     if len(members) != 1 or not isinstance(members[0].value, list):
         return []
     return json_edit.members(text, members[0].at)
 
 
 def _fields(*members: Member) -> dict[str, object]:
-    """Return an object; {} if it is missing or is none."""
+    """Return the first member's value if it is an object; else {}."""
     value = members[0].value if members else None
     return value if isinstance(value, dict) else {}
 

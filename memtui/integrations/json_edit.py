@@ -1,4 +1,4 @@
-"""Edit JSON text in place: add or remove one member, and keep every other byte.
+"""Edit JSON text in place: add or remove one member without changing another byte.
 
 Comments and trailing commas are allowed, as in OpenCode's settings. Positions are those
 in the text; values are read from a copy in which comments are blanked out.

@@ -97,7 +97,7 @@ def _parse_start(value: str, zone: tzinfo) -> datetime:
     Words like "yesterday" have been converted by ``search.query_dates``.
 
     Raises:
-        ValueError: The value is not such a date.
+        ValueError: The value is not a date.
     """
     match = _DATE_PATTERN.fullmatch(value)
     if not match:

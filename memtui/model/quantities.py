@@ -32,8 +32,8 @@ def check_number(
     """Return a number that is given as such or as text.
 
     Raises:
-        ValueError: It is none, or not within the bounds; the message says what is
-            expected: "a whole number from 1 to 50".
+        ValueError: It is not a number, or not within the bounds; the message says what
+            is expected: "a whole number from 1 to 50".
     """
     number = value
     if isinstance(value, str):

@@ -42,7 +42,7 @@ class JobSchedule:
         """Return the first time strictly after this one, in UTC.
 
         Raises:
-            ValueError: There is none: the expression is invalid.
+            ValueError: The expression is invalid.
         """
         before = self._last_cron(after)
         if before and (late := self._with_jitter(before)) > after:

@@ -14,7 +14,7 @@ _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 
 
 def project_folder(root: str, cwd: str = "") -> str:
-    """Return the folder that tells a project from others of the same name.
+    """Return the folder that distinguishes a project from others of the same name.
 
     Returns:
         Its absolute path; "" if none is known.

@@ -11,7 +11,7 @@ class BulletKind(StrEnum):
     NOTE = ""
     """A model's sentence; its wording is checked against the source."""
     QUOTE = "quote"
-    """A sentence of the source that is none of the others."""
+    """Any other sentence of the source."""
     ASKED = "asked"
     OUTCOME = "outcome"
     DECISION = "decided"

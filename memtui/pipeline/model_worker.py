@@ -1,7 +1,7 @@
 """Let a model write better versions of nodes, one node at a time.
 
 Requested nodes come first, then the roll-ups that are due from the days up, then the
-segments from the newest on. Whatever goes wrong, the extract stays.
+segments from the newest on. If anything fails, the extract stays.
 """
 
 from collections.abc import Callable, Iterator
@@ -132,7 +132,7 @@ class Rewriter:
             return error
 
     def _read(self, name: str) -> Work | None:
-        """Read the input of a node; None if there is none any more."""
+        """Read the input of a node; None if it no longer exists."""
         if calendar.period(name).level is not TocLevel.SEGMENT:
             work = summarization.read_parent_work(name, self._zone)
             return work if work.children else None

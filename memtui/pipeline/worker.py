@@ -41,7 +41,7 @@ class StepResult:
 
 
 class Worker:
-    """Runs each step in turn on a thread of its own."""
+    """Runs each step in turn on its own thread."""
 
     def __init__(
         self,

@@ -123,7 +123,7 @@ _TOOL = _CODES[EventRole.TOOL]
 
 _PUNCTUATION = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
 _TOKENIZER = f"ascii tokenchars '{_PUNCTUATION}'''"
-"""Terms are split at spaces alone: ``analyzer`` has made them."""
+"""Terms are split only at spaces: ``analyzer`` has made them."""
 
 _SCHEMA = f"""
 CREATE TABLE conversations (
@@ -171,7 +171,7 @@ class IndexStatus:
 class MessageIndex:
     """The message index of one store.
 
-    Whatever cannot be read or written is a ``SearchError``.
+    An error of reading or writing is raised as a ``SearchError``.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class MessageIndex:
     # The file
 
     def exists(self) -> bool:
-        """Return True if the file can be reached, of whatever version and state."""
+        """Return True if the file exists, in any version and state."""
         try:
             return self.path.exists()
         except PermissionError:

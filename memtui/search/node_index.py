@@ -112,7 +112,7 @@ RARE = 10
 class NodeIndex:
     """A folder with a Whoosh index.
 
-    Whatever cannot be read or written is a ``SearchError``; so is a folder that holds
+    An error of reading or writing is raised as a ``SearchError``; so is a folder with
     other files, and an index that another process writes to.
     """
 
@@ -170,7 +170,7 @@ class NodeIndex:
                 _delete(path)
 
     def _storage(self) -> "_Storage":
-        # A mapped file that somebody truncates would end the process.
+        # A mapped file that is truncated would end the process.
         return _Storage(str(self._folder), supports_mmap=False)
 
     # Damage
@@ -286,7 +286,7 @@ class NodeIndex:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Raise a SearchError for whatever Whoosh raises over its files."""
+        """Raise a SearchError for any error of Whoosh over its files."""
         try:
             yield
         except SearchError:
@@ -469,7 +469,7 @@ class NodeReader:
         sums: Mapping[int, float],
         in_segments: frozenset[int] | None,
     ) -> set[int]:
-        """Return the wide nodes of which nothing matches within the dates.
+        """Return the wide nodes without a match within the dates.
 
         Those that lie within the dates themselves do not count.
         """

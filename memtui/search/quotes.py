@@ -161,7 +161,7 @@ def _quotes(
 def _answers(
     question: RankedMessage, hit: CombinedHit, rank: float
 ) -> Iterator[RankedQuote]:
-    """Yield the next message if somebody else wrote it."""
+    """Yield the next message if it has another role."""
     later = conversations.list_messages_after(question.session, question.event, 1)
     for event in later:
         if event.role is not question.event.role:

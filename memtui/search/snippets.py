@@ -27,7 +27,7 @@ READ_CHARS = 20_000
 """The number of characters of a message that are read for quotes."""
 
 ANNOUNCEMENT = 0.6
-"""The factor on the score of a sentence that announces what somebody will do."""
+"""The factor on the score of a sentence that announces an action."""
 
 WORDING = 0.1
 """The weight of the wording of a sentence; see ``cues.wording_score``."""

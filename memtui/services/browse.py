@@ -85,7 +85,7 @@ def get_node(node_id: str) -> TocNode | None:
 
 
 def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
-    """Return a node as summarized from its share in a scope alone.
+    """Return a node as summarized only from its share in a scope.
 
     It is the shown version if the scope has all of the node. Bullets that contradict
     each other are marked, the newest first.

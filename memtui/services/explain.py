@@ -1,6 +1,6 @@
 """Explain in one line why a bullet is weak or unsupported.
 
-Explanations are about wording alone, not about whether a bullet is true. Modules of
+Explanations are only about wording, not about whether a bullet is true. Modules of
 grounding are imported when needed, since the app starts faster without them.
 """
 

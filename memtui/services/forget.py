@@ -1,9 +1,9 @@
-"""Forgetting: content the user wants gone is deleted with all that was made from it.
+"""Forgetting: content the user wants gone is deleted with everything made from it.
 
 Tombstones are written first, so that nothing brings the content back; then it is
 deleted from the spool and, in one transaction, from the store; then its traces are
 removed: the indexes, the log, the free pages of the database. If the process ends
-anywhere in between, the next forgetting, or whoever removes traces, continues.
+in between, the next command that forgets or removes traces continues.
 """
 
 import json
@@ -343,11 +343,11 @@ def _encode(text: str) -> Iterator[bytes]:
 def _list_event_texts() -> Iterator[str]:
     for text, metadata in deletion.list_texts():
         yield text
-        # The first line of a tool call is ours: the record has its input and output.
+        # The first line of a tool call is made by memtui, from its input.
         yield text.partition("\n")[2]
         try:
             tool_input = json.loads(metadata or "{}").get("tool_input", "null")
-        except ValueError:  # Somebody has damaged it.
+        except ValueError:  # It is damaged.
             tool_input = metadata
         try:
             yield from _list_strings(json.loads(tool_input))

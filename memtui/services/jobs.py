@@ -170,7 +170,7 @@ def pause(chosen: Sequence[Job]) -> None:
 
 
 def resume(chosen: Sequence[Job]) -> None:
-    """Let jobs run again; a time that they missed is made up for once."""
+    """Let jobs run again; a missed run is made up for once."""
     with database.transaction():
         jobs.set_paused(chosen, False)
 

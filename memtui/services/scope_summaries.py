@@ -44,7 +44,7 @@ class ScopeSummary:
 
 
 def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
-    """Summarize a day, week, month or year from the segments of a scope alone."""
+    """Summarize a day, week, month or year only from the segments of a scope."""
     days = calendar.day_range(stored.node_id)
     segments = scoped_nodes.read_segments(scope, days)
     made = _summarize(stored.node_id, segments)

@@ -118,7 +118,7 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
 
 
 def request(node_id: str, now: datetime) -> TocVersion:
-    """Request a new version by a model, before all that nobody requested.
+    """Request a new version by a model, before all that were not requested.
 
     Returns:
         The version that is shown until then.

@@ -55,7 +55,7 @@ class StoreInfo:
 
 
 def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
-    """Copy the open store into a file of its own.
+    """Copy the open store into a new file.
 
     Only its owner may read the file.
 

@@ -191,7 +191,7 @@ def match_by_source(
     """Find events that another session of the same agent has, under the same source id.
 
     Hook events are also compared with their own session, since their times are when
-    they were received. The id alone is not enough: the text must be the same.
+    they were received. The id is not enough: the text must be the same, too.
     """
     by_hash: dict[bytes, list[Event]] = {}
     for event in batch:
@@ -411,7 +411,7 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
     old, (route, copy_id) = event.stored, event.copies.pop(number)
     row = EventRow.select().where(EventRow.id == old.event_id).dicts().get()
     metadata: dict[str, str] = {}
-    with suppress(ValueError):  # Somebody may have damaged it.
+    with suppress(ValueError):  # It may be damaged.
         metadata = json.loads(row["metadata"] or "{}")
     at_ms = timestamp_ms_of_id(copy_id)
     changes = {

@@ -166,7 +166,7 @@ def connection() -> Iterator[None]:
             return
         check_file()
         db.connect()
-        # Of text that somebody has damaged, the rest can still be read.
+        # The rest of a damaged text can still be read.
         db.connection().text_factory = _decode_text
         try:
             yield
@@ -308,7 +308,7 @@ def keyword_prefix(keyword: str) -> str:
 
 
 def case_variants(word: str) -> list[str]:
-    """Return a word in the cases to look for: LIKE ignores case in ASCII alone."""
+    """Return a word in the cases to look for: LIKE ignores case only in ASCII."""
     if word.isascii():
         return [word]
     return [*dict.fromkeys((word, word.lower(), word.upper(), word.capitalize()))]

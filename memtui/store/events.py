@@ -235,7 +235,7 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
 def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
     """Yield the events of rows with the values of ``COLUMNS``.
 
-    An event that somebody has damaged in the database is skipped with a warning.
+    An event that is damaged in the database is skipped with a warning.
     """
     for event_id, name, at_ms, kind, role, text, metadata, *rest in rows:
         try:

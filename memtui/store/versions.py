@@ -129,7 +129,7 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
 def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
     """Delete the provisional versions of nodes before a row that are not shown.
 
-    The grips stay: somebody may have cited them.
+    The grips stay: they may have been cited.
     """
     replaced = fetch_column(
         "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"

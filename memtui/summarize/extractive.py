@@ -229,7 +229,7 @@ _CAUSE = re.compile(
 """A sentence about the cause: worth a line, but not the result."""
 
 _QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
-"""The words of somebody else: what a file or the user says."""
+"""Words that quote a file or the user."""
 
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
@@ -253,8 +253,9 @@ _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
 def _main_reports(work: WorkEvents) -> list[int]:
     """Return the reports on the last request for which files were changed.
 
-    A question about the work follows many a change; its answer is not the outcome,
-    nor is what was said before an interruption, if earlier requests were done.
+    Changes are often followed by a question about them, whose answer is not the
+    outcome. Messages before an interruption are not, either, if earlier requests were
+    done.
     """
     cut = find_interrupted_request(work)
     end = cut if cut >= 0 else len(work.events)

@@ -113,7 +113,7 @@ class _Headline:
                 mine.append(titles.shorten_title(name, room))
 
     def add_small(self, names: Sequence[tuple[str, str]]) -> None:
-        """Add names for further projects as long as all of them fits."""
+        """Add names for further projects as long as there is room."""
         for project, name in names:
             more = {**self.names, project: [name]}
             if project not in self.names:

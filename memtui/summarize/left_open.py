@@ -153,7 +153,7 @@ def find_left_open(
 
 
 def _unanswered(work: WorkEvents) -> Iterator[CardLine]:
-    """Yield the last request or question, if nobody answered it."""
+    """Yield the last request or question, if it was not answered."""
     if (cut := find_interrupted_request(work)) >= 0:
         line = f"Interrupted: {request_line(work, cut)}"
         yield CardLine(shorten_to_sentences(line, LINE_CHARS), (cut,))

@@ -270,7 +270,7 @@ def _rank(works: Sequence[_Work]) -> list[_Work]:
 
 
 def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> set[int]:
-    """Choose the largest works: some of each project, then whatever is largest."""
+    """Choose the largest works: some of each project, then the largest of the rest."""
     largest: dict[str, float] = {}
     for work in works:
         largest[work.project] = max(work.effort, largest.get(work.project, 0.0))

@@ -1,6 +1,6 @@
 """Divide the work of a session on a day into parts, and name these.
 
-A commit ends a part: it stands for the work since the one before it. Work that is not
+A commit ends a part, which is the work since the commit before it. Work that is not
 committed is divided by requests. Parts with similar names are one.
 """
 

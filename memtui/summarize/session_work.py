@@ -22,7 +22,7 @@ MAX_DECISIONS, MAX_FILES = 4, 6
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A changed file, with the lines added and removed as far as calls tell."""
+    """A changed file, with the lines added and removed, as far as calls show them."""
 
     path: str
     added: int = 0

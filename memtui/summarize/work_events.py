@@ -401,7 +401,7 @@ def _is_agent_error(work: WorkEvents, at: int) -> bool:
 
 
 def _failing_run(work: WorkEvents, closing: int) -> int:
-    """Return the last test run if it failed and nobody dismissed that; else -1."""
+    """Return the last test run if it failed and was not dismissed; else -1."""
     runs = work.test_runs
     if not runs or not runs[-1][1].failed:
         return -1
@@ -410,7 +410,7 @@ def _failing_run(work: WorkEvents, closing: int) -> int:
 
 
 def find_failed_push(work: WorkEvents) -> CardLine | None:
-    """Return the error of the last push; None if it succeeded or nobody pushed."""
+    """Return the error of the last push; None if it succeeded or there was no push."""
     for at in reversed(work.calls):
         if tool_actions.was_pushed(work.events[at]):
             return None

@@ -96,7 +96,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def blank_redactions(text: str) -> str:
-    """Replace the marks of redacted secrets by spaces: nobody wrote those."""
+    """Replace the marks of redacted secrets by spaces."""
     if "[redacted: " not in text:
         return text
     return _REDACTION.sub(lambda mark: " " * len(mark.group()), text)

@@ -21,7 +21,7 @@ is_announcement = re.compile(
     r"|我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先|.*겠습니다\W*$",
     re.IGNORECASE,
 ).match
-"""Matches what somebody is about to do: "Let me check the tests."."""
+"""Matches the announcement of an action: "Let me check the tests."."""
 
 is_pleasantry = re.compile(
     r"(?:(?:ah+|oh|hm+|wow)\b|you(?:'|’)re\s+(?:absolutely\s+)?right"
@@ -202,7 +202,7 @@ is_role = re.compile(
     r"|(?:请)?(?:你是|扮演|假设你是)(?:一[个名位])?)[^,，:：]*$",
     re.IGNORECASE,
 ).match
-"""Matches a sentence that only tells the agent which role to play."""
+"""Matches a sentence that only gives the agent a role."""
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
@@ -246,7 +246,7 @@ def is_log_line(sentence: str) -> bool:
 
 
 def needs_context(sentence: str) -> bool:
-    """Return whether a sentence continues an earlier one and says too little alone."""
+    """Return whether a sentence continues an earlier one and says little without it."""
     return bool(starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence))
 
 

@@ -141,13 +141,13 @@ def one_day(day: date) -> Days:
 
 
 def week(day: date) -> Days:
-    """Return the week, from its Monday, that a day lies in."""
+    """Return the week of a day, from its Monday."""
     monday = day - timedelta(days=day.weekday())
     return Days(monday, monday + WEEK)
 
 
 def months(year: int, month: int, count: int = 1) -> Days:
-    """Return whole months; a month below 1 or above 12 lies in another year."""
+    """Return whole months; a month below 1 or above 12 is in another year."""
     return Days(_first_of(year, month), _first_of(year, month + count))
 
 
@@ -236,7 +236,7 @@ class DateContext:
     """The local day of ``now``."""
 
     def is_capital(self, place: int) -> bool:
-        """Tell a name from a word: "May", "may"."""
+        """Distinguishes a name from a word: "May", "may"."""
         return self.text[place].isupper()
 
     def moment(self, day: date, minutes: int, fold: int = 0) -> datetime:

@@ -381,7 +381,7 @@ def _periods(
 
 
 def _is_date(one: Phrase, low: str) -> bool:
-    """Tell by the words around a phrase that it is a date, and not one ahead."""
+    """Return whether the words around a phrase show that it is a date in the past."""
     if not one.is_definite and _before(_AHEAD, low, one.start):
         return False
     if one.recurring and _AHEAD_AFTER.match(low, one.end):
@@ -529,7 +529,7 @@ def _node_of(period: DatePeriod, zone: tzinfo) -> NodeDate:
     if period.end:
         after = calendar.local_day(period.end - timedelta(microseconds=1), zone) + DAY
     if first and after == first + WEEK and first.isoweekday() != 1:
-        # "A week ago" is the week that its middle lies in.
+        # "A week ago" is the week that contains its middle.
         return _node_date(calendar.id_at(TocLevel.WEEK, first + 3 * DAY))
     node_id, is_whole = _widest(first, after)
     if is_whole:

@@ -1,4 +1,4 @@
-"""Tell orders from mere remarks by their wording.
+"""Distinguish orders from remarks by their wording.
 
 This is apart from ``titles``, which takes long to import.
 """

@@ -1,4 +1,4 @@
-"""Scripts: tell texts in Latin letters from those in Cyrillic, Chinese and others."""
+"""The script of a text: Latin, Cyrillic, Chinese and others."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ MIN_LETTERS = 10
 
 MIN_SHARE = 0.35
 """The share of a text's weight from which on a script other than Latin is its main
-one: commands, names and paths are in Latin letters whatever the language."""
+one: commands, names and paths are in Latin letters in every language."""
 
 SYLLABLE_WEIGHT = 3
 """A character of a script without an alphabet counts as so many letters."""
@@ -44,7 +44,7 @@ def main_script(text: str) -> str:
 def is_in_other_script(text: str, source: str) -> bool:
     """Return True if a text is plainly in another script than its source.
 
-    Languages of the same script are not told apart.
+    Languages of the same script are not distinguished.
     """
     found, expected = main_script(text), main_script(source)
     if (found, expected) == ("cjk", "kana"):

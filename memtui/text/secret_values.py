@@ -1,5 +1,5 @@
-"""Tell secret values from placeholders, code and prose, and names of secrets from other
-names.
+"""Separate secret values from placeholders, code and prose, and names of secrets from
+other names.
 
 A value is random (a key), generated (a password with many signs) or strong (it mixes
 kinds of characters).

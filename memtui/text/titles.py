@@ -179,7 +179,7 @@ _PREFACE = re.compile(
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
     re.IGNORECASE,
 )
-"""Tells what was before the request; a later sentence may say what is wanted."""
+"""Describes the state before the request; a later sentence may say what is wanted."""
 
 
 _PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
@@ -499,7 +499,7 @@ def shorten_title(text: str, limit: int = TITLE_CHARS) -> str:
 
 
 def _cut_at_clause(text: str, limit: int) -> str:
-    """Return the longest beginning that makes sense alone; "" if there is none."""
+    """Return the longest beginning that makes sense by itself; "" if there is none."""
     for pattern in _ENDINGS:
         places = [
             found.start()

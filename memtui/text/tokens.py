@@ -40,7 +40,7 @@ MARKS, MARK, BLANKS, NON_ASCII = 0.53, 0.18, 1.80, 0.99
 spaces, and each non-ASCII character."""
 
 _OTHER = "\x7f"
-"""Stands for a non-ASCII character, and for the start of the text."""
+"""Represents a non-ASCII character, and the start of the text."""
 
 _FOREIGN = re.compile("[^\x00-\x7f]")
 _INNER_BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")

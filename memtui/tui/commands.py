@@ -13,7 +13,7 @@ class Command:
     name: str
     """The action: ``action_<name>`` runs it."""
     keys: str
-    """Textual's names of the keys; none for commands of the palette alone."""
+    """Textual's names of the keys; none for commands that are only in the palette."""
     help: str = ""
     """A whole sentence; empty where each binding has its own."""
     label: str = ""

@@ -1,6 +1,6 @@
 """Format counts, scopes, speakers, verdicts and errors for the screens.
 
-No mark stands alone: a text or a place says the same. Dates are in ``date_format``.
+A text or a place always says the same as a mark. Dates are in ``date_format``.
 """
 
 import textwrap

@@ -57,7 +57,7 @@ def find_files(path: Path) -> list[Path]:
 
 
 def format_for_path(path: Path, name: str) -> SourceFormat | None:
-    """Return the format that a file could have, judged by its path alone.
+    """Return the format that a file could have, judged only by its path.
 
     ``name`` is the format whose folder it is in; "" for a folder of any format.
     """

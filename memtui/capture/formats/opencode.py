@@ -402,7 +402,7 @@ def _read_object(file: Path) -> dict[str, object] | None:
 
 
 def _file_name(text: str) -> str:
-    """Return an id as the name of one file, whatever it holds."""
+    """Return an id as a valid file name."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in text) or "_"
 
 

@@ -1,4 +1,4 @@
-"""Tell what a user wrote from what a program wrote in the user's name."""
+"""Separate what a user wrote from what a program wrote in the user's name."""
 
 import re
 from collections import Counter as Tally

@@ -159,7 +159,7 @@ def _check_anywhere(text: str, source: PassageIndex) -> Verdict:
 def _check_text(
     text: str, source: PassageIndex, text_indexes: Collection[int] | None
 ) -> Verdict:
-    """Check a text against what its subject said and did, else against anybody's."""
+    """Check a text against what its subject said and did, or else against all."""
     roles = conflicts.speaker_roles(text)
     found = _check_said(text, source, text_indexes)
     is_plan = conflicts.NOT_DONE in found.features.conflicts

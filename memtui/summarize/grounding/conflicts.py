@@ -1,8 +1,8 @@
 """Find contradictions of a bullet whose words are all in its source.
 
-It tells as done what was only asked or planned, or names somebody else as the doer. It
-tells of a success or an order of which the source says nothing. Or it exchanges two
-things around "instead of", "replaced by", "from … to" or "before", or says something of
+It presents as done what was only asked or planned, or names somebody else as the doer.
+It reports a success or an order that the source does not. Or it exchanges two things
+around "instead of", "replaced by", "from … to" or "before", or says something about
 another number.
 """
 
@@ -49,7 +49,7 @@ _SUCCESS = re.compile(
 
 
 def tells_success(source: str) -> bool:
-    """Return whether a clause of a source tells of a success, and neither asks for it
+    """Return whether a clause of a source reports a success, and neither asks for it
     nor denies it."""
     return any(
         _SUCCESS.search(clause) and not negation.has_negation(clause)
@@ -60,7 +60,7 @@ def tells_success(source: str) -> bool:
 _QUESTION = re.compile(
     r"(?<![^.!?\n])[^.!?\n]+\?|\b(?:how|whether|if|why)\b[^.!?;\n]*", re.IGNORECASE
 )
-"""A question, also an indirect one, and a condition: neither tells of anything."""
+"""A question, also an indirect one, and a condition: neither reports anything."""
 
 _SPEAKER = re.compile(
     r"(?:the )?(?P<who>user|assistant|agent|ai)\b(?!['’]s?\b)(?! and\b)"
@@ -103,7 +103,7 @@ _NEW_CLAUSE = word_set("but since because although though which")
 _AUXILIARIES = word_set("am be been being get gets have has had is are was were not")
 
 _BEFORE_ADJECTIVES = word_set("the a an this these its their no being")
-"""Words after which a participle does not tell what happened: "the corrected bill"."""
+"""Words after which a participle does not say what happened: "the corrected bill"."""
 
 _REQUESTS = frozenset(
     stem(word)
@@ -142,7 +142,7 @@ _PLANS = re.compile(
     r"|['’]ll\b|\?\s*$",
     re.IGNORECASE,
 )
-"""Words of something that has not happened yet, with whatever verb."""
+"""Words for something that has not happened yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +151,17 @@ class _Verb:
 
     stem: str
     is_told: bool
-    """True if its form tells what happened: "pushed", "now pushes"."""
+    """True if its form says what happened: "pushed", "now pushes"."""
     is_done: bool
     """False if a modal verb, a request or a question governs it."""
     may_be_noun: bool
-    """True if its form does not tell it from a noun: "a patch"."""
+    """True if it may as well be a noun: "a patch"."""
 
 
 def tells_plan_as_done(
     bullet: str, sentences: Sequence[str], *, is_by_user: bool
 ) -> bool:
-    """Return whether a bullet tells a verb as done and the source only as planned.
+    """Return whether a bullet presents as done what the source only plans.
 
     Args:
         bullet: The bullet.
@@ -406,8 +406,7 @@ MIN_SIDE_TERMS = 2
 
 
 def tells_new_order(bullet: str, source: str) -> bool:
-    """Return whether a bullet tells an order of two things that the source does not
-    tell."""
+    """Return whether a bullet gives an order of two things that the source does not."""
     found = _IN_TIME.search(bullet)
     if found is None:
         return False

@@ -288,7 +288,7 @@ def missing_details(
     """Return the names and numbers that a passage does not say of the same thing.
 
     A name counts in a sentence with another term of the bullet: elsewhere it refers to
-    something else. A path of which the sentences contain only the end is supported
+    something else. A path is also supported if the sentences contain only its end,
     unless another path of the source ends in the same name.
 
     Args:
@@ -445,7 +445,7 @@ def _is_of_another(
     sentences: Sequence[str],
     shared: Collection[str],
 ) -> bool:
-    """Return whether a name stands in a clause of its own, and another of its kind,
+    """Return whether a name is in a separate clause, and another of its kind,
     which is not among the words of the bullet, in the clause that says what it says."""
     own = analyzer.terms(name)
     others = set(shared).difference(own)

@@ -103,7 +103,7 @@ _EXCEPTION = re.compile(
     r"\b(?:but|except\w*|apart|other|others|only|just|beyond|besides|not?|without|still"
     r"|remain\w*|save|one|yet)\b|n['’]t\b"
 )
-"""Words with which a source may tell of one."""
+"""Words with which a source may express one."""
 
 _ALL_OF = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| these| those)? ([a-z]+)")
 

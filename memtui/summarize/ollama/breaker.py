@@ -1,6 +1,6 @@
 """The circuit breaker: when not to ask a server that failed.
 
-It neither waits nor looks at a clock of its own.
+It does not wait itself, and the caller provides the clock.
 """
 
 from collections.abc import Callable

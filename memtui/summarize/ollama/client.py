@@ -178,7 +178,7 @@ async def _resolve(host: str, port: int) -> str:
 
 
 class _Transport(httpx.AsyncBaseTransport):
-    """Sends requests to one server, and raises whatever is no answer to them."""
+    """Sends requests to one server; anything but an answer is raised as an error."""
 
     def __init__(
         self, address: Address, host: str, network: httpx.AsyncBaseTransport | None
@@ -228,7 +228,7 @@ class _Transport(httpx.AsyncBaseTransport):
 class _LineStream(httpx.AsyncByteStream):
     """A streamed reply, line by line, each checked and written in ASCII.
 
-    Lines end at a line feed alone: a model may write U+0085 or U+2028, at which httpx
+    Lines end only at a line feed: a model may write U+0085 or U+2028, at which httpx
     would split them.
     """
 
@@ -277,7 +277,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     """Return a JSON object of the server.
 
     Raises:
-        ServerError: It is none.
+        ServerError: It is not an object.
         RemoteModelError: It says that another machine wrote it.
         OllamaError: It reports an error.
     """
@@ -459,7 +459,7 @@ def _reply(part: "ChatResponse", text: str) -> ModelReply:
 
 
 def is_endless(text: str) -> bool:
-    """Return True if a text ends in white space alone, or in an endless repetition."""
+    """Return True if a text ends in mere white space or in an endless repetition."""
     if len(text) - len(text.rstrip()) > BLANKS:
         return True
     if len(text) < LAST_CHARS:

@@ -167,11 +167,11 @@ _BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
 
 
 def from_response(status: int, body: bytes) -> OllamaError:
-    """Return the error that a server's error response stands for.
+    """Return the error for a server's error response.
 
     Args:
         status: HTTP's status; 200 for an error in the middle of a stream.
-        body: The body, whatever it is: JSON, JSON in JSON, HTML, nothing.
+        body: The body: JSON, JSON in JSON, HTML or nothing.
     """
     message, details = _parse(body)
     shown = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"

@@ -95,7 +95,7 @@ class Model:
 
     @property
     def key(self) -> str:
-        """The digest, so that a model pulled anew under its name is another one."""
+        """The digest, so that a model that is pulled again counts as another one."""
         return self.digest or self.name
 
     @property
@@ -196,7 +196,7 @@ def choose(
         excluded: The keys of models that failed and are not to be chosen.
 
     Raises:
-        ModelNotFoundError: There is none that may, or not the one that was named.
+        ModelNotFoundError: No model may be used, or the named one is missing.
         RemoteModelError: The one that was named does not run on this machine.
     """
     if name:

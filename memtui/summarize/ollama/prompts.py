@@ -47,7 +47,7 @@ MAX_EVENT_CHARS = 9600
 """The maximum length of an event: its beginning and its end are used."""
 
 MAX_TOOL_CHARS = 160
-"""The same for the output of a tool: what calls did is told by the facts."""
+"""The same for the output of a tool: the facts say what calls did."""
 
 MAX_REQUEST_CHARS = 600
 """The maximum length of an earlier request that a log continues."""

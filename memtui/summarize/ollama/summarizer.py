@@ -176,7 +176,7 @@ class ModelSession:
             failed: Why the model that was chosen before cannot be used.
 
         Raises:
-            OllamaError: There is none that can be used now, or the settings name the
+            OllamaError: No model can be used now, or the settings name the
                 one that failed.
         """
         while True:
@@ -242,7 +242,7 @@ class ModelSession:
         self.callbacks.save_capability(Capability(*key, self.mode))
 
     async def find_mode_again(self) -> None:
-        """Find out the output mode anew: the known one is not supported."""
+        """Find out the output mode again: the known one is not supported."""
         self._state.modes.pop((self.found.server, self.found.model.digest), None)
         await self._find_mode()
 
