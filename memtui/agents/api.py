@@ -21,6 +21,7 @@ from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
+from memtui.model.filters import Scope
 from memtui.model.jobs import ALL_JOBS, Job
 from memtui.model.quantities import check_number
 from memtui.text import tokens
@@ -175,6 +176,8 @@ class Tool:
         """Call its function with checked arguments."""
         module = importlib.import_module(f"{__package__}.{self.module}")
         given = {one.name: arguments[one.name] for one in self.parameters}
+        if "project" in given:
+            given["scope"] = Scope(given.pop("agent", ""), given.pop("project"))
         reply: Reply = getattr(module, self.name)(workspace, **given)
         return reply
 

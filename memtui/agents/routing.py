@@ -19,7 +19,7 @@ from memtui.agents.replies import Item, Reply
 from memtui.agents.search import describe_quotes, nothing_found, search_notes
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
-from memtui.model.filters import EVERYTHING, Scope
+from memtui.model.filters import ALL, EVERYTHING, Scope
 from memtui.model.hits import Hits, ReadDate
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
@@ -71,14 +71,13 @@ def route(
     question: str,
     *,
     limit: int = 16,
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
 ) -> Reply:
     """Answer a question by the strategy that fits it, and say which that is."""
     zone = workspace.zone
     if _ASKS_WHAT_IS_OPEN.search(question):
-        return _list_left_open(workspace, question, Scope(agent, project), limit)
-    filters = replace(EVERYTHING, scope=Scope(agent, project))
+        return _list_left_open(workspace, question, scope, limit)
+    filters = replace(EVERYTHING, scope=scope)
     parsed = query_dates.parse(question, workspace.now(), zone, filters)
     # Filters of the question hold for browsing too.
     with database.connection():

@@ -29,23 +29,15 @@ the later ones that has some words in common with the quote."""
 RETRACTION_CHARS = 240
 
 
-def teleport(
-    workspace: "Workspace",
-    query: str,
-    *,
-    limit: int = 10,
-    agent: str = "",
-    project: str = "",
-) -> Reply:
+def teleport(workspace: "Workspace", query: str, *, limit: int = 10) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
-    scope = Scope(agent, project)
-    found = workspace.teleport.find(query, limit=limit, scope=scope)
+    found = workspace.teleport.find(query, limit=limit)
     items = [formatting.hit(hit, is_recent=found.is_recent) for hit in found.hits]
     return Reply(
         "hits",
         add_verdicts(items, found.hits),
         LineWriter(workspace.zone).hit,
-        notes=search_notes(found, "" if found.hits else nothing_found(scope)),
+        notes=search_notes(found, "" if found.hits else nothing_found()),
     )
 
 

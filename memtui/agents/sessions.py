@@ -12,7 +12,7 @@ from memtui.errors import UsageError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
-from memtui.model.filters import Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import NO_WORK
 from memtui.search import resolve_filters
 from memtui.services import session_outcomes, sessions
@@ -36,14 +36,13 @@ SEE_SESSIONS = "See them: list_sessions."
 def list_sessions(
     workspace: "Workspace",
     *,
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
     offset: int = 0,
     limit: int = 20,
 ) -> Reply:
     """List a page of the sessions, the latest first."""
     with database.connection():
-        scope, unknown = scopes.resolve_names(Scope(agent, project))
+        scope, unknown = scopes.resolve_names(scope)
     page = sessions.list_sessions(
         agent=scope.agent, project=scope.project, offset=offset, limit=limit
     )
@@ -224,8 +223,7 @@ def get_events(
     *,
     limit: int = 50,
     token: str = "",
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
     session: str = "",
 ) -> Reply:
     """List a page of the events of a time or a session, oldest first.
@@ -246,6 +244,7 @@ def get_events(
     if session:
         try:
             agent, session = resolve_filters.find_session(session)
+            scope = replace(scope, agent=agent)
         except resolve_filters.SessionNameError as error:
             reply = _no_session("events", error)
             return replace(reply, notes=[*reply.notes, *labels])
@@ -258,7 +257,7 @@ def get_events(
             to_ms(end) if end else None,
             after=after,
             limit=limit + 1,
-            scope=Scope(agent, project),
+            scope=scope,
             session=session,
         )
     page = found[:limit]

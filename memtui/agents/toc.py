@@ -71,11 +71,9 @@ SHARE = "This is a summary of {} alone."
 _OFFSET = re.compile("[0-9]{1,9}")
 
 
-def get_toc_root(
-    workspace: "Workspace", *, agent: str = "", project: str = ""
-) -> Reply:
+def get_toc_root(workspace: "Workspace", scope: Scope = ALL) -> Reply:
     """List the years, newest first."""
-    return browse_toc(workspace, limit=MAX_CHILDREN, agent=agent, project=project)
+    return browse_toc(workspace, limit=MAX_CHILDREN, scope=scope)
 
 
 def browse_toc(
@@ -84,12 +82,11 @@ def browse_toc(
     *,
     limit: int = LIMIT,
     token: str = "",
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
 ) -> Reply:
     """List a page of a node's children, or of the years, newest first."""
     with database.connection():
-        scope, unknown = scopes.resolve_names(Scope(agent, project))
+        scope, unknown = scopes.resolve_names(scope)
     digits = token.strip()
     is_known = bool(_OFFSET.fullmatch(digits))
     offset = int(digits) if is_known else 0
@@ -115,13 +112,10 @@ def browse_toc(
     )
 
 
-def get_node(
-    workspace: "Workspace", node_id: str = "", *, agent: str = "", project: str = ""
-) -> Reply:
+def get_node(workspace: "Workspace", node_id: str = "", scope: Scope = ALL) -> Reply:
     """Describe a node: its bullets with their grips, and its children; or the years."""
-    scope = Scope(agent, project)
     if not node_id.strip():
-        return get_toc_root(workspace, agent=agent, project=project)
+        return get_toc_root(workspace, scope)
     found = browse.get_scoped_node(node_id, scope)
     if found is None:
         return _no_node(workspace, node_id.strip(), scope)
@@ -208,12 +202,10 @@ def _shorten_bullet(item: Item, chars: int) -> Item:
     return dict(shorten_texts(shown, chars))
 
 
-def browse_time(
-    workspace: "Workspace", when: str, *, agent: str = "", project: str = ""
-) -> Reply:
+def browse_time(workspace: "Workspace", when: str, scope: Scope = ALL) -> Reply:
     """List the widest nodes that cover a time in words, newest first."""
     periods = dates.read_exact(when, workspace.now(), workspace.zone)
-    scope, found = Scope(agent, project), dict[str, TocEntry]()
+    found = dict[str, TocEntry]()
     for period in periods:
         entries = browse.list_covering(period.start, period.end, workspace.zone, scope)
         found |= {entry.node_id: entry for entry in entries}
@@ -245,15 +237,13 @@ def browse_keyword(
     *,
     node_id: str = "",
     limit: int = LIMIT,
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
 ) -> Reply:
     """List the segments whose keywords hold all of some words, newest first.
 
     The segments themselves are read: a node above them keeps only the most important
     of their keywords.
     """
-    scope = Scope(agent, project)
     terms = {*analyzer.query_terms(keyword[: search_query.MAX_CHARS])}
     if not terms:
         return _match_reply("nodes", (), limit, scope)
@@ -321,14 +311,13 @@ def search_children(
     node_id: str = "",
     *,
     limit: int = LIMIT,
-    agent: str = "",
-    project: str = "",
+    scope: Scope = ALL,
 ) -> Reply:
     """List the children of a node, or the years, that match, best first.
 
     Matches below a child count for it. Needs no index.
     """
-    scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
+    parsed = search_query.parse(query, workspace.zone)
     if parsed.is_empty:
         return _match_reply("nodes", (), limit, scope)
     with database.connection():
@@ -473,9 +462,7 @@ ENTRY_TOKENS = 10
 """An entry of the table of contents costs at least so much."""
 
 
-def outline(
-    workspace: "Workspace", limit: int | None, *, agent: str = "", project: str = ""
-) -> Reply:
+def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Reply:
     """Return the table of contents, all of it or what is wide and recent first.
 
     A day has its sessions, and a session of several segments has these. The limit is a
@@ -483,7 +470,7 @@ def outline(
     """
     lines = LineWriter(workspace.zone)
     with database.connection():
-        scope, unknown = scopes.resolve_names(Scope(agent, project))
+        scope, unknown = scopes.resolve_names(scope)
     queue: list[tuple[float, tuple[int, ...], TocEntry | DaySession]] = []
     newest: datetime | None = None
 

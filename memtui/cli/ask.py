@@ -49,18 +49,18 @@ def add_options(parser: Parser, command: str) -> None:
 def run(args: Namespace, context: Context) -> int:
     if args.command == "call":
         return _call(args, context) if args.tool else _list_tools(args)
-    scope = {"agent": args.agent, "project": args.project}
+    scope = Scope(args.agent, args.project)
     with context.workspace(or_empty=True) as workspace:
         # Each imports much; only the one in use is imported.
         if args.command == "toc":
             from memtui.agents import toc
 
-            reply = toc.outline(workspace, args.max_tokens, **scope)
+            reply = toc.outline(workspace, args.max_tokens, scope)
         elif args.command == "search":
             from memtui.agents import search
 
             filters = Filters(
-                scope=Scope(**scope),
+                scope=scope,
                 session=args.session,
                 role=EventRole(args.role) if args.role else None,
                 with_subagents=not args.no_subagents,
@@ -73,7 +73,7 @@ def run(args: Namespace, context: Context) -> int:
             from memtui.agents import routing
 
             question = " ".join(args.query)
-            reply = routing.route(workspace, question, limit=args.limit, **scope)
+            reply = routing.route(workspace, question, limit=args.limit, scope=scope)
         return output.print_reply(workspace, args, reply)
 
 

@@ -17,6 +17,7 @@ from memtui.cli.arguments import (
 )
 from memtui.cli.context import Context
 from memtui.errors import UsageError
+from memtui.model.filters import Scope
 from memtui.model.nodes import Bullet
 from memtui.services import status, versions
 from memtui.text import date_format
@@ -26,7 +27,11 @@ from memtui.workspace import Workspace
 def add_options(parser: Parser, command: str) -> None:
     if command == "show":
         parser.add_argument(
-            "node_id", nargs="?", metavar="NODE_ID", help="a node; default: the years"
+            "node_id",
+            nargs="?",
+            default="",
+            metavar="NODE_ID",
+            help="a node; default: the years",
         )
         parser.add_argument(
             "--version",
@@ -36,7 +41,6 @@ def add_options(parser: Parser, command: str) -> None:
             help="this version of it, as memtui versions lists them",
         )
         add_scope(parser)
-        add_max_tokens(parser)
     elif command == "expand":
         parser.add_argument(
             "grip_id",
@@ -45,23 +49,64 @@ def add_options(parser: Parser, command: str) -> None:
         )
         for side in ("before", "after"):
             add_number(parser, f"--{side}", 3, f"events {side} it (default 3)")
+    elif command == "sessions":
+        add_scope(parser)
+        add_paging(parser, "sessions")
+    elif command == "session":
+        parser.add_argument(
+            "session", metavar="[AGENT:]ID", help="its id, or the beginning of it"
+        )
+        add_paging(parser, "messages")
+        parser.add_argument(
+            "--all", action="store_true", help="the results of tools too"
+        )
+        parser.add_argument(
+            "--subagent", default="", metavar="NAME", help="a subagent's messages"
+        )
+        parser.add_argument(
+            "--thoughts", action="store_true", help="the thoughts before each message"
+        )
+    if command != "stats":
         add_max_tokens(parser)
-    elif command in ("sessions", "session"):
-        _add_session_options(parser, command)
 
 
 def run(args: Namespace, context: Context) -> int:
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
             return _stats(workspace, args)
-        reply = REPLIES[args.command](workspace, args)
-        return output.print_reply(workspace, args, reply)
+        return output.print_reply(workspace, args, _reply(workspace, args))
 
 
-def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
-    """Describe a version of a node, with what the verification of bullets found."""
-    if not node_id:
+def _reply(workspace: Workspace, args: Namespace) -> Reply:
+    if args.command == "expand":
+        return sessions.expand_grip(
+            workspace, args.grip_id, before=args.before, after=args.after
+        )
+    if args.command == "session":
+        return sessions.list_messages(
+            workspace,
+            args.session,
+            offset=args.offset,
+            limit=args.limit,
+            subagent=args.subagent,
+            all_events=args.all,
+            with_thoughts=args.thoughts,
+            with_card=True,
+        )
+    scope = Scope(args.agent, args.project)
+    if args.command == "sessions":
+        return sessions.list_sessions(
+            workspace, scope=scope, offset=args.offset, limit=args.limit
+        )
+    if args.number is None:
+        return toc.get_node(workspace, args.node_id, scope)
+    if not args.node_id:
         raise UsageError("name the node: memtui show NODE_ID --version N")
+    return _version(workspace, args.node_id, args.number)
+
+
+def _version(workspace: Workspace, node_id: str, number: int) -> Reply:
+    """Describe a version of a node, with what the verification of bullets found."""
     node = versions.find_version(node_id, number)
     reply = toc.node_reply(workspace, node)
     by = node.generation.model or node.summarizer
@@ -135,68 +180,3 @@ def _stats(workspace: Workspace, args: Namespace) -> int:
     ]
     lines = (f"{name:<28} {value}" for name, value in rows)
     return output.print_result(args, stats, lines)
-
-
-def _add_session_options(parser: Parser, command: str) -> None:
-    if command == "sessions":
-        add_scope(parser)
-        add_paging(parser, "sessions")
-    else:
-        parser.add_argument(
-            "session", metavar="[AGENT:]ID", help="its id, or the beginning of it"
-        )
-        add_paging(parser, "messages")
-        parser.add_argument(
-            "--all", action="store_true", help="the results of tools too"
-        )
-        parser.add_argument(
-            "--subagent", default="", metavar="NAME", help="a subagent's messages"
-        )
-        parser.add_argument(
-            "--thoughts", action="store_true", help="the thoughts before each message"
-        )
-    add_max_tokens(parser)
-
-
-def _list_sessions(workspace: Workspace, args: Namespace) -> Reply:
-    return sessions.list_sessions(
-        workspace,
-        agent=args.agent,
-        project=args.project,
-        offset=args.offset,
-        limit=args.limit,
-    )
-
-
-def _read_session(workspace: Workspace, args: Namespace) -> Reply:
-    return sessions.list_messages(
-        workspace,
-        args.session,
-        offset=args.offset,
-        limit=args.limit,
-        subagent=args.subagent,
-        all_events=args.all,
-        with_thoughts=args.thoughts,
-        with_card=True,
-    )
-
-
-def _expand(workspace: Workspace, args: Namespace) -> Reply:
-    return sessions.expand_grip(
-        workspace, args.grip_id, before=args.before, after=args.after
-    )
-
-
-def _show(workspace: Workspace, args: Namespace) -> Reply:
-    if args.number is not None:
-        return _version(workspace, args.node_id, args.number)
-    scope = {"agent": args.agent, "project": args.project}
-    return toc.get_node(workspace, args.node_id or "", **scope)
-
-
-REPLIES = {
-    "show": _show,
-    "expand": _expand,
-    "sessions": _list_sessions,
-    "session": _read_session,
-}

@@ -27,6 +27,7 @@ from memtui.agents.routing import Strategy
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
+from memtui.model.filters import Scope
 from memtui.paths import in_home
 from memtui.search import query_dates
 from memtui.services import browse
@@ -277,7 +278,9 @@ def test_every_keyword_of_a_segment_leads_to_it(full_workspace: Workspace) -> No
         full_workspace, keywords[0], node_id="toc:day:2024-01-01"
     )
     assert not elsewhere.items
-    assert not toc.browse_keyword(full_workspace, keywords[0], agent="nobody").items
+    assert not toc.browse_keyword(
+        full_workspace, keywords[0], scope=Scope("nobody")
+    ).items
 
 
 def test_a_keyword_that_may_be_anywhere_is_looked_for_in_the_newest_and_that_is_said(
@@ -904,7 +907,7 @@ def test_a_question_about_open_work_lists_what_sessions_left_open(
         "left open: The walrus docs are not updated yet."
     ]
     assert len(routing.route(workspace, "which work is unfinished?").items) == 2
-    (note,) = routing.route(workspace, "what is left open", agent="codex").notes
+    (note,) = routing.route(workspace, "what is left open", scope=Scope("codex")).notes
     assert "codex" in note
     (receipts,) = routing.route(workspace, "what is left open about receipts?").items
     assert receipts["snippet"] == "left open: The receipts remain to be migrated."

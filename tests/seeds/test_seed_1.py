@@ -20,6 +20,7 @@ from memtui.errors import SettingsError
 from memtui.model import calendar, citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
+from memtui.model.filters import Scope
 from memtui.model.jobs import Job
 from memtui.model.schedule import JobSchedule
 from memtui.paths import in_home
@@ -651,7 +652,9 @@ def test_one_store_holds_all_projects_and_agents_by_default(
     projects = {one["project"] for one in sessions.list_sessions(full_workspace).items}
     assert projects == {"shop", "logsift", "notes"}
     text = json.dumps(
-        replies.write_data(toc.get_toc_root(full_workspace, project="notes"))
+        replies.write_data(
+            toc.get_toc_root(full_workspace, scope=Scope(project="notes"))
+        )
     )
     assert "toc:year:2023" in text and "toc:year:2024" not in text
 

@@ -12,6 +12,7 @@ from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
 from memtui.agents.api import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
+from memtui.model.filters import Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
 from memtui.search import scoring
@@ -476,7 +477,9 @@ def test_nothing_of_an_unknown_session_is_given(workspace: Workspace) -> None:
 
 
 def test_sessions_can_be_filtered_by_project(full_workspace: Workspace) -> None:
-    found = agents_sessions.list_sessions(full_workspace, project="shop").items
+    found = agents_sessions.list_sessions(
+        full_workspace, scope=Scope(project="shop")
+    ).items
     assert {one["project"] for one in found} == {"shop"} and len(found) == 4
     hits = full_workspace.session_search.find("timeout project:logsift").hits
     assert not [hit for hit in hits if hit.session.project != "logsift"]

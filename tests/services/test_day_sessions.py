@@ -53,7 +53,7 @@ def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> 
 
 
 def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> None:
-    reply = toc.outline(busy, None, project="shop")
+    reply = toc.outline(busy, None, scope=Scope(project="shop"))
     *_, day, session, later, first = reply.items
     assert day["node_id"] == DAY
     assert session["session"] == "claude-code:two" and session["segments"] == 2
@@ -61,7 +61,7 @@ def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> Non
     name = "Fix the login form of the shop"
     lines = replies.write_text(reply).splitlines()
     assert lines[-3].strip() == f"claude-code:two (2) 10:00 {name} ({session['state']})"
-    only = toc.outline(busy, None, project="billing").items[4]
+    only = toc.outline(busy, None, scope=Scope(project="billing")).items[4]
     assert only["level"] == "segment" and only["state"], "a session of one segment"
 
 
@@ -75,7 +75,9 @@ def test_lists_of_nodes_count_sessions_and_not_segments(busy: Workspace) -> None
     (month,) = toc.browse_toc(busy, "toc:year:2025").items
     assert (month["node_id"], month["sessions"]) == ("toc:month:2025-03", 2)
     assert counts[month["node_id"]] == (2, 4)
-    only = toc.browse_toc(busy, "toc:year:2025", project="billing").items[0]
+    only = toc.browse_toc(busy, "toc:year:2025", scope=Scope(project="billing")).items[
+        0
+    ]
     assert only["sessions"] == 1
     line = replies.write_text(toc.get_node(busy, "toc:year:2025")).splitlines()[-1]
     assert line.startswith("toc:month:2025-03 (2) ")

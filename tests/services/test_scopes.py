@@ -183,16 +183,24 @@ def test_the_scopes_of_the_history_are_distinguished(full_workspace: Workspace) 
 def test_answers_for_a_project_have_no_words_of_another(
     full_workspace: Workspace,
 ) -> None:
-    (month,) = toc.browse_time(full_workspace, "2024-01", project="logsift").items
-    listed = toc.get_node(full_workspace, "toc:year:2024", project="logsift").items
+    (month,) = toc.browse_time(
+        full_workspace, "2024-01", scope=Scope(project="logsift")
+    ).items
+    listed = toc.get_node(
+        full_workspace, "toc:year:2024", scope=Scope(project="logsift")
+    ).items
     assert month["node_id"] == "toc:month:2024-01"
     assert month["segments"] == 1 and "token" not in month["headline"].lower()
     assert month["headline"] in [one.get("headline") for one in listed]
     assert toc.search_children(full_workspace, "JWT", "toc:year:2024").items
     for parent in ("", "toc:year:2024", "toc:week:2024-W03", "toc:day:2024-01-18"):
-        found = toc.search_children(full_workspace, "JWT", parent, project="logsift")
+        found = toc.search_children(
+            full_workspace, "JWT", parent, scope=Scope(project="logsift")
+        )
         assert not found.items
-    profile = toc.search_children(full_workspace, "profile", project="logsift").items
+    profile = toc.search_children(
+        full_workspace, "profile", scope=Scope(project="logsift")
+    ).items
     assert [one["node_id"] for one in profile] == ["toc:year:2024"]
 
 
