@@ -99,7 +99,7 @@ ANSWERS: dict[str, Answer] = {
         workspace, question.text, limit=50, filters=question.filters
     ),
     "route": lambda workspace, question: routing.route(
-        workspace, question.text, limit=20, project=question.project
+        workspace, question.text, limit=20, scope=question.filters.scope
     ),
     "retrieve_memory": lambda workspace, question: memories.retrieve_memory(
         workspace, question.text, filters=question.filters
@@ -113,7 +113,7 @@ ANSWERS: dict[str, Answer] = {
         workspace, question.text, limit=10, filters=question.filters
     ),
     "teleport": lambda workspace, question: search.teleport(
-        workspace, question.text, limit=6, project=question.project
+        workspace, question.text, limit=6, scope=question.filters.scope
     ),
 }
 """The ways to ask, each with one answer."""
@@ -144,7 +144,7 @@ def browse(workspace: Workspace, question: Question) -> Iterator[Reply]:
     node = ""
     while not node.startswith("toc:segment:"):
         reply = toc.search_children(
-            workspace, question.text, node, limit=4, project=question.project
+            workspace, question.text, node, limit=4, scope=question.filters.scope
         )
         yield reply
         if not reply.items:

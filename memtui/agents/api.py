@@ -34,7 +34,8 @@ log = logging.getLogger(__name__)
 MAX_TEXT_CHARS: Final = 100_000
 
 STEP_TOKENS: Final = 300
-"""The budget of one step from the years down to the words: there are about five."""
+"""The budget of a tool that opens a node or a citation: agents open about
+five in a row, from a year down to the messages."""
 
 POINTER_TOKENS: Final = 400
 """The budget of a tool that shows where to look, without the conversation."""
@@ -78,11 +79,7 @@ class Parameter:
         return {key: value for key, value in fields.items() if value not in (None, "")}
 
     def check(self, value: Any) -> Any:
-        """Return a value as the tool takes it, or the default for None.
-
-        Raises:
-            UsageError: The tool cannot take it.
-        """
+        """Return a value as the tool takes it, or the default for None."""
         if value is None:
             if self.is_required:
                 raise UsageError(f"{self.name} is missing")
@@ -147,7 +144,6 @@ class Tool:
         return self.parameters if self.is_writing else (*self.parameters, budget)
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its arguments."""
         parameters = self.parameters_with_budget
         schema: dict[str, Any] = {
             "type": "object",
@@ -159,11 +155,7 @@ class Tool:
         return schema
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all arguments, checked and with defaults; ``max_tokens`` among them.
-
-        Raises:
-            UsageError: The tool cannot take them.
-        """
+        """Return all arguments, checked and with defaults, and ``max_tokens``."""
         known = {one.name: one for one in self.parameters_with_budget}
         if unknown := [name for name in arguments if name not in known]:
             takes = ", ".join(known) or "nothing"
@@ -173,7 +165,6 @@ class Tool:
         return {name: one.check(arguments.get(name)) for name, one in known.items()}
 
     def run(self, workspace: "Workspace", arguments: Mapping[str, Any]) -> Reply:
-        """Call its function with checked arguments."""
         module = importlib.import_module(f"{__package__}.{self.module}")
         given = {one.name: arguments[one.name] for one in self.parameters}
         if "project" in given:
@@ -529,11 +520,6 @@ class ToolRunner:
             return _error_answer("internal", type(error).__name__, hint)
 
     def read_resource(self, uri: str) -> str:
-        """Return the text of a resource.
-
-        Raises:
-            MemtuiError: No resource has that URI, or the store cannot be read.
-        """
         if self._is_empty():
             return replies.NOTHING_KEPT
         found = None
@@ -550,11 +536,7 @@ class ToolRunner:
         return replies.fit_text(found, RESOURCE_TOKENS, self.workspace().counter).text
 
     def list_resources(self) -> list[tuple[str, str]]:
-        """Return the URIs and titles of the years.
-
-        Raises:
-            MemtuiError: The store cannot be read.
-        """
+        """Return the URIs and titles of the years."""
         years = () if self._is_empty() else self._read("get_toc_root").items
         return [
             (SCHEME + year["node_id"].replace(":", "/"), year["title"])
@@ -566,11 +548,7 @@ class ToolRunner:
         return tool.run(self.workspace(), tool.check(arguments))
 
     def workspace(self) -> "Workspace":
-        """Return the workspace, opened the first time.
-
-        Raises:
-            MemtuiError: It cannot be opened.
-        """
+        """Return the workspace, opened the first time."""
         with self._lock:
             if self._workspace is None:
                 self._workspace = self._open()

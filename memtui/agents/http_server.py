@@ -34,33 +34,24 @@ TIMEOUT_S = 10.0
 
 MAX_THREADS = 64
 
-KEY_BYTES = 24
 _USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'
 
 
 def create(
     runner: ToolRunner, port: int, key: str, *, with_writing: bool = False
 ) -> HTTPServer:
-    """Create the server; port 0 takes any that is free.
-
-    Raises:
-        MemtuiError: The port cannot be used.
-    """
-
-    class Handler(_Handler):
-        pass
-
-    Handler.runner, Handler.key = runner, key
-    Handler.tools = api.available_tools(with_writing=with_writing)
+    """Create the server; port 0 takes any that is free."""
     try:
-        return _Server((HOST, port), Handler)
+        return _Server(
+            port, runner, key, api.available_tools(with_writing=with_writing)
+        )
     except (OSError, OverflowError) as error:
         raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
 
 
 def create_key() -> str:
     """Return a random key."""
-    return secrets.token_urlsafe(KEY_BYTES)
+    return secrets.token_urlsafe(24)
 
 
 class _RequestError(Exception):
@@ -82,8 +73,11 @@ _CODES = {
 class _Server(ThreadingHTTPServer):
     """A server with a limited number of threads; further connections wait."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(
+        self, port: int, runner: ToolRunner, key: str, tools: dict[str, api.Tool]
+    ) -> None:
+        super().__init__((HOST, port), _Handler)
+        self.runner, self.key, self.tools = runner, key, tools
         self._free_threads = threading.BoundedSemaphore(MAX_THREADS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -116,11 +110,6 @@ class _RequestReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read what has arrived.
-
-        Raises:
-            TimeoutError: The deadline has passed.
-        """
         left_s = self._deadline_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError
@@ -131,9 +120,7 @@ class _RequestReader(io.RawIOBase):
 class _Handler(BaseHTTPRequestHandler):
     """Handles one request on its own thread."""
 
-    runner: ToolRunner
-    key: str
-    tools: dict[str, api.Tool]
+    server: _Server
     server_version, sys_version = "memtui", ""
 
     def setup(self) -> None:
@@ -149,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             code = _CODES.get(error.status, replies.USAGE)
             self._fail(error.status, ErrorInfo(code, str(error), _USAGE))
             return
-        answer = self.runner.call(tool, arguments)
+        answer = self.server.runner.call(tool, arguments)
         if answer.error is None:
             self._send(HTTPStatus.OK, answer.text, "text/markdown; charset=utf-8")
         elif answer.error.code == replies.USAGE:
@@ -180,10 +167,10 @@ class _Handler(BaseHTTPRequestHandler):
         bearer = token.strip() if scheme.lower() == "bearer" else ""
         given = bearer or parse_qs(url.query).get("key", [""])[0]
         raw = given.encode("utf-8", "replace")
-        if not secrets.compare_digest(raw, self.key.encode()):
+        if not secrets.compare_digest(raw, self.server.key.encode()):
             text = "the key is missing or wrong; memtui serve prints it"
             raise _RequestError(HTTPStatus.UNAUTHORIZED, text)
-        tool = self.tools.get(url.path.removeprefix(PREFIX))
+        tool = self.server.tools.get(url.path.removeprefix(PREFIX))
         if tool is None or not url.path.startswith(PREFIX):
             raise _RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()

@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from memtui import errors
@@ -407,20 +406,20 @@ def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Si
         longest = 10 * limit
         chars = _largest(least, longest, lambda n: fits(_Size(whole.parts, n)))
         return _Size(whole.parts, chars)
+
+    def most_parts(width: int | None) -> int:
+        return _largest(0, whole.parts, lambda n: fits(_Size(n, width)))
+
     frame = None
     widths = [least or None, *(one for one in WIDTHS if one < (least or 1_000))]
     for width in widths:
-        found = _largest(0, whole.parts, partial(_fits_with, fits, width))
+        found = most_parts(width)
         is_cut_off = reply.is_headed and width is not None and width < HEAD_WIDTH
         if found > 0 and not (frame and is_cut_off):
             return _fill_up(reply, _Size(found, width), fits)
         if found == 0 and frame is None:
             frame = _Size(0, width)
     return frame or _Size(0, WIDTHS[-1])
-
-
-def _fits_with(fits: Callable[[_Size], bool], width: int | None, parts: int) -> bool:
-    return fits(_Size(parts, width))
 
 
 def _fill_up(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:

@@ -29,15 +29,17 @@ the later ones that has some words in common with the quote."""
 RETRACTION_CHARS = 240
 
 
-def teleport(workspace: "Workspace", query: str, *, limit: int = 10) -> Reply:
+def teleport(
+    workspace: "Workspace", query: str, *, limit: int = 10, scope: Scope = ALL
+) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
-    found = workspace.teleport.find(query, limit=limit)
+    found = workspace.teleport.find(query, limit=limit, scope=scope)
     items = [formatting.hit(hit, is_recent=found.is_recent) for hit in found.hits]
     return Reply(
         "hits",
         add_verdicts(items, found.hits),
         LineWriter(workspace.zone).hit,
-        notes=search_notes(found, "" if found.hits else nothing_found()),
+        notes=search_notes(found, "" if found.hits else nothing_found(scope)),
     )
 
 

@@ -147,14 +147,14 @@ def list_messages(
 
 def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
     meta = _describe(workspace, facts)
-    lead = [*meta.head_lines, *map(meta.line, meta.items)]
+    head_lines = [*meta.head_lines, *map(meta.line, meta.items)]
     for one in facts.subagents:
         started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
         about = [one.kind, one.task, f"{one.events:,} events", started]
-        lead.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
+        head_lines.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
     subagents = list(map(asdict, facts.subagents))
     head = {"session": meta.head, "card": meta.items, "subagents": subagents}
-    return replace(reply, head=head, head_lines=lead)
+    return replace(reply, head=head, head_lines=head_lines)
 
 
 def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
@@ -310,18 +310,18 @@ def expand_grip(
     if own and text_offset:
         items[-first] = _from_offset(items[-first], text_offset)
     head: Item = {"grip": formatting.grip(found.grip)}
-    lines, lead = LineWriter(workspace.zone), []
+    lines, head_lines = LineWriter(workspace.zone), []
     if found.session:
         one = found.session
         work = session_outcomes.read_one(one.agent, one.session_id)
         head["session"] = formatting.session(one, work)
-        lead = [lines.session(head["session"])]
+        head_lines = [lines.session(head["session"])]
     return Reply(
         "events",
         items,
         lines.event,
         head,
-        lead,
+        head_lines,
         hint=f"{replies.MORE}, or for fewer before and after",
         # What is cited comes first, then what is nearest to it.
         priority=sorted(range(len(items)), key=lambda at: abs(items[at]["place"])),

@@ -166,9 +166,9 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         head["surprise"] = browse.get_surprise(node.node_id)
     state = formatting.node_state(node)
     title = f"{node.title} ({state})" if state else node.title
-    lead = [f"{title}: {', '.join(node.keyword_texts[:KEYWORDS_SHOWN])}"]
+    head_lines = [f"{title}: {', '.join(node.keyword_texts[:KEYWORDS_SHOWN])}"]
     if node.headline not in ("", node.title):
-        lead.append(node.headline)
+        head_lines.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)
     # Where there is little room both are shown; each child has a headline, too.
     in_turn = zip_longest(
@@ -183,7 +183,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         ],
         LineWriter(workspace.zone).bullet_or_node,
         head,
-        lead,
+        head_lines,
         hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
         has_more=len(found) > len(children),
         more_hint=page_through,
@@ -474,9 +474,9 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
     queue: list[tuple[float, tuple[int, ...], TocEntry | DaySession]] = []
     newest: datetime | None = None
 
-    def add(places: Sequence[TocEntry | DaySession], parent: tuple[int, ...]) -> None:
+    def add(entries: Sequence[TocEntry | DaySession], parent: tuple[int, ...]) -> None:
         nonlocal newest
-        for number, one in enumerate(places):
+        for number, one in enumerate(entries):
             newest = newest or one.end_time
             days = (newest - one.end_time) / timedelta(days=1)
             # Parents rank before children, so that each is shown below its parent.
@@ -501,20 +501,17 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
                 one.node_id, limit=MAX_CHILDREN, scope=scope, month_id=one.month_id
             )
             add_nodes(children, place)
-    shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
+    listed = sorted(enumerate(chosen), key=lambda pair: pair[1][0])
     nothing = f"of {scope}" if scope.is_narrow else "yet"
     nothing = " ".join(unknown) or f"Nothing is stored {nothing}."
     return Reply(
         "lines",
-        [
-            _describe(one) | {"depth": len(place) - 1}
-            for place, one in sorted(chosen, key=lambda pair: pair[0])
-        ],
+        [_describe(one) | {"depth": len(place) - 1} for _, (place, one) in listed],
         lambda item: "  " * int(item["depth"]) + lines.node(item),
         notes=() if chosen else (nothing,),
         hint="get_node NODE_ID, or a larger budget, opens more",
         has_more=bool(queue),
-        priority=sorted(range(len(chosen)), key=lambda place: shown[place]),
+        priority=sorted(range(len(listed)), key=lambda place: listed[place][0]),
     )
 
 

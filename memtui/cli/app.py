@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, open_workspace
 from memtui.errors import MemtuiError, StoreDamagedError
 from memtui.paths import in_home
@@ -26,10 +25,6 @@ NO_TERMINAL = (
     "the app needs a terminal for input and output; without one:"
     " memtui show, or memtui work"
 )
-
-
-def add_options(parser: Parser, command: str) -> None:
-    """Add nothing: neither has options."""
 
 
 def run(args: Namespace, context: Context) -> int:

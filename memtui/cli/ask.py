@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtui.cli import output
 from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
@@ -10,9 +10,6 @@ from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
-
-if TYPE_CHECKING:
-    from memtui.agents import api
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -78,26 +75,16 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def _call(args: Namespace, context: Context) -> int:
-    tool = _find_tool(args.tool)
+    from memtui.agents import api
+
+    tool = api.available_tools(with_writing=True).get(args.tool)
+    if tool is None:
+        raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
     with context.workspace(
         create=tool.is_writing, or_empty=not tool.is_writing
     ) as workspace:
         reply = tool.run(workspace, tool.check(_arguments(args.arguments)))
         return output.print_reply(workspace, args, reply)
-
-
-def _find_tool(name: str) -> "api.Tool":
-    """Return the tool of a name.
-
-    Raises:
-        UsageError: There is no such tool.
-    """
-    from memtui.agents import api
-
-    tools = api.available_tools(with_writing=True)
-    if name not in tools:
-        raise UsageError(f"there is no tool {name!r}; see them: memtui call")
-    return tools[name]
 
 
 def _arguments(pairs: Sequence[str]) -> dict[str, Any]:

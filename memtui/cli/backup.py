@@ -149,7 +149,12 @@ def _restore(args: Namespace, context: Context) -> int:
     with context.workspace(create=True) as opened:
         errors = work.run_pipeline(opened) or []
         commands = _cleanup_commands(info, before, opened.zone)
-    return _print_restored(args, info, commands, [*map(str, errors)])
+    data = _file_data(args.file, info) | {"is_done": True, "to_do": commands}
+    lines = [f"Restored from {args.file}: {_describe(info)}."]
+    if commands:
+        lines.append("To delete again what the backup brought back:")
+    lines += [f"    {command}" for command in commands]
+    return output.print_result(args, data, lines, errors=errors)
 
 
 def _read_store(file: Path) -> tuple[StoreInfo | None, str]:
@@ -196,16 +201,3 @@ def _worker_lock(paths: Paths) -> Iterator[None]:
     finally:
         backup.discard_restore(paths.store)
         lock.release()
-
-
-def _print_restored(
-    args: Namespace, info: StoreInfo, commands: list[str], errors: list[str]
-) -> int:
-    data = _file_data(args.file, info)
-    data |= {"is_done": True, "to_do": commands, "errors": errors}
-    lines = [f"Restored from {args.file}: {_describe(info)}."]
-    if commands:
-        lines.append("To delete again what the backup brought back:")
-    lines += [f"    {command}" for command in commands]
-    lines += [f"error: {error}" for error in errors]
-    return output.print_result(args, data, lines, code=1 if errors else 0)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from memtui import workspace
 from memtui.cli import hooks, output
-from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
@@ -33,10 +32,6 @@ SKIPPED_TITLES = {
     ProblemKind.INCOMPLETE: "Records that are not complete yet",
     ProblemKind.SKIPPED: "Records that are not stored",
 }
-
-
-def add_options(parser: Parser, command: str) -> None:
-    """Add nothing: doctor has no options."""
 
 
 def run(args: Namespace, context: Context) -> int:

@@ -98,10 +98,8 @@ def _print_result(
     is_done: bool,
     errors: Sequence[Exception] = (),
 ) -> int:
-    code, messages = int(bool(errors)), [str(error) for error in errors]
-    data = output.to_plain(result) | {"is_done": is_done, "errors": messages}
-    lines = [*lines, *(f"error: {message}" for message in messages)]
-    return output.print_result(args, data, lines, code=code)
+    data = output.to_plain(result) | {"is_done": is_done}
+    return output.print_result(args, data, lines, errors=errors)
 
 
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:

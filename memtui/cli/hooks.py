@@ -143,11 +143,7 @@ def _choose(
     machine: Machine,
     entries_of: Callable[[Agent], Sequence[ConfigEntry]],
 ) -> list[Agent]:
-    """Return the named agents, or all that the action concerns.
-
-    Raises:
-        HooksError: There are none.
-    """
+    """Return the named agents, or all that the action concerns."""
     if args.agents:
         return _named(args)
     if args.action == "install":

@@ -1,7 +1,8 @@
 """The command line: the table of commands, and how one is parsed and run.
 
-A command's module has ``add_options(parser, command)`` and ``run(args, context)``,
-which returns the exit code. Only the module of the command typed is imported.
+A command's module has ``run(args, context)``, which returns the exit code, and, if it
+has options, ``add_options(parser, command)``. Only the module of the command typed is
+imported.
 """
 
 import argparse
@@ -144,11 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read(words: Sequence[str]) -> argparse.Namespace:
-    """Parse a command line.
-
-    Raises:
-        SystemExit: It is wrong, or asks for help.
-    """
+    """Parse a command line; exits if it is wrong, or asks for help."""
     at = _command_index(words)
     top = _top_parser()
     args = top.parse_args(words[:at])
@@ -162,7 +159,8 @@ def read(words: Sequence[str]) -> argparse.Namespace:
         description=f"{command.help[:1].upper()}{command.help[1:]}. {command.details}",
     )
     module = import_module(f"memtui.cli.{command.module}")
-    module.add_options(parser, command.name)
+    if hasattr(module, "add_options"):
+        module.add_options(parser, command.name)
     if command.has_json:
         parser.add_argument("--json", action="store_true", help="print JSON")
     parser.read(words[at + 1 :], args)

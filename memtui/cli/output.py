@@ -46,9 +46,22 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_result(
-    args: Namespace, data: object, lines: Iterable[str], *, code: int = 0
+    args: Namespace,
+    data: object,
+    lines: Iterable[str],
+    *,
+    code: int = 0,
+    errors: Iterable[object] | None = None,
 ) -> int:
-    """Print data if JSON is asked for, otherwise lines; return the exit code."""
+    """Print data if JSON is asked for, otherwise lines; return the exit code.
+
+    Errors are added to both, and make the exit code 1.
+    """
+    if errors is not None:
+        messages = list(map(str, errors))
+        data = to_plain(data) | {"errors": messages}
+        lines = [*lines, *(f"error: {message}" for message in messages)]
+        code = code or int(bool(messages))
     if args.json:
         return print_json(data, code=code)
     print_lines(lines)

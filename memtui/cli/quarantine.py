@@ -121,12 +121,10 @@ def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None)
     errors = work.run_pipeline(workspace)
     outcomes = workspace.quarantine.outcomes(result.names)
     is_refused = any(one.state is RetryState.REFUSED for one in outcomes)
-    code = 1 if result.problems or errors or is_refused else 0
-    messages = [str(error) for error in errors or ()]
-    data = {"outcomes": outcomes, "problems": result.problems, "errors": messages}
-    lines = [*_retry_lines(result, outcomes, has_worker=errors is None)]
-    lines += [f"error: {message}" for message in messages]
-    return output.print_result(args, data, lines, code=code)
+    data = {"outcomes": outcomes, "problems": result.problems}
+    lines = _retry_lines(result, outcomes, has_worker=errors is None)
+    code = 1 if result.problems or is_refused else 0
+    return output.print_result(args, data, lines, code=code, errors=errors or ())
 
 
 def _retry_lines(

@@ -68,11 +68,6 @@ def _set_watched(args: Namespace, workspace: Workspace, *, is_watched: bool) -> 
 
 
 def _parse_names(names: Sequence[str]) -> list[str]:
-    """Return the selected agents.
-
-    Raises:
-        UsageError: There is none, or one is unknown or has no folder of its own.
-    """
     with_folder = list(transcript_folders())
     if not names:
         raise UsageError(f"name the agents, or say all: {', '.join(with_folder)}")

@@ -25,11 +25,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(given: Namespace, context: Context) -> int:
-    """Serve the app until ctrl+c.
-
-    Raises:
-        MemtuiError: It cannot be served; the message says why.
-    """
     if given.host not in HOSTS:
         raise MemtuiError(
             f"{given.host!r} would show your conversations to other machines;"

@@ -5,7 +5,6 @@ import threading
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,19 +54,16 @@ def _path(text: str) -> Path:
 
 
 def run(args: Namespace, context: Context) -> int:
-    found = _find_files(args.paths) if args.command == "import" else _FoundFiles()
-    with context.workspace(create=args.command != "reindex") as workspace:
-        if args.command == "import":
-            return _import(args, workspace, found)
+    if args.command == "import":
+        files, problems = _find_files(args.paths)
+        with context.workspace(create=True) as workspace:
+            return _import(args, workspace, files, problems)
+    with context.workspace(create=args.command == "work") as workspace:
         return _work(args, workspace)
 
 
 def lock(workspace: "Workspace") -> None:
-    """Take the worker lock, so that no other process works on the store.
-
-    Raises:
-        MemtuiError: Another process has it.
-    """
+    """Take the worker lock, so that no other process works on the store."""
     if not workspace.pipeline.lock.acquire():
         raise MemtuiError(BUSY)
 
@@ -124,16 +120,8 @@ def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
         yield show
 
 
-@dataclass(slots=True)
-class _FoundFiles:
-    """The files to import, and why there are none at some paths."""
-
-    files: list[Path] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-
-def _find_files(paths: Sequence[Path]) -> _FoundFiles:
-    """Return the files to import: those at the paths, or of every agent found.
+def _find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the files at the paths, or of every agent found; and what is wrong.
 
     Raises:
         MemtuiError: There are none at all, or all of them are empty.
@@ -142,25 +130,25 @@ def _find_files(paths: Sequence[Path]) -> _FoundFiles:
         folders = [path for some in transcript_folders().values() for path in some]
         existing = [path for path in folders if path.exists()]
         if files := [file for path in existing for file in formats.find_files(path)]:
-            return _FoundFiles(files)
+            return files, []
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
-    found = _FoundFiles()
+    found, problems = list[Path](), list[str]()
     for path in paths:
         try:
             files = formats.find_files(path)
         except SourceError as error:
-            found.errors.append(str(error))
+            problems.append(str(error))
             continue
-        found.files += files
+        found += files
         if not files:
-            found.errors.append(f"no conversations were found in {path}")
+            problems.append(f"no conversations were found in {path}")
         elif not any(map(_has_content, files)):
-            found.errors.append(f"there is nothing in {path}")
-    if len(found.errors) == len(paths):
-        raise MemtuiError("; ".join(found.errors))
-    return found
+            problems.append(f"there is nothing in {path}")
+    if len(problems) == len(paths):
+        raise MemtuiError("; ".join(problems))
+    return found, problems
 
 
 def _has_content(file: Path) -> bool:
@@ -170,24 +158,23 @@ def _has_content(file: Path) -> bool:
         return True  # the importer says why it cannot be read
 
 
-def _import(args: Namespace, workspace: "Workspace", found: _FoundFiles) -> int:
+def _import(
+    args: Namespace, workspace: "Workspace", files: list[Path], problems: Sequence[str]
+) -> int:
     with _progress_bar(as_json=args.json) as show:
         importer = workspace.pipeline.importer()
-        for imported in importer.run(found.files):
+        for imported in importer.run(files):
             text = imported.waiting_reason or f"{imported.created:,} events stored"
-            show(text, imported.files, len(found.files))
+            show(text, imported.files, len(files))
         errors = run_pipeline(workspace, show)
     imported = importer.progress
-    messages = [*found.errors, *map(str, errors or ())]
-    code = 1 if messages or imported.unreadable else 0
-    data = {"imported": imported, "errors": messages}
-    lines = _import_lines(imported, messages, is_elsewhere=errors is None)
-    return output.print_result(args, data, lines, code=code)
+    lines = _import_lines(imported, is_elsewhere=errors is None)
+    code, problems = int(imported.unreadable > 0), [*problems, *(errors or ())]
+    data = {"imported": imported}
+    return output.print_result(args, data, lines, code=code, errors=problems)
 
 
-def _import_lines(
-    imported: ImportProgress, errors: Sequence[str], *, is_elsewhere: bool
-) -> Iterator[str]:
+def _import_lines(imported: ImportProgress, *, is_elsewhere: bool) -> Iterator[str]:
     yield (
         f"{plural(imported.files - imported.unreadable, 'file')} read"
         f" ({imported.unchanged:,} unchanged since last time):"
@@ -213,11 +200,9 @@ def _import_lines(
             yield f"  {reason}: {plural(words, 'word')} in {plural(count, 'record')}"
         if len(unread) > MAX_UNREAD:
             yield f"  and {plural(len(unread) - MAX_UNREAD, 'more type')}"
-    yield from (f"error: {error}" for error in errors)
     if is_elsewhere:
         yield "Another memtui is running on this store and does the rest."
-        return
-    if waiting := status.read_stats().pending:
+    elif waiting := status.read_stats().pending:
         yield f"{plural(waiting, 'item')} of work waiting for another try."
 
 
@@ -233,16 +218,13 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
     if not workspace.uses_no_model:
         with database.connection():
             waiting = sum(rewrite_queue.count(level) for level in TocLevel)
-    code, messages = 1 if errors else 0, [str(error) for error in errors]
-    data = {"errors": messages, "waiting_for_model": waiting}
-    lines = [f"error: {message}" for message in messages]
-    if waiting:
-        nodes = plural(waiting, "node")
-        lines.append(
-            f"{nodes} waiting for the model: the app, or memtui work without"
-            " --until-idle, asks it."
-        )
-    return output.print_result(args, data, lines, code=code)
+    nodes = plural(waiting, "node")
+    note = (
+        f"{nodes} waiting for the model: the app, or memtui work without"
+        " --until-idle, asks it."
+    )
+    data, lines = {"waiting_for_model": waiting}, [note] if waiting else []
+    return output.print_result(args, data, lines, errors=errors)
 
 
 def _work_forever(workspace: "Workspace") -> int:

@@ -50,6 +50,7 @@ def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
     ).parameters.values()
     assert workspace.name == "workspace"
     names = {one.name for one in taken}
+    names |= {"agent", "project"} if "scope" in names else set()
     required = {one.name for one in taken if one.default is inspect.Parameter.empty}
     assert {one.name for one in tool.parameters} <= names
     assert {one.name for one in tool.parameters if one.is_required} == required
