@@ -213,7 +213,7 @@ def _resolve(session: str) -> tuple[str, str, bool]:
             raise UsageError(f"{what} {_NAME_RULE}") from None
         return agent, name, False
     except resolve_filters.SessionNameError as error:
-        raise UsageError(f"{error}; give one of these whole") from None
+        raise UsageError(f"{error}; give one of these in full") from None
     whole = f"{agent}:{name}"
     if session not in (name, whole):
         raise UsageError(f"{session!r} is incomplete; give {whole}")
@@ -233,9 +233,9 @@ def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
     if at is None:
         raise UsageError("timestamp is not ISO 8601, as 2025-03-14T10:05:00Z")
     if is_in_future(at, now):
-        raise UsageError("timestamp lies in the future")
+        raise UsageError("timestamp is in the future")
     if at < EARLIEST:
-        raise UsageError(f"timestamp lies before {EARLIEST:%Y}")
+        raise UsageError(f"timestamp is before {EARLIEST:%Y}")
     return at
 
 
@@ -291,7 +291,7 @@ def _job_statuses(
 ) -> Reply:
     is_worked = bool(workspace.has_worker)
     works = (
-        "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
+        "memtui is running." if is_worked else "memtui is not running, so no job runs."
     )
     now, chosen = workspace.now(), model_jobs.find_jobs(names or ALL_JOBS)
     found = services_jobs.statuses(workspace.schedules, now, has_worker=is_worked)

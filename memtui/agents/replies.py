@@ -292,7 +292,7 @@ def _left_out(
         place = f"offset {offset}" if offset is not None else ""
         place = f"token {token}" if token else place
         if place:
-            hint = f"go on with {place}" if with_place else "go on there"
+            hint = f"continue with {place}" if with_place else "continue there"
     also = f"; {cut_texts} cut: {reply.cut_hint}" if cut_texts else ""
     return f"{what}: {hint}{also}"
 

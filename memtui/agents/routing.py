@@ -96,7 +96,7 @@ def route(
     elsewhere = []
     if parsed.periods and times and not any(map(parsed.covers, times)):
         named = " and ".join(one.label.partition(":")[0] for one in parsed.periods)
-        beside = f"Nothing of {named} holds it; these" if nodes else "These"
+        beside = f"Nothing of {named} matches; these" if nodes else "These"
         elsewhere = [f"{beside} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):

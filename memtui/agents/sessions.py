@@ -29,7 +29,7 @@ EVENT_CHARS = 400
 """The texts of events are cut no shorter than this before some are left out."""
 
 NO_GRIP = "There is no such grip or event. Search again: ids come from replies."
-IS_NODE = "That is no citation but a node: get_node opens it."
+IS_NODE = "That is a node, not a citation: get_node opens it."
 SEE_SESSIONS = "See them: list_sessions."
 
 
@@ -46,7 +46,11 @@ def list_sessions(
     page = sessions.list_sessions(
         agent=scope.agent, project=scope.project, offset=offset, limit=limit
     )
-    none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
+    none = (
+        f"There is no session of {scope}."
+        if scope.is_narrow
+        else "There is no session."
+    )
     none = " ".join(unknown) or none
     items = [
         formatting.session(one, page.work.get((one.agent, one.session_id), NO_WORK))

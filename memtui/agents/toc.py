@@ -65,7 +65,7 @@ GROUPS = {"bullets": "", "children": ""}
 """The lists that describe a node; they have no headings."""
 
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
-IS_GRIP = "That is no node but a citation: expand_grip opens it."
+IS_GRIP = "That is a citation, not a node: expand_grip opens it."
 CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
 SHARE = "This is a summary of {} alone."
 _OFFSET = re.compile("[0-9]{1,9}")

@@ -25,7 +25,7 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_fol
 from memtui.store import problems, tombstones
 from memtui.text import secrets
 
-OTHER_PROJECT = "of another project, whose memory is kept apart"
+OTHER_PROJECT = "of another project, which has its own store"
 """The reason of sessions that a store for one project leaves out."""
 
 FORGOTTEN = "of a project that was forgotten"

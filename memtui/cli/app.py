@@ -54,7 +54,7 @@ def run(args: Namespace, context: Context) -> int:
             app = MemtuiApp(
                 partial(_open_demo, context, Path(folder)),
                 theme=editor.theme,
-                opening="making three months of work up…",
+                opening="creating three months of sample work…",
                 settings=editor,
                 ascii=editor.ascii,
             )

@@ -26,7 +26,7 @@ def run(args: Namespace, context: Context) -> int:
     address = f"http://{http_server.HOST}:{server.server_port}{http_server.PREFIX}"
     print(
         f"memtui serves {address}TOOL; stop it with ctrl+c\n"
-        f"Whoever has this key can read all of it: {key}",
+        f"Anybody with this key can read everything: {key}",
         file=sys.stderr,
         flush=True,
     )

@@ -32,8 +32,10 @@ COOKIE_S = 30 * 24 * 3600
 DEFAULT_PORT = 80
 """The port that a browser leaves out of a host's name."""
 
-NO_KEY = "This is somebody's memtui. Open the address that memtui web printed."
-ELSEWHERE = "memtui answers no other site: open it at the address it printed."
+NO_KEY = "Open the address that memtui web printed."
+ELSEWHERE = (
+    "Requests from other sites are refused: open the address that memtui web printed."
+)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -167,7 +169,9 @@ class WebServer(Server):
 
     async def on_startup(self, app: web.Application) -> None:
         print(f"memtui is at {self._guard.address}")
-        print("Whoever has this address can read it all. ctrl+c ends it.", flush=True)
+        print(
+            "Anybody with this address can read everything. ctrl+c ends it.", flush=True
+        )
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close every tab's connection, which ends its process."""

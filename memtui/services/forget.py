@@ -483,6 +483,6 @@ def _resolve_session(word: str) -> Iterator[Tombstone]:
             " forgotten"
         )
         if similar:
-            advice = f"these begin so: {', '.join(map(':'.join, similar))}"
+            advice = f"these begin like it: {', '.join(map(':'.join, similar))}"
         raise MemtuiError(f"there is no session {word!r}; {advice}")
     yield Tombstone(TombstoneKind.SESSION, name, agent)

@@ -176,7 +176,7 @@ class QuarantineService:
         existing = {source for source, file in sources.items() if file.is_file()}
         done, failures = self._process_files(items, self._spool.retry)
         missing = [source for source in sources if source not in existing]
-        failures += [f"{source}: is not there any more" for source in missing]
+        failures += [f"{source}: no longer exists" for source in missing]
         with database.transaction():
             cursors.delete(sorted(existing))
         done += [problem_name(item) for item in damaged if item.source in existing]
@@ -253,7 +253,7 @@ class QuarantineService:
             if name not in items:
                 raise MemtuiError(
                     f"nothing in the quarantine is called {name!r};"
-                    " memtui quarantine list names all there is"
+                    " memtui quarantine list shows all entries"
                 )
         return [items[name] for name in dict.fromkeys(names)]
 
@@ -335,7 +335,7 @@ def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
     max_bytes = -1 if limit is None else limit + MARGIN_BYTES
     try:
         if not file.is_file():
-            return "", False, "The file is not there any more."
+            return "", False, "The file no longer exists."
         with file.open("rb") as opened:
             for _ in islice(opened, problem.line - 1):
                 pass

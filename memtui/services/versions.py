@@ -138,8 +138,8 @@ def _list_versions(node_id: str) -> Sequence[TocVersion]:
     found = find_history(node_id).versions
     if not any(version.is_shown for version in found):
         raise MemtuiError(
-            f"{node_id} has no version yet: it is summarized by itself, as soon as a"
-            " memtui works"
+            f"{node_id} has no version yet: it is summarized automatically, as soon"
+            " as memtui runs"
         )
     return found
 

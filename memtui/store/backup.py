@@ -84,7 +84,7 @@ def replacement(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
     if file.exists() and file.samefile(database.path()):
         raise StoreError(f"{file} is the store itself")
     if file.exists() and not may_replace:
-        raise StoreError(f"{file} exists already; --force writes over it")
+        raise StoreError(f"{file} exists already; --force overwrites it")
     with (
         database.translate_file_errors(file),
         database.translate_errors(file),
@@ -106,7 +106,7 @@ def read_info(file: Path) -> StoreInfo:
     """
     if not file.is_file():
         raise StoreError(f"there is no file {file}")
-    not_a_store = f"{file} is no copy of a memtui store"
+    not_a_store = f"{file} is not a backup of memtui"
     with database.translate_errors(file), closing(_open_file(file)) as opened:
         try:
             rows = opened.execute("SELECT name, value FROM meta")

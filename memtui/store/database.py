@@ -33,12 +33,12 @@ IDENTITY_KEY = "identity"
 """The key of a store's random identity in ``meta``."""
 
 MISSING = (
-    "the memory at {} is gone. Put it back or quit; nothing is written meanwhile, and"
+    "the store at {} is gone. Put it back or quit; nothing is written meanwhile, and"
     " hook events wait in the spool"
 )
 
 REPLACED = (
-    "another memory lies at {} now. Put the former one back, or quit and start memtui"
+    "another store is at {} now. Put the former one back, or quit and start memtui"
     " again to read it; nothing is written meanwhile"
 )
 

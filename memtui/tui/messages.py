@@ -59,7 +59,7 @@ class ProgressReported(Message, bubble=False):
 
 @dataclass(eq=False, repr=False)
 class ScopeChanged(Message, bubble=False):
-    """Another part of the memory is shown; the app passes this on to its screens."""
+    """Another scope is shown; the app passes this on to its screens."""
 
     scope: "Scope"
 

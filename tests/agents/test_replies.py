@@ -214,7 +214,7 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
         next_page=lambda kept: {"continuation_token": str(kept)},
     )
     shown = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert f"go on with token {shown.parts}" in shown.text
+    assert f"continue with token {shown.parts}" in shown.text
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_the_total_is_reported_beside_the_page() -> None:
         )
         shown = replies.fit_text(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
         assert says in shown.text
-        assert f"go on with offset {10 + shown.parts})" in shown.text
+        assert f"continue with offset {10 + shown.parts})" in shown.text
 
 
 def test_without_a_budget_a_reply_is_written_whole_and_as_it_is() -> None:

@@ -338,14 +338,14 @@ def test_a_reply_says_where_the_rest_begins(full_workspace: Workspace) -> None:
     def text(reply: Reply) -> str:
         return replies.fit_text(reply, 500, tokens.ESTIMATING_COUNTER).text
 
-    assert "(4 more of 6: go on with offset 2)" in text(
+    assert "(4 more of 6: continue with offset 2)" in text(
         sessions.list_sessions(full_workspace, limit=2)
     )
     assert "there are 6" in text(sessions.list_sessions(full_workspace, offset=1_000))
     assert " more of " not in text(sessions.list_sessions(full_workspace, limit=6))
     session = sessions.list_sessions(full_workspace, limit=1).items[0]["id"]
     page = sessions.list_messages(full_workspace, session, limit=1)
-    assert "(2 more of 3: go on with offset 1)" in text(page)
+    assert "(2 more of 3: continue with offset 1)" in text(page)
     assert "there are" in text(
         sessions.list_messages(full_workspace, session, offset=1_000)
     )
@@ -457,7 +457,7 @@ def test_a_period_shows_its_hits_or_says_that_it_has_none(
     assert months == {"2025-04"}
     assert not reply.notes
     reply, months = told("walrus in January 2024")
-    elsewhere = "Nothing of January 2024 holds it; these are of other times."
+    elsewhere = "Nothing of January 2024 matches; these are of other times."
     assert list(reply.notes) == [elsewhere]
     assert "2025-04" in months
     assert (reply.head["score"], reply.head["band"]) == (routing.MISS_SCORE, "weak")
@@ -582,7 +582,7 @@ def test_a_budget_is_not_reported_as_a_limit(full_workspace: Workspace) -> None:
         told = replies.fit_text(reply, 50, tokens.ESTIMATING_COUNTER)
         if told.parts < len(reply.items):
             assert "left out: " in told.text
-            assert "more tokens" in told.text or "go on with" in told.text
+            assert "more tokens" in told.text or "continue with" in told.text
         left = len(reply.items) - told.parts
         of = rf"\({left}( of {len(reply.items)})? left out: "
         assert not left or re.search(of, told.text)

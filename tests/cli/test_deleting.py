@@ -270,7 +270,7 @@ def test_what_is_no_backup_leaves_the_memory_as_it_was(
     file = tmp_path / "notes.txt"
     file.write_text("no backup")
     output = run_memtui(home, "restore", str(file), "--yes", code=1)
-    assert output.stderr == f"memtui: {file} is no copy of a memtui store\n"
+    assert output.stderr == f"memtui: {file} is not a backup of memtui\n"
     output = run_memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
     assert "there is no file" in output.stderr
     assert events(home) == 44
@@ -286,7 +286,7 @@ def test_what_was_said_is_written_to_a_file_or_to_standard_output(
     for words in (("--events",), ("--events", "-")):
         assert run_memtui(home, "export", *words).stdout == file.read_text()
     output = run_memtui(home, "export", "--events", str(file), code=1).stderr
-    assert "exists already; --force writes over it" in output
+    assert "exists already; --force overwrites it" in output
     output = run_memtui(
         home, "export", "--events", str(file), "--force", "--json"
     ).stdout

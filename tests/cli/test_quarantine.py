@@ -107,7 +107,7 @@ def test_dismissing_is_confirmed_and_reported(home: Path) -> None:
     ("words", "says"),
     [
         (("show", "../../memory.db"), "nothing in the quarantine is called"),
-        (("show", "nobody"), "memtui quarantine list names all"),
+        (("show", "nobody"), "memtui quarantine list shows all"),
         (("show",), "name the entries: memtui quarantine show NAME…; memtui"),
         (("drop",), "name the entries: memtui quarantine drop NAME…, or --all;"),
         (("retry", "2.json", "--all"), "retry takes names or --all, not both"),

@@ -188,7 +188,7 @@ def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
     store.open_at(home / "memory.db")
     with database.transaction():
         rollup_queue.add([pending], UTC)
-    said = "toc:day:2024-06-01 has no version yet: it is summarized by itself"
+    said = "toc:day:2024-06-01 has no version yet: it is summarized automatically"
     assert said in run_memtui(home, "pin", pending, code=1).stderr
     assert said in run_memtui(home, "regenerate", pending, code=1).stderr
     assert "Not summarized yet" in run_memtui(home, "versions", pending).stdout

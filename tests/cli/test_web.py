@@ -25,7 +25,7 @@ from tests.web_server import (
     wait_until,
 )
 
-ELSEWHERE = "another memtui is at work here"
+ELSEWHERE = "another memtui is running"
 FIRST_WORDS = "sessions"
 """Among the words that the contents begin with."""
 

@@ -341,7 +341,7 @@ async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
-        assert status.work.plain == "another memtui is at work here"
+        assert status.work.plain == "another memtui is running"
 
 
 async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(

@@ -158,7 +158,7 @@ async def test_keys_that_cannot_act_say_why(
     async with app.run_test() as pilot:
         await steps(settle, "w", "x", "end", shown=onlooker)(pilot)
         await steps(settle, "space", "x")(pilot)
-        why = "Another memtui is at work here. Do it there, or in a shell: "
+        why = "Another memtui is running. Do it there, or in a shell: "
         assert notices(app) == [
             "A stage runs by itself whenever something is queued for it.",
             f"{why}memtui jobs pause rollup_year",

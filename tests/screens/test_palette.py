@@ -206,7 +206,7 @@ async def test_a_crash_prints_nothing_of_what_was_held(
 async def test_a_missing_store_is_reported_until_it_is_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    why = "the memory at /m/memory.db is gone. Put it back or quit; nothing is written"
+    why = "the store at /m/memory.db is gone. Put it back or quit; nothing is written"
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         for _ in range(2):
@@ -215,7 +215,7 @@ async def test_a_missing_store_is_reported_until_it_is_back(
             )
             await settle(pilot)
         assert [one.message for one in app._notifications] == [f"T{why[1:]}."]
-        assert str(app.screen.query_one(StatusLine).work).startswith("✗ the memory")
+        assert str(app.screen.query_one(StatusLine).work).startswith("✗ the store")
         app.post_message(ProgressReported(PipelineProgress("")))
         await settle(pilot)
         assert not app._notifications

@@ -119,7 +119,7 @@ async def test_the_newest_is_shown_first_with_its_reason(
         assert isinstance(refused.screen, QuarantineScreen)
         assert names(refused)[1:] == sorted(LEFT, reverse=True)
         assert f"{FILE}:57\nnot valid JSON" in said(refused)
-        assert "The file is not there any more." in said(refused)
+        assert "The file no longer exists." in said(refused)
         await pilot.press("down")
         await settle(pilot)
         assert said(refused).endswith("an empty file\n\nThe file is empty.")
@@ -178,7 +178,7 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
         refused.post_message(ProgressReported(PipelineProgress("")))
         await until(pilot, settle, lambda: len(notices(refused)) > 1)
         assert notices(refused) == [
-            f"{FILE}: is not there any more",
+            f"{FILE}: no longer exists",
             "3 refused again, 1 taken.",
         ]
         assert names(refused)[1:] == [
@@ -231,11 +231,11 @@ async def test_the_status_line_shows_counts_to_readers_too(
         )
         await settle(pilot)
         work = refused.screen.query_one(StatusLine).work.plain
-        assert work == "another memtui is at work here · 16 lines skipped (Q)"
+        assert work == "another memtui is running · 16 lines skipped (Q)"
         await pilot.press("Q")
         await settle(pilot)
         work = refused.screen.query_one(StatusLine).work.plain
-        assert work == "another memtui is at work here"
+        assert work == "another memtui is running"
 
 
 async def test_a_failing_stage_reports_what_it_cannot_do(

@@ -563,7 +563,7 @@ def test_undone_it_may_be_imported_again(
             "nobody",
             "there is no session 'nobody'; with its agent",
         ),
-        (TombstoneKind.SESSION, "gre", "these begin so: codex:grep-1"),
+        (TombstoneKind.SESSION, "gre", "these begin like it: codex:grep-1"),
         (TombstoneKind.PROJECT, "nothing", "there is no project 'nothing'"),
         (TombstoneKind.BEFORE, "yesterday", "not a date"),
     ],

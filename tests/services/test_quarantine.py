@@ -190,7 +190,7 @@ def test_the_line_of_a_transcript_is_shown_while_it_is_there(
         "The file has nothing on this line any more.",
     )
     file.unlink()
-    assert "not there any more" in quarantine.show(fault.name).note
+    assert "no longer exists" in quarantine.show(fault.name).note
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_transcript_that_is_gone_cannot_be_tried(
     file.unlink()
     tried = quarantine.retry()
     assert (tried.names, tried.files) == ((), ())
-    assert tried.problems == (f"{file}: is not there any more",)
+    assert tried.problems == (f"{file}: no longer exists",)
 
 
 def test_what_is_dropped_is_gone_and_counted_no_more(

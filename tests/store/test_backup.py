@@ -299,7 +299,7 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE meta (name, value)")
     for file in (text, other, tmp_path / "missing"):
-        with pytest.raises(StoreError, match=r"no copy of a memtui store|no file"):
+        with pytest.raises(StoreError, match=r"not a backup of memtui|no file"):
             backup.read_info(file)
     damaged = tmp_path / "damaged.bak"
     backup.create(damaged)

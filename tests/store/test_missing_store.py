@@ -19,7 +19,7 @@ from memtui.tui.widgets import status_line
 from memtui.workspace import Workspace
 
 GONE = r"is gone\. Put it back or quit; nothing is written meanwhile"
-ANOTHER = r"another memory lies at .* now\. Put the former one back"
+ANOTHER = r"another store is at .* now\. Put the former one back"
 
 
 def learn(word: str) -> None:
@@ -129,7 +129,7 @@ def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     home.rename(away)
     gone = until(shown, lambda one: one.is_store_gone)
     assert str(status_line.describe_work(gone)).startswith(
-        f"✗ the memory at {workspace.paths.store}"
+        f"✗ the store at {workspace.paths.store}"
     )
     assert not home.exists()
     say("Where is the mill?", workspace.paths.spool)

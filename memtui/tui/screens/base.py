@@ -96,7 +96,7 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         """Show what the pipeline has changed."""
 
     def show_scope(self, scope: "Scope") -> None:
-        """Show another part of the memory."""
+        """Show another scope."""
 
     def show_instead(self, text: VisualType) -> None:
         """Show a text instead of a list that is empty or could not be read."""

@@ -367,7 +367,7 @@ class JobsScreen(ListDetailScreen[None]):
         lack = self._explain_missing_model()
         queue = f"{plural(pending, 'node')} pending" if pending else "Idle"
         if status.is_overdue and not lack:
-            queue += " · overdue: runs as soon as memtui works"
+            queue += " · overdue: runs as soon as memtui runs"
         elif status.next_at and not lack:
             queue += f" · next run {date_format.moment(status.next_at, self.zone)}"
         cron = f" ({status.cron})" if status.cron else ""

@@ -28,7 +28,7 @@ INTERVAL_S = 0.5
 
 MAX_NAME = 20
 
-OTHER_PROCESS = "another memtui is at work here"
+OTHER_PROCESS = "another memtui is running"
 """Shown where another process does the background work of this store."""
 
 IMPORT_ELSEWHERE = f"{OTHER_PROCESS.capitalize()}: import there."

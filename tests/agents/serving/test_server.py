@@ -138,7 +138,7 @@ def test_a_time_in_words_is_browsed(agent: Agent) -> None:
 def test_a_page_says_how_to_go_on(agent: Agent) -> None:
     first = agent.ask("browse_toc", limit=1)
     assert "toc:year:2024" in first
-    assert "go on with token 1" in first
+    assert "continue with token 1" in first
     second = agent.ask("browse_toc", limit=1, token="1")
     assert "toc:year:2023" in second
     assert "go on" not in second
@@ -182,7 +182,7 @@ def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
     shown = agent.ask("scheduler_status")
     assert not shown.startswith("<memory"), "its own words are not quoted"
     assert "rollup_day" in shown
-    assert "No memtui is at work" in shown
+    assert "memtui is not running" in shown
 
 
 @pytest.mark.parametrize("budget", [50, 80, 130, 300, 2_000])

@@ -180,8 +180,8 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
         ("append_message", {"text": " "}, "text is empty"),
         ("append_message", {"text": "\x07\x1b[31m"}, "text is empty"),
         ("append_message", {"timestamp": "now"}, "timestamp is not ISO 8601"),
-        ("append_message", {"timestamp": "2999-01-01"}, "lies in the future"),
-        ("append_message", {"timestamp": "1960-01-01"}, "lies before 2000"),
+        ("append_message", {"timestamp": "2999-01-01"}, "is in the future"),
+        ("append_message", {"timestamp": "1960-01-01"}, "is before 2000"),
         ("append_message", {"session": "a b"}, "usage: 'a b' names no session"),
         ("append_message", {"session": "codex:"}, "a letter or digit, then letters"),
         ("append_message", {"session": "a/../b"}, "a letter or digit, then letters"),
@@ -211,7 +211,7 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
     message = {"role": "user", "text": "More."}
     shown = caller.fail("append_message", session="mcp:walrus", **message)
     assert "any of 2" in shown
-    assert "Hint: give one of these whole" in shown
+    assert "Hint: give one of these in full" in shown
     assert "is incomplete" in caller.fail(
         "append_message", session="mcp:seal", **message
     )
