@@ -163,23 +163,24 @@ class Forget:
     def _add_tombstones(
         self, kind: TombstoneKind, named: Sequence[Tombstone]
     ) -> "SpoolMatcher":
-        """Add tombstones with the hashes of what they cover, and select that."""
+        """Add tombstones with the hashes of what they cover.
+
+        All of that is selected for deletion afterwards.
+        """
         now_ms = max(to_ms(self._clock()), tombstones.latest_ms() + 1)
         added: list[Tombstone] = []
         for index, tombstone in enumerate(named):
-            deletion.clear()
             deletion.select([tombstone])
             group = [tombstone, *deletion.list_tombstones(kind)]
             created_ms = tombstones.get_created_ms(tombstone)
             tombstones.add(group, now_ms + index if created_ms is None else created_ms)
             added += group
-        deletion.clear()
         deletion.select(named)
         return SpoolMatcher(added, _list_needles(kind, added))
 
 
 def _describe_selected(hook_files: int) -> ForgetResult:
-    """Describe what is selected for deletion, and so many hook files."""
+    """Describe what is selected for deletion, besides a number of hook files."""
     segments, nodes = deletion.find_derived()
     titles, sessions = deletion.list_session_titles(MAX_TITLES)
     return ForgetResult(
@@ -194,7 +195,7 @@ def _describe_selected(hook_files: int) -> ForgetResult:
 
 
 class _RollBack(Exception):
-    """Ends a transaction without a trace."""
+    """Rolls a transaction back."""
 
 
 @contextmanager
@@ -444,7 +445,6 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
         yield from _resolve_project(word)
         return
     tombstone = Tombstone(kind, word.rstrip("/"))
-    deletion.clear()
     deletion.select([tombstone])
     if deletion.is_empty() and not tombstones.exists(tombstone):
         raise MemtuiError(f"there is no {kind} {word!r}")

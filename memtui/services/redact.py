@@ -124,7 +124,6 @@ class Redaction:
 
     def _replace_events(self, changed: Sequence[Event]) -> None:
         """Replace events, and have all that was made from them made again."""
-        deletion.clear()
         deletion.select_events([event.event_id for event in changed])
         deletion.find_derived()
         with schema.unlocked_events():

@@ -1,7 +1,7 @@
 """Deletion of selected events, and of all that was derived from them.
 
-``clear``, ``select`` and ``select_events`` fill temporary tables with what is to go;
-the other functions count, describe and delete that, inside one transaction.
+``select`` and ``select_events`` fill temporary tables of the connection. The other
+functions count, describe and delete what was selected last, in the same transaction.
 """
 
 import json
@@ -93,7 +93,7 @@ def _column(sql: str, *values: object) -> list[Any]:
     return [value for (value,) in fetch(sql, *values)]
 
 
-def clear() -> None:
+def _clear_selection() -> None:
     columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
     _make_table("selected", columns)
     for column in ("session", "at_ms"):
@@ -106,7 +106,8 @@ def clear() -> None:
 
 
 def select(chosen: Iterable[Tombstone]) -> None:
-    """Select the content that tombstones cover."""
+    """Select the content that tombstones cover, in place of any earlier selection."""
+    _clear_selection()
     for tombstone in chosen:
         values: tuple[object, ...] = (tombstone.subject,)
         numbers = ""
@@ -151,6 +152,8 @@ def select(chosen: Iterable[Tombstone]) -> None:
 
 
 def select_events(event_ids: Sequence[str]) -> None:
+    """Select events, in place of any earlier selection."""
+    _clear_selection()
     db.execute_sql(
         "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
         f" WHERE id {IN_JSON}",

@@ -83,12 +83,15 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
 
 
 def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) -> bool:
-    gap_s = (event.timestamp - last.timestamp).total_seconds()
-    return (
-        gap_s > rules.max_gap_s
-        or tokens + event.tokens > rules.max_tokens
-        or last.event_type is EventType.SESSION_END
-    )
+    """Return whether a segment with so many tokens ends between two events."""
+    is_full = tokens + event.tokens > rules.max_tokens
+    return is_full or _is_over(last, event.timestamp, rules)
+
+
+def _is_over(last: Event, at: datetime, rules: SegmentRules) -> bool:
+    """Return whether the session or a long pause ended a segment before a time."""
+    gap_s = (at - last.timestamp).total_seconds()
+    return gap_s > rules.max_gap_s or last.event_type is EventType.SESSION_END
 
 
 def _is_new_request(event: Event) -> bool:
@@ -121,9 +124,7 @@ def _is_followed_by_message(
 
 def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
     """Return whether the last run of a session is complete: by its end or by a gap."""
-    last = run[-1]
-    gap_s = (now - last.timestamp).total_seconds()
-    return last.event_type is EventType.SESSION_END or gap_s > rules.max_gap_s
+    return _is_over(run[-1], now, rules)
 
 
 def overlap_before(

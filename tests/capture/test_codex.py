@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture import formats
-from memtui.capture.formats import codex, codex_tools, jsonl
+from memtui.capture.formats import codex, codex_tool_calls, jsonl
 from memtui.capture.formats.base import (
     Cursor,
     InvalidRecord,
@@ -484,7 +484,7 @@ def is_waiting_or_thought(text: str) -> bool:
             item.get("type") if isinstance(item, dict) else "",
         ]
     told = [str(kind) for kind in kinds]
-    return any(k in codex_tools.CALLS or "reasoning" in k.lower() for k in told)
+    return any(k in codex_tool_calls.CALLS or "reasoning" in k.lower() for k in told)
 
 
 KEYS = sorted(

@@ -2,7 +2,8 @@
 
 A message is recorded twice, as an item of the model's history and as an event of the
 program; the first one counts. A tool call and its result are one event, at the result's
-time; codex_tools reads both. A fork begins with a copy of another session's records.
+time; codex_tool_calls reads both. A fork begins with a copy of another session's
+records.
 
 The files are in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
 day; archived ones in ``archived_sessions`` beside it. Codex compresses rollouts that
@@ -16,7 +17,7 @@ from datetime import datetime
 from pathlib import Path, PurePath
 from uuid import UUID
 
-from memtui.capture.formats import codex_tools
+from memtui.capture.formats import codex_tool_calls
 from memtui.capture.formats.base import (
     Fields,
     InvalidRecord,
@@ -34,7 +35,7 @@ from memtui.capture.formats.base import (
     text_digest,
     unique_id,
 )
-from memtui.capture.formats.codex_tools import (
+from memtui.capture.formats.codex_tool_calls import (
     UNKNOWN_IMAGE,
     content_parts,
     content_text,
@@ -261,7 +262,7 @@ class _RolloutReader(SessionReader):
                 self._thread.session_id,
                 thread_id,
                 first_text(fields, "new_agent_role", "new_agent_nickname"),
-                codex_tools.call_key(fields),
+                codex_tool_calls.call_key(fields),
                 describe_task(as_text(fields.get("prompt"))),
             )
 
@@ -285,7 +286,7 @@ class _RolloutReader(SessionReader):
                 yield SkippedRecord(_COPIED, line)
             else:
                 yield item
-        if is_empty and record.kind not in codex_tools.CALLS:
+        if is_empty and record.kind not in codex_tool_calls.CALLS:
             differs = "a copy with other text" if self._differs else "a copy or empty"
             reason = f"{record.label}, {differs}"
             yield SkippedRecord(reason, line, is_stored_elsewhere=True)
@@ -414,17 +415,17 @@ class _RolloutReader(SessionReader):
             yield self.builder.system_message(position, text, "interruption")
 
     def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        key = codex_tools.call_key(record.payload)
+        key = codex_tool_calls.call_key(record.payload)
         if (before := self.calls.pop(key)).line:
             yield from self.builder.interrupted_calls([before])
         self._results.pop(key, None)
-        name, tool_input = codex_tools.parse_call(record.payload)
+        name, tool_input = codex_tool_calls.parse_call(record.payload)
         self.calls.replace(ToolCall.make(key, name, tool_input, position))
 
     def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        key = codex_tools.call_key(record.payload)
+        key = codex_tool_calls.call_key(record.payload)
         call = self.calls.pop(key)
-        text, failed = codex_tools.parse_result(record.payload)
+        text, failed = codex_tool_calls.parse_result(record.payload)
         if call.line or self._is_new_result(key, text):
             self._remember_result(key, text)
             yield self.builder.tool_result(position, call, text, is_error=failed)
@@ -433,9 +434,9 @@ class _RolloutReader(SessionReader):
         self, position: Position, record: _CodexRecord
     ) -> Iterator[ParsedItem]:
         """Read a record with both call and result, unless items hold them too."""
-        key = codex_tools.call_key(record.payload)
-        shape = codex_tools.COMPLETE_CALLS[record.kind]
-        parsed = codex_tools.parse_complete_call(shape, record.payload)
+        key = codex_tool_calls.call_key(record.payload)
+        shape = codex_tool_calls.COMPLETE_CALLS[record.kind]
+        parsed = codex_tool_calls.parse_complete_call(shape, record.payload)
         call = ToolCall.make(key, parsed.tool_name, parsed.tool_input)
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
@@ -479,9 +480,9 @@ READ_KINDS: dict[str, _Read] = {
     "compacted": _RolloutReader._compaction,
     "context_compacted": _RolloutReader._compaction,
     "turn_aborted": _RolloutReader._turn_aborted,
-    **dict.fromkeys(codex_tools.CALLS, _RolloutReader._call),
-    **dict.fromkeys(codex_tools.RESULTS, _RolloutReader._result),
-    **dict.fromkeys(codex_tools.COMPLETE_CALLS, _RolloutReader._complete_call),
+    **dict.fromkeys(codex_tool_calls.CALLS, _RolloutReader._call),
+    **dict.fromkeys(codex_tool_calls.RESULTS, _RolloutReader._result),
+    **dict.fromkeys(codex_tool_calls.COMPLETE_CALLS, _RolloutReader._complete_call),
 }
 
 
