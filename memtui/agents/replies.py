@@ -10,7 +10,7 @@ is cut.
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -139,18 +139,15 @@ def empty_store() -> Reply:
 # Writing
 
 
-WIDTHS = (600, 300, 150, 80, 40, 20, 16, 12, 10)
-"""The lengths texts are cut to in turn, in characters, until one part fits."""
-
-HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
-"""If texts are cut shorter than these, there is no room for the head; for the notice
-and notes; for the fields of the next page."""
+WIDTHS = (600, 300, 150, 80, 40, 20, 10)
+"""The lengths texts are cut to in turn, in characters, until one part fits. At the last
+one the items stand alone."""
 
 NOTE_CHARS = 80
 """The head and the notes are cut no shorter than this."""
 
-ALONE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
-"""Except where there is no item and the notes say why."""
+ALONE_CHARS = 40
+"""Except where there is hardly any room, no item, and the notes say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +161,10 @@ class _Size:
     last_width: int | None = None
     """The length the last item is cut to, if it would not fit otherwise."""
 
-    def has(self, least: int) -> bool:
-        """Return whether there is room for a part that needs a width."""
-        return self.width is None or self.width >= least
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is room for nothing but the items."""
+        return self.width == WIDTHS[-1]
 
 
 def write_text(reply: Reply) -> str:
@@ -184,8 +182,8 @@ def _whole(reply: Reply) -> _Size:
 
 
 def _text(reply: Reply, size: _Size) -> str:
-    lines = list(_notes(reply, size))
-    if size.has(HEAD_WIDTH):
+    lines = _notes(reply, size)
+    if not size.is_bare:
         lines += _cut_lines(reply.head_lines, size)
     items, group, texts = _items(reply, size), "", list[str]()
     for item in items:
@@ -203,7 +201,7 @@ def _text(reply: Reply, size: _Size) -> str:
 
 def _data(reply: Reply, size: _Size) -> Item:
     data: Item = {}
-    if size.has(HEAD_WIDTH):
+    if not size.is_bare:
         width = size.width
         data |= dict(reply.head) if width is None else shorten_texts(reply.head, width)
     items = _items(reply, size)
@@ -211,22 +209,20 @@ def _data(reply: Reply, size: _Size) -> Item:
         data[name] = [
             one for one in items if not reply.groups or reply.group(one) == name
         ]
-    if notes := list(_notes(reply, size)):
+    if notes := _notes(reply, size):
         data["notes"] = notes
-    if size.has(PAGE_WIDTH):
+    if not size.is_bare:
         data |= reply.next_page(min(size.parts, len(reply.items)))
     if left_out := _left_out(reply, size, items, with_place=False):
         data["left_out"] = left_out
     return data
 
 
-def _notes(reply: Reply, size: _Size) -> Iterator[str]:
-    if reply.items:
-        yield from _cut_lines(reply.notes, size) if size.has(NOTES_WIDTH) else ()
-        return
-    for note in reply.notes[: size.parts]:
-        chars = NOTE_CHARS if size.width else None
-        yield cut(note, ALONE_CHARS.get(size.width or 0, chars))
+def _notes(reply: Reply, size: _Size) -> list[str]:
+    notes = reply.notes if reply.items else reply.notes[: size.parts]
+    if not size.is_bare:
+        return _cut_lines(notes, size)
+    return [] if reply.items else [cut(note, ALONE_CHARS) for note in notes]
 
 
 def _cut_lines(lines: Sequence[str], size: _Size) -> list[str]:
@@ -270,15 +266,15 @@ def _left_out(
     cut_texts = sum("left_chars" in item for item in items)
     is_all = missing_parts <= 0 or not reply.items
     if is_all and not reply.has_more:
-        is_told = cut_texts and size.has(PAGE_WIDTH)
         count = f"{cut_texts} texts are" if cut_texts > 1 else "a text is"
+        is_told = cut_texts and not size.is_bare
         return f"{count} cut: {reply.cut_hint}" if is_told else ""
     what = "more"
     if missing > 0:
         what = f"{missing} left out"
     elif missing_parts > 0:
         what = f"{missing_parts} messages left out"
-    if not size.has(PAGE_WIDTH):
+    if size.is_bare:
         return f"{what}: more tokens"
     page = reply.next_page(min(size.parts, len(reply.items)))
     token, offset = page.get("continuation_token"), page.get("next_offset")
@@ -363,11 +359,10 @@ def fit_json(
 
     def write(reply: Reply, size: _Size) -> str:
         data = _data(reply, size)
-        is_alone = reply.notes and not reply.items and size.width in ALONE_CHARS
-        is_roomy = size.has(NOTES_WIDTH) and not is_alone
-        if reply.is_stored and (is_roomy or (reply.items and size.parts)):
-            notice = fencing.NOTICE if is_roomy else fencing.SHORT_NOTICE
-            data = {"notice": notice, **data}
+        if reply.is_stored and not size.is_bare:
+            data = {"notice": fencing.NOTICE, **data}
+        elif reply.is_stored and reply.items and size.parts:
+            data = {"notice": fencing.SHORT_NOTICE, **data}
         return dumps(wrap(data))
 
     return _fit(reply, limit, counter, write)
@@ -414,7 +409,7 @@ def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Si
     widths = [least or None, *(one for one in WIDTHS if one < (least or 1_000))]
     for width in widths:
         found = most_parts(width)
-        is_cut_off = reply.is_headed and width is not None and width < HEAD_WIDTH
+        is_cut_off = reply.is_headed and width == WIDTHS[-1]
         if found > 0 and not (frame and is_cut_off):
             return _fill_up(reply, _Size(found, width), fits)
         if found == 0 and frame is None:
