@@ -67,7 +67,6 @@ def new_session(
     cwd: str = "",
     timestamp: str = "",
 ) -> Reply:
-    """Create a session and return its id."""
     agent = agent or DEFAULT_AGENT
     if not _NAME.fullmatch(agent):
         raise UsageError("agent is a plain word")
@@ -111,7 +110,6 @@ def ingest_event(
     cwd: str = "",
     metadata: Mapping[str, str] | None = None,
 ) -> Reply:
-    """Add an event of any type to a session."""
     fields = {
         "metadata": metadata,
         "content": text,
@@ -269,7 +267,6 @@ def scheduler_status(workspace: "Workspace") -> Reply:
 
 
 def scheduler_pause(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
-    """Pause jobs until they are resumed."""
     services_jobs.pause(model_jobs.find_jobs(jobs or ALL_JOBS))
     return _job_statuses(workspace, jobs, "Paused.")
 
@@ -280,7 +277,6 @@ def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Rep
 
 
 def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
-    """Request a run of jobs."""
     found = model_jobs.find_jobs(jobs or ALL_JOBS)
     services_jobs.request_run(found, workspace.now())
     return _job_statuses(workspace, jobs, f"Requested. {workspace.describe_when_due()}")

@@ -87,11 +87,9 @@ def node(entry: TocEntry) -> Item:
 
 def node_state(one: TocEntry | TocNode) -> str:
     """Return whether a node is pinned, and whether it will change."""
-    state = ["pinned"] if one.is_pinned else []
-    unfinished = (NodeStatus.PENDING, NodeStatus.STALE)
-    return ", ".join(
-        [*state, *([one.status.value] if one.status in unfinished else [])]
-    )
+    will_change = one.status in (NodeStatus.PENDING, NodeStatus.STALE)
+    states = ["pinned"] * one.is_pinned + [one.status.value] * will_change
+    return ", ".join(states)
 
 
 def bullet(one: Bullet) -> Item:
@@ -116,11 +114,12 @@ def mark(item: Item) -> str:
     source, a dash before what calls show, else the verdict on a model's wording."""
     if "verdict" not in item:
         return ""
-    if item["is_quote"] and item["verdict"] == Support.SUPPORTED.value:
+    is_supported = item["verdict"] == Support.SUPPORTED.value
+    if is_supported and item["is_quote"]:
         return "“ "
-    is_plain = item.get("kind", "") not in ("", *CARD)
-    is_plain = is_plain and item["verdict"] == Support.SUPPORTED.value
-    return "- " if is_plain else MARKS[item["verdict"]]
+    if is_supported and item.get("kind", "") not in ("", *CARD):
+        return "- "
+    return MARKS[item["verdict"]]
 
 
 def score(value: float, *, is_recent: bool) -> Item:
@@ -131,7 +130,6 @@ def score(value: float, *, is_recent: bool) -> Item:
 
 
 def hit(one: Hit, *, is_recent: bool = False) -> Item:
-    """Describe a node or grip that was found."""
     is_grip = one.kind is HitKind.GRIP
     cite_target = citations.cite_grip if is_grip else citations.cite_node
     item: Item = {
@@ -182,7 +180,6 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
 
 
 def left_open(details: "SessionDetails") -> list[Item]:
-    """Describe what a session left open as hits."""
     session, work = details.session, details.work
     items: list[Item] = []
     for one in details.card:
@@ -275,7 +272,6 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
 
 
 def session(one: Session, work: SessionWork) -> Item:
-    """Describe a session, and what came of it."""
     return {
         "id": f"{one.agent}:{one.session_id}",
         "agent": one.agent,
@@ -407,13 +403,12 @@ class LineWriter:
         return self.bullet(item) if "verdict" in item else self.node(item)
 
     def hit(self, item: Item) -> str:
-        """Write a node, grip or message that was found."""
         title, snippet = item.get("title", ""), item["snippet"]
         role = f"{item['role']}: " if "role" in item else ""
-        is_told = not role and title in snippet
         name = item.get("session_name", "")
         # The title of a later segment may repeat the name of its session.
-        title = "" if is_told or (name and title.startswith(name)) else title
+        if (not role and title in snippet) or (name and title.startswith(name)):
+            title = ""
         state = f" ({item['state']})" if "state" in item else ""
         about = ": ".join(filter(None, [f"{name}{state}", title]))
         about = f"{about} | " if about else ""

@@ -28,7 +28,7 @@ MAX_CALLS = 400
 FOLLOWING_EVENTS = 80
 """The number of events after an error that are searched for its fix."""
 
-ANSWER_MESSAGES = 30
+REPORT_MESSAGES = 30
 """The number of messages after a change that are searched for the agent's report on
 it."""
 
@@ -72,7 +72,7 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
             shown = some[:CHANGES_SHOWN][::-1]
-            item = _describe(number, some[0], len(some), shown, name)
+            item = _describe(number, some, shown, name)
             if request:
                 item["request"] = cut(one_line(request.text), TEXT_CHARS)
                 item["request_id"] = citations.cite_event(request.event_id)
@@ -115,15 +115,14 @@ def _request(number: int, call: Event) -> Event | None:
     return store_events.get([found[2]]).get(found[2]) if found else None
 
 
-def _answer(number: int, event: Event) -> Event | None:
+def _report(number: int, event: Event) -> Event | None:
     """Return the agent's last message before the user's next one."""
-    later = conversations.list_messages_after(number, event, ANSWER_MESSAGES)
-    answer = None
-    for message in later:
+    report = None
+    for message in conversations.list_messages_after(number, event, REPORT_MESSAGES):
         if message.role is EventRole.USER:
             break
-        answer = message
-    return answer
+        report = message
+    return report
 
 
 def _verb(call: Event) -> str:
@@ -131,26 +130,22 @@ def _verb(call: Event) -> str:
 
 
 def _describe(
-    number: int, event: Event, count: int, changes: Sequence[Event], path: str = ""
+    number: int, events: Sequence[Event], changes: Sequence[Event], path: str = ""
 ) -> Item:
-    """Describe changes of files in a session, and the report on them.
+    """Describe events of a session, newest first, with changes and the report on them.
 
-    Args:
-        number: The session.
-        event: The event that the item is about.
-        count: How many such events there are.
-        changes: The first changes, oldest first.
-        path: Include only their changes to this file.
+    With a path only the changes to this file are described.
     """
+    event = events[0]
     session = sessions.get_many([number])[number]
     work = session_outcomes.read_one(session.agent, session.session_id)
-    report = _answer(number, changes[-1] if changes else event)
+    report = _report(number, changes[-1] if changes else event)
     return {
         "id": citations.cite_event(event.event_id),
         "at": date_format.iso_utc(event.timestamp),
         "session": f"{session.agent}:{session.session_id}",
         "title": one_line(work.name or session.title),
-        "count": count,
+        "count": len(events),
         "changes": [_describe_call(call, path) for call in changes],
         "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",
         "outcome_id": citations.cite_event(report.event_id) if report else "",
@@ -224,7 +219,7 @@ def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) ->
             changes.append(event)
         elif changes and event.role is EventRole.USER:
             break
-    item = _describe(number, latest, len(events), changes[:CHANGES_SHOWN])
+    item = _describe(number, events, changes[:CHANGES_SHOWN])
     return item | {"error": _best_line(latest.text, pattern)}
 
 

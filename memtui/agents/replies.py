@@ -168,12 +168,10 @@ class _Size:
 
 
 def write_text(reply: Reply) -> str:
-    """Write all of a reply as text."""
     return _text(reply, _whole(reply))
 
 
 def write_data(reply: Reply) -> Item:
-    """Write all of a reply as a JSON object."""
     return _data(reply, _whole(reply))
 
 
@@ -266,9 +264,10 @@ def _left_out(
     cut_texts = sum("left_chars" in item for item in items)
     is_all = missing_parts <= 0 or not reply.items
     if is_all and not reply.has_more:
+        if size.is_bare or not cut_texts:
+            return ""
         count = f"{cut_texts} texts are" if cut_texts > 1 else "a text is"
-        is_told = cut_texts and not size.is_bare
-        return f"{count} cut: {reply.cut_hint}" if is_told else ""
+        return f"{count} cut: {reply.cut_hint}"
     what = "more"
     if missing > 0:
         what = f"{missing} left out"
@@ -284,17 +283,14 @@ def _left_out(
     hint = reply.hint if missing_parts > 0 else reply.more_hint or reply.hint
     if not size.parts and reply.items:
         hint = MORE
-    elif missing > 0 or reply.has_more:
-        place = f"offset {offset}" if offset is not None else ""
-        place = f"token {token}" if token else place
-        if place:
-            hint = f"continue with {place}" if with_place else "continue there"
+    elif (missing > 0 or reply.has_more) and (token or offset is not None):
+        place = f"token {token}" if token else f"offset {offset}"
+        hint = f"continue with {place}" if with_place else "continue there"
     also = f"; {cut_texts} cut: {reply.cut_hint}" if cut_texts else ""
     return f"{what}: {hint}{also}"
 
 
 def dumps(value: object) -> str:
-    """Write a value as JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

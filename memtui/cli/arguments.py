@@ -32,7 +32,6 @@ class Parser(argparse.ArgumentParser):
         self._list: argparse.Action | None = None
 
     def add_argument(self, *names: Any, **details: Any) -> argparse.Action:
-        """Add an argument, and remember the list of words."""
         if details.get("nargs") == "*":
             # Without a default, argparse asks for what may be missing.
             details.setdefault("default", [])
@@ -85,7 +84,6 @@ def add_number(
     minimum: int = 0,
     maximum: int | None = None,
 ) -> None:
-    """Add an option that takes a whole number."""
     parser.add_argument(
         name,
         type=whole_number(minimum, maximum),

@@ -16,18 +16,11 @@ def add_options(parser: Parser, command: str) -> None:
     if command == "call":
         parser.add_argument("tool", nargs="?", metavar="TOOL")
         parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
-    else:
-        if command == "ask":
-            add_query(
-                parser,
-                limit=16,
-                maximum=50,
-                help="a question: what did we do about retries last week?",
-            )
-        elif command == "search":
-            add_query(parser, limit=10)
-        add_scope(parser)
-    if command == "search":
+    elif command == "ask":
+        example = "a question: what did we do about retries last week?"
+        add_query(parser, limit=16, maximum=50, help=example)
+    elif command == "search":
+        add_query(parser, limit=10)
         parser.add_argument(
             "--session", default="", metavar="ID", help="only this session"
         )
@@ -40,6 +33,8 @@ def add_options(parser: Parser, command: str) -> None:
         parser.add_argument(
             "--no-subagents", action="store_true", help="without messages of subagents"
         )
+    if command != "call":
+        add_scope(parser)
     add_max_tokens(parser)
 
 

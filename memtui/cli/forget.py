@@ -1,7 +1,7 @@
 """``forget`` and ``redact``: delete content and secrets for good."""
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -76,29 +76,17 @@ def _forget(args: Namespace, workspace: "Workspace") -> int:
     kind = TombstoneKind(args.kind)
     service = Forget(workspace.paths, workspace.zone, workspace.now)
     if args.dry_run:
-        preview = service.preview(kind, args.names)
-        lines = _result_lines(preview, is_done=False)
-        return _print_result(args, preview, lines, is_done=False)
-    work.lock(workspace)
-    if not args.yes:
-        summary = _result_lines(service.preview(kind, args.names), is_done=False)
-        if not output.confirm(summary, "Forget it for good?"):
-            return 0
-    result = service.run(kind, args.names)
-    errors = work.run_pipeline(workspace) or []
-    lines = _result_lines(result, is_done=True)
-    return _print_result(args, result, lines, is_done=True, errors=errors)
-
-
-def _print_result(
-    args: Namespace,
-    result: ForgetResult | RedactionResult,
-    lines: Iterable[str],
-    *,
-    is_done: bool,
-    errors: Sequence[Exception] = (),
-) -> int:
-    data = output.to_plain(result) | {"is_done": is_done}
+        result, errors = service.preview(kind, args.names), list[Exception]()
+    else:
+        work.lock(workspace)
+        if not args.yes:
+            summary = _result_lines(service.preview(kind, args.names), is_done=False)
+            if not output.confirm(summary, "Forget it for good?"):
+                return 0
+        result = service.run(kind, args.names)
+        errors = work.run_pipeline(workspace) or []
+    lines = _result_lines(result, is_done=not args.dry_run)
+    data = output.to_plain(result) | {"is_done": not args.dry_run}
     return output.print_result(args, data, lines, errors=errors)
 
 
@@ -155,9 +143,9 @@ def _redact(args: Namespace, workspace: "Workspace") -> int:
     )
     result = service.run(is_dry_run=args.dry_run)
     errors = [] if args.dry_run else work.run_pipeline(workspace) or []
-    is_done = not args.dry_run
-    lines = _redaction_lines(result, is_done=is_done)
-    return _print_result(args, result, lines, is_done=is_done, errors=errors)
+    lines = _redaction_lines(result, is_done=not args.dry_run)
+    data = output.to_plain(result) | {"is_done": not args.dry_run}
+    return output.print_result(args, data, lines, errors=errors)
 
 
 def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:

@@ -60,7 +60,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Serve, or register the server with agents."""
     if args.action != "serve":
         from memtui.cli import hooks
 
@@ -85,5 +84,4 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def has_sdk() -> bool:
-    """Return whether the package of the protocol is installed."""
     return importlib.util.find_spec(SDK) is not None

@@ -19,7 +19,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Serve until ctrl+c."""
     runner = ToolRunner(context.open_workspace, has_store=context.has_store)
     key = http_server.create_key()
     server = http_server.create(runner, args.port, key, with_writing=args.allow_write)

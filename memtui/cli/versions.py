@@ -31,7 +31,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """List the versions of a node, or choose the one that is shown."""
     node_id, now = args.node_id, datetime.now(UTC)
     with context.workspace() as workspace:
         if args.command == "versions":

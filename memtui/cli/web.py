@@ -24,30 +24,30 @@ def add_options(parser: Parser, command: str) -> None:
     add_number(parser, "--port", 8421, text, maximum=MAX_PORT)
 
 
-def run(given: Namespace, context: Context) -> int:
-    if given.host not in HOSTS:
+def run(args: Namespace, context: Context) -> int:
+    if args.host not in HOSTS:
         raise MemtuiError(
-            f"{given.host!r} would show your conversations to other machines;"
+            f"{args.host!r} would show your conversations to other machines;"
             f" memtui web serves {' or '.join(HOSTS)} alone"
         )
     if find_spec("textual_serve") is None:
         raise MemtuiError(MISSING)
     from memtui.cli.web_server import Guard, WebServer
 
-    with _listener(given.host, given.port) as listener:
+    with _listener(args.host, args.port) as listener:
         port = listener.getsockname()[1]
-        name = f"[{given.host}]" if ":" in given.host else given.host
-        WebServer(command(given), Guard(name, port)).listen(listener)
+        name = f"[{args.host}]" if ":" in args.host else args.host
+        WebServer(command(args), Guard(name, port)).listen(listener)
     return 0
 
 
-def command(given: Namespace) -> str:
+def command(args: Namespace) -> str:
     """Return the command of each tab: this memtui with the options of this process."""
     words = [sys.executable, "-m", "memtui"]
     for option in ("home", "config"):
-        if (value := getattr(given, option)) is not None:
+        if (value := getattr(args, option)) is not None:
             words += [f"--{option}", str(value)]
-    for setting in given.set:
+    for setting in args.set:
         words += ["--set", setting]
     # The process of the shell becomes memtui, so that ending it ends memtui.
     return f"exec {shlex.join(words)}"

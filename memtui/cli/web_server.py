@@ -94,7 +94,6 @@ class Guard:
     async def middleware(
         self, request: web.Request, handler: Handler
     ) -> web.StreamResponse:
-        """Answer requests that are not refused."""
         if why := self.refusal(request):
             raise web.HTTPForbidden(text=f"{why}\n")
         return await handler(request)
@@ -179,7 +178,6 @@ class WebServer(Server):
             await tab.close(code=WSCloseCode.GOING_AWAY)
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """Return the page that shows the app."""
         if "key" in request.query:
             return self._guard.store_key()
         size = to_int(request.query.get("fontsize", ""), DEFAULT_FONT_SIZE)
@@ -241,7 +239,6 @@ async def _handle_frame(
 
 
 def bounded_size(width: int, height: int) -> tuple[int, int]:
-    """Return the nearest size within bounds."""
     return (
         min(max(width, WIDTHS[0]), WIDTHS[1]),
         min(max(height, HEIGHTS[0]), HEIGHTS[1]),
@@ -253,7 +250,6 @@ async def _script(_: web.Request) -> web.FileResponse:
 
 
 async def _end(service: AppService) -> None:
-    """End a process, by force if it does not end in time."""
     process = service._process
     with suppress(TimeoutError, ConnectionError):
         await asyncio.wait_for(service.stop(), END_TIMEOUT_S)
