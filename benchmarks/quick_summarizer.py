@@ -16,7 +16,7 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
-from memtui.pipeline.summarization import NewVersion, SegmentWork, SummaryStage
+from memtui.pipeline.summarization import NewVersion, SegmentInput, SummaryStage
 from memtui.store.segments import SegmentTerms
 from memtui.summarize import keywords
 from memtui.summarize.grounding.anchoring import SOURCE
@@ -42,7 +42,7 @@ def use() -> None:
     SummaryStage._make = _make  # type: ignore[method-assign,assignment]
 
 
-def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]:
+def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, SegmentTerms]:
     messages = [event for event in work.segment.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]

@@ -245,7 +245,7 @@ class Settings:
     )
     screen_theme: str = _setting(
         "memtui-dark",
-        "The colours of the app.",
+        "The colors of the app.",
         choices=(
             "memtui-dark",
             "memtui-light",

@@ -62,6 +62,19 @@ class SubagentMetadata:
     """Its task, in one line."""
 
 
+class WorkState(StrEnum):
+    """The state in which a piece of work ended."""
+
+    DONE = "done"
+    PUSHED = "pushed"
+    MERGED = "merged"
+    ANSWERED = "answered"
+    """It only answered questions."""
+    OPEN = "open"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionWork:
     """The work of a session; texts are empty if its summaries do not say it."""

@@ -18,7 +18,7 @@ from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
 from memtui.pipeline.schedule import DueJob, JobScheduler, RewriteResult
-from memtui.pipeline.summarization import NewVersion, ParentWork, SegmentWork
+from memtui.pipeline.summarization import NewVersion, ParentInput, SegmentInput
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     database,
@@ -65,7 +65,7 @@ and each of its versions would cause four roll-ups."""
 FORBIDDEN_PAUSE_S = 1800.0
 """Seconds to pause after a server that is not allowed was met."""
 
-Work = SegmentWork | ParentWork
+Work = SegmentInput | ParentInput
 
 
 @dataclass(frozen=True, slots=True)

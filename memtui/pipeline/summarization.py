@@ -1,7 +1,7 @@
 """Summarize segments and roll their summaries up: build versions of nodes.
 
-Every draft, an extract or a model's, becomes a version in ``SegmentWork.make_version``
-or ``ParentWork.make_version``.
+Every draft, an extract or a model's, becomes a version in ``SegmentInput.make_version``
+or ``ParentInput.make_version``.
 """
 
 import time
@@ -69,7 +69,7 @@ class NewVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentWork:
+class SegmentInput:
     """A segment to summarize, with what its node needs."""
 
     range: SegmentRange
@@ -145,7 +145,7 @@ class SegmentWork:
 
 
 @dataclass(frozen=True, slots=True)
-class ParentWork:
+class ParentInput:
     """A day, week, month or year to summarize, with its children."""
 
     name: str
@@ -169,7 +169,7 @@ class ParentWork:
         )
 
     def make_version(self, draft: Summary, identity: str, digest: str) -> NewVersion:
-        """Return a version of the node; see ``SegmentWork.make_version``."""
+        """Return a version of the node; see ``SegmentInput.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
         cleaned = _redact_draft(sanitize(draft, HEADLINE_CHARS))
@@ -207,7 +207,7 @@ def read_segment_work(
     bounds: SegmentRange,
     session_rows: Mapping[int, Session],
     rules: SegmentRules,
-) -> SegmentWork | None:
+) -> SegmentInput | None:
     """Read a segment and its overlap; None if none of its events can be read."""
     session = session_rows[bounds.number]
     overlap_ms = round(rules.overlap_s * 1000)
@@ -226,10 +226,10 @@ def read_segment_work(
         session_title=title,
         is_in_repository=bool(session.branch),
     )
-    return SegmentWork(bounds, whole, session)
+    return SegmentInput(bounds, whole, session)
 
 
-def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
+def read_parent_work(name: str, zone: tzinfo) -> ParentInput:
     """Read what a node is summarized from; there may be nothing."""
     ids = nodes.list_part_ids(name)
     children = tuple(
@@ -238,7 +238,7 @@ def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
     start, end = map(to_ms, calendar.bounds(name, zone))
     is_day = calendar.period(name).level is TocLevel.DAY
     totals = NO_TOTALS if is_day else nodes.project_totals(start, end)
-    return ParentWork(name, children, bool(nodes.filter_live(ids)), zone, totals)
+    return ParentInput(name, children, bool(nodes.filter_live(ids)), zone, totals)
 
 
 def _redact_draft(draft: Summary) -> Summary:
@@ -307,7 +307,7 @@ class SummaryStage:
         made: list[NewVersion] = []
         terms: list[SegmentTerms] = []
         done = [bounds for bounds, item in read if item is None]
-        failed: list[tuple[SegmentWork, Exception]] = []
+        failed: list[tuple[SegmentInput, Exception]] = []
         for item in work:
             result = try_item(partial(self._make, item))
             if isinstance(result, Exception):
@@ -343,7 +343,7 @@ class SummaryStage:
                     meta.write(meta.SUMMARY_RULES, rules)
         self._is_renewed = True
 
-    def _make(self, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]:
+    def _make(self, work: SegmentInput) -> tuple[NewVersion, SegmentTerms]:
         identity = self._summarizer.identity
         draft = work.draft(self._summarizer)
         weighed = keywords.weigh_words(work.segment.events)

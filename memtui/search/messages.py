@@ -67,7 +67,8 @@ READ_WITHOUT_INDEX = 2_000
 """The number of newest messages read while there is no index."""
 
 BEFORE, AFTER = 4, 4
-"""The numbers of messages in a window before and after the one that matches."""
+"""The numbers of messages before and after one that matches, which are shown with
+it."""
 
 READ_CHARS = 20_000
 """The number of characters of a long message that are searched for marks."""
@@ -88,7 +89,7 @@ DAMAGED = (
 )
 REBUILDING = "The message index is being built, newest first: {:,} events so far."
 BEHIND = "{:,} events are not indexed yet; the latest of them are searched."
-STOP_WORDS = "These words are too common to search for, except in quotes."
+ONLY_STOP_WORDS = "These words are too common to search for, except in quotes."
 NO_TOOL_TEXT = (
     "The text of tool calls is not searched, only the names of tools"
     " (search.include_tools)."
@@ -124,10 +125,10 @@ class MessageMatches:
     messages: list[RankedMessage] = field(default_factory=list)
     titles: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, and the headlines of
-    their segments."""
+    their segments: they add to the ranks of messages."""
     texts: dict[int, float] = field(default_factory=dict)
-    """The scores of sessions for their titles and summaries alone, comparable with
-    those of messages."""
+    """The scores of sessions for their titles and summaries, as if these were a
+    message."""
     unknown: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -153,7 +154,7 @@ class MessageSearcher:
         matches = MessageMatches()
         terms = _query_terms(query)
         if not terms and not query.phrases:
-            matches.notes.append(STOP_WORDS)
+            matches.notes.append(ONLY_STOP_WORDS)
             return matches
         filters, with_tools = query.filters, self._index.with_tools
         if filters.role is EventRole.TOOL and not with_tools:
@@ -463,7 +464,10 @@ def _rank(matches: MessageMatches, query: Query) -> list[_RankedHit]:
         number: scoring.TITLE_SHARE * score / best_title
         for number, score in matches.titles.items()
     }
-    texts = {number: 3 * score / best for number, score in matches.texts.items()}
+    texts = {
+        number: scoring.SESSION_TEXTS * score / best
+        for number, score in matches.texts.items()
+    }
     ranks = []
     for one in some:
         own = one.message / best

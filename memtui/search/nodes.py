@@ -58,7 +58,7 @@ NO_INDEX = (
     "The summary index is missing or damaged: until it is rebuilt, the newest summaries"
     " are searched."
 )
-STOP_WORDS = "These words are too common to search for: add a more specific one."
+ONLY_STOP_WORDS = "These words are too common to search for: add a more specific one."
 MESSAGES_ONLY = "role: applies to messages; this searches summaries."
 TOO_COMMON = "Too common to search everywhere: {}. Add a more specific word."
 PENDING = "The summary index is being built: {:,} nodes to go."
@@ -139,7 +139,7 @@ class Teleport:
         hits = tuple(merge_repeated(ranked))[:limit]
         notes = [found.note, *result.notes, *unknown]
         if query.has_only_stop_words and not hits:
-            notes.append(STOP_WORDS)
+            notes.append(ONLY_STOP_WORDS)
         return replace(
             result,
             hits=hits,

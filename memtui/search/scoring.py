@@ -88,12 +88,17 @@ WHOLE_WEIGHT = 0.3
 # Titles count differently in each search:
 # - teleport, over nodes and grips: a node's title by the weight of ``NodeField.TITLE``;
 # - search of messages: the title and summary of the session count as a message of their
-#   own (``score_texts``), and with the headlines add up to TITLE_SHARE to the others;
+#   own (``score_texts``, up to SESSION_TEXTS), and with the headlines add up to
+#   TITLE_SHARE to the others;
 # - search over everything: they add up to the weight of ``Layer.TITLES``.
 # The last two score titles with the column weights SESSION_TITLE and SESSION_SUMMARY.
 
 SESSION_TITLE, SESSION_SUMMARY = 2.0, 3.0
 """The weights of a term in a session's title and in its summary."""
+
+SESSION_TEXTS = 3.0
+"""The best rank that the title and summary of a session give to its best message: as
+much as a message, its window and its conversation can have together."""
 
 TITLE_SHARE = 0.5
 """The most that the title and summary of its session add to a message in a search of
@@ -107,8 +112,10 @@ ROLE_WEIGHTS = {
 }
 
 EQUAL_ROLES = dict.fromkeys(EventRole, 1.0)
+"""The weights where each role counts alike, as in a search for quotes."""
 
 TOOL_TURN = 1.3
+"""The factor on the score of a message that calls of tools follow."""
 
 B = 0.6
 """BM25's b: how much the length of a message matters, from 0 to 1."""
@@ -117,7 +124,8 @@ MAX_TERM_SCORE = (K1 + 1) / (1 + K1 * (1 - B))
 """The most that a term adds to a message's score, as a multiple of its idf."""
 
 WINDOW_BEFORE, WINDOW_AFTER = 1, 2
-"""The numbers of messages in a window before and after the one that matches."""
+"""The numbers of messages before and after one that matches, which are scored with
+it."""
 
 NEAR_WORDS = 8
 """Two terms at most this many words apart are near each other, which adds to scores."""

@@ -52,10 +52,9 @@ def _describe(
     names = [one.headline for one in reversed(segments) if one.headline]
     known = [states.get(one.node_id, "") for one in reversed(segments)]
     known = list(filter(None, known))
-    last = session_work.find_last_state(known)
-    return session_work.choose_name(names) if names else "", known[
-        last
-    ] if known else ""
+    name = session_work.choose_name(names) if names else ""
+    state = known[session_work.find_last_state(known)] if known else ""
+    return name, state
 
 
 def get_session_node(session: DaySession) -> TocNode | None:

@@ -147,7 +147,7 @@ class Forget:
         return forgotten
 
     def _delete(self, matcher: "SpoolMatcher") -> ForgetResult:
-        deletion.overwrite_deleted()
+        deletion.enable_secure_delete()
         with schema.unlocked_events():
             hook_files = delete_from_spool(self._spool, matcher, is_dry_run=False)
             forgotten = _describe_selected(hook_files)

@@ -80,7 +80,7 @@ class Redaction:
             finished = Forget(self._paths, self._zone, self._clock).finish()
             self._result.forgotten = finished.counts.events if finished else 0
         with database.connection():
-            deletion.overwrite_deleted()
+            deletion.enable_secure_delete()
             self._redact_events()
             self._redact_thoughts()
             self._redact_others()

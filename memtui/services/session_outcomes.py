@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from memtui.model.hits import CombinedHit, MessageHit
-from memtui.model.sessions import NO_WORK, SessionWork
+from memtui.model.sessions import NO_WORK, SessionWork, WorkState
 from memtui.store import database
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SegmentOutcome, SessionKey
@@ -33,7 +33,7 @@ def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     states = [one.state for one in segments if one.state]
     ended = [one for one in segments if one.outcome]
-    work = [one for one in ended if one.state != session_work.ANSWERED]
+    work = [one for one in ended if one.state != WorkState.ANSWERED]
     outcomes = [one.outcome for one in work or ended]
     return SessionWork(
         segments[0].title

@@ -33,7 +33,7 @@ class Stats:
     pending: int
     """Rows of the outbox, and segments and nodes that wait for a summary."""
     skipped: int
-    """Damaged records."""
+    """Records that could not be read."""
     first_at: datetime | None
     last_at: datetime | None
     agents: tuple[tuple[str, int], ...]

@@ -407,7 +407,7 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
     )
 
 
-def overwrite_deleted() -> None:
+def enable_secure_delete() -> None:
     """Have this connection overwrite what it deletes with zeros."""
     db.execute_sql("PRAGMA secure_delete = on")
 
@@ -420,7 +420,7 @@ def vacuum() -> None:
     """
     close()
     with connection():
-        overwrite_deleted()
+        enable_secure_delete()
         # A copy of the whole store needs room: on the disk, not in memory.
         db.execute_sql("PRAGMA temp_store = file")
         db.execute_sql("VACUUM")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from memtui.model.citations import Grip
 from memtui.model.events import Event
 from memtui.model.nodes import Bullet, TocNode
-from memtui.model.sessions import counted_text
+from memtui.model.sessions import WorkState, counted_text
 from memtui.model.summaries import (
     CARD,
     BulletKind,
@@ -32,7 +32,6 @@ from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.session_work import CONTINUED
-from memtui.summarize.work_events import WorkState
 from memtui.text import analyzer, prose
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]

@@ -13,6 +13,7 @@ from itertools import pairwise, zip_longest
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import BULLET_COUNTS
+from memtui.model.sessions import WorkState
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize import tool_actions
 from memtui.summarize.left_open import find_left_open
@@ -23,7 +24,6 @@ from memtui.summarize.work_events import (
     RESULT,
     UNDONE,
     WorkEvents,
-    WorkState,
     asks,
     ends_turn,
     find_closing_reports,

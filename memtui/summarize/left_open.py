@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memtui.model.quantities import plural
+from memtui.model.sessions import WorkState
 from memtui.summarize import tool_actions
 from memtui.summarize.session_work import file_name
 from memtui.summarize.tool_actions import CardLine
@@ -21,7 +22,6 @@ from memtui.summarize.work_events import (
     WANTS_COMMIT,
     WANTS_PUSH,
     WorkEvents,
-    WorkState,
     asks,
     find_closing_reports,
     find_failed_push,
@@ -157,7 +157,7 @@ def _unanswered(work: WorkEvents) -> Iterator[CardLine]:
     if (cut := find_interrupted_request(work)) >= 0:
         line = f"Interrupted: {request_line(work, cut)}"
         yield CardLine(shorten_to_sentences(line, LINE_CHARS), (cut,))
-    if work.last in work.requests and work.content(work.last):
+    if work.last in work.requests and work.count_content_words(work.last):
         text = work.events[work.last].text
         if not (INTERRUPTED.match(text) or gives_up(work, work.last)):
             line = f"Not answered: {request_line(work, work.last)}"
@@ -257,7 +257,11 @@ def _put_off(work: WorkEvents) -> Iterator[CardLine]:
     at = max(find_real_requests(work), default=-1)
     if at < 0 or any(one > at for one in work.calls) or work.last == at:
         return
-    if any(work.content(one) >= REPORT_WORDS for one in work.replies if one > at):
+    if any(
+        work.count_content_words(one) >= REPORT_WORDS
+        for one in work.replies
+        if one > at
+    ):
         return  # The agent answered a question.
     for text in (one.text for one in work.sentences[at]):
         words = analyzer.count_content_words(text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
 from memtui.model.quantities import plural
+from memtui.model.sessions import WorkState
 from memtui.model.summaries import (
     BULLET_CHARS,
     HEADLINE_CHARS,
@@ -26,7 +27,8 @@ from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
 from memtui.text import analyzer, orders, prose, stopwords
 
 IDENTITY = "extractive-6"
-"""The name and version of the rules of extracts, by which summaries are rolled up."""
+"""The name and version of the rules of extracts. Raise the version if a rule changes,
+so that stored nodes are rolled up again."""
 
 MAX_PROJECTS = 6
 """The maximum number of projects of a period."""
@@ -51,7 +53,7 @@ MAX_OVERLAP = 0.7
 OUTCOME = " — "
 """Between the name and the outcome of a piece of work."""
 
-_STATE = re.compile(r" \((?:done|pushed|merged|open|failed|abandoned)\)$")
+_STATE = re.compile(rf" \((?:{'|'.join(WorkState)})\)$")
 
 MIN_OUTCOME_CHARS = 30
 """An outcome that would be cut shorter than this is left out."""
@@ -155,7 +157,7 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         nodes[0].bullets[0].session_id if nodes[0].bullets else "",
         session_parts.name_parts(nodes),
         best[-1][1].text if best else "",
-        f" ({state})" if state not in ("", session_work.ANSWERED) else "",
+        f" ({state})" if state not in ("", WorkState.ANSWERED) else "",
         _weigh(sum(map(session_parts.measure_effort, nodes)), state),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
@@ -163,9 +165,9 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
 
 def _weigh(effort: float, state: str) -> float:
     """Return the effort of work, more if it was published, less if it was given up."""
-    if state in ("pushed", "merged"):
+    if state in (WorkState.PUSHED, WorkState.MERGED):
         return effort + STATE_EFFORT
-    return effort / 2 if state == "abandoned" else effort
+    return effort / 2 if state == WorkState.ABANDONED else effort
 
 
 def _day_bullets(works: Sequence[_Work]) -> Iterator[DraftBullet]:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
+from memtui.model.sessions import WorkState
 from memtui.model.summaries import BulletKind
 
 CONTINUED = " (continued)"
@@ -56,10 +57,8 @@ _ACTION_LINE = re.compile(
     r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
     r"|[\w ./:\-]+ failed: "
 )
-ANSWERED = "answered"
-"""The state of a segment that only answers questions."""
 
-_FINISHED = ("done", "pushed", "merged", "failed")
+_FINISHED = (WorkState.DONE, WorkState.PUSHED, WorkState.MERGED, WorkState.FAILED)
 _FILE = re.compile(r"(.+?)(?: \+(\d+))?(?: −(\d+))?")
 _MORE_FILES = re.compile(r"(\d+) more")
 
@@ -95,7 +94,7 @@ def find_last_state(states: Sequence[str]) -> int:
     It is the last one, but an answer after the work was finished changes nothing.
     """
     last = len(states) - 1
-    if last < 0 or states[last] != ANSWERED:
+    if last < 0 or states[last] != WorkState.ANSWERED:
         return last
     finished = (at for at, state in enumerate(states) if state in _FINISHED)
     return max(finished, default=last)
@@ -113,7 +112,7 @@ def find_outcomes(segments: Sequence[TocNode]) -> list[Bullet]:
         outcome = kinds.get(BulletKind.OUTCOME) or kinds.get(BulletKind.COMMIT)
         state = kinds.get(BulletKind.STATE)
         if outcome:
-            found[state is None or state.text != ANSWERED].append(outcome)
+            found[state is None or state.text != WorkState.ANSWERED].append(outcome)
     return found[True] or found[False]
 
 

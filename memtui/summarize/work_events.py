@@ -6,10 +6,10 @@ They show in what state it ended: done, pushed, open, failed, abandoned.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import islice
 
 from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import WorkState
 from memtui.summarize import tool_actions
 from memtui.summarize.tool_actions import CardLine, TestCounts
 from memtui.text import analyzer, cues, titles
@@ -75,7 +75,7 @@ class WorkEvents:
             if tool_actions.is_command(self.events[at])
         ]
 
-    def content(self, at: int) -> int:
+    def count_content_words(self, at: int) -> int:
         """Return how many content words the first sentences of a message have."""
         parts = islice(self.sentences[at], 6)
         return analyzer.count_content_words(" ".join(one.text for one in parts))
@@ -124,7 +124,9 @@ def find_interruption(work: WorkEvents) -> int:
 def find_interrupted_request(work: WorkEvents) -> int:
     """Return the last request if it was interrupted and followed others; else -1."""
     cut = find_interruption(work)
-    known = [at for at in work.requests if at < cut and work.content(at) > 1]
+    known = [
+        at for at in work.requests if at < cut and work.count_content_words(at) > 1
+    ]
     return known[-1] if len(known) > 1 else -1
 
 
@@ -183,7 +185,11 @@ def find_closing_reports(work: WorkEvents) -> list[int]:
 
 def find_real_requests(work: WorkEvents) -> list[int]:
     """Return the requests that say more than "commit" or "continue"."""
-    return [at for at in work.requests if work.content(at) >= titles.MIN_REQUEST_WORDS]
+    return [
+        at
+        for at in work.requests
+        if work.count_content_words(at) >= titles.MIN_REQUEST_WORDS
+    ]
 
 
 def ends_turn(work: WorkEvents, at: int) -> bool:
@@ -249,18 +255,6 @@ def find_pull_requests(work: WorkEvents) -> Iterator[CardLine]:
 # State
 
 
-class WorkState(StrEnum):
-    """The outcome of a piece of work."""
-
-    DONE = "done"
-    PUSHED = "pushed"
-    MERGED = "merged"
-    ANSWERED = "answered"
-    OPEN = "open"
-    FAILED = "failed"
-    ABANDONED = "abandoned"
-
-
 UNDONE = re.compile(
     r"\b(?:revert|roll(?:ed|ing)?\b.{0,40}\bback|undid|undone|discard|abort|cancel"
     r"|abandon|park(?:ed)?\b|give up|closed\b|dropped|back to|verworfen|rückgängig"
@@ -304,7 +298,7 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
     if last in work.requests:
         if gives_up(work, last):
             return CardLine(WorkState.ABANDONED, (last,))
-        if work.content(last) or not work.replies:
+        if work.count_content_words(last) or not work.replies:
             return CardLine(WorkState.OPEN, (last,))
     if last in work.replies and _is_agent_error(work, last):
         has_answered = not all(_is_agent_error(work, at) for at in work.replies)

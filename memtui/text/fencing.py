@@ -58,11 +58,11 @@ def neutralize_line(text: str) -> str:
 
 
 def new_nonce() -> str:
-    """Return a number that no stored text can know."""
+    """Return a random text that no stored text can contain."""
     return os.urandom(NONCE_BYTES).hex()
 
 
-def fence(body: str, number: str) -> str:
+def fence(body: str, nonce: str) -> str:
     """Enclose an answer, its stored texts neutralized, in a fence with a nonce."""
-    body = body.replace(number, "·" * len(number))
-    return f"<{TAG} {number}> {NOTICE}\n{body}\n</{TAG} {number}>"
+    body = body.replace(nonce, "·" * len(nonce))
+    return f"<{TAG} {nonce}> {NOTICE}\n{body}\n</{TAG} {nonce}>"

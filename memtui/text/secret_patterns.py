@@ -16,9 +16,10 @@ MIN_KEY_CHARS = 20
 MAX_KEY_CHARS = 8192
 """A longer key is only redacted up to here."""
 
-# A letter in brackets denotes a class of characters, see below. Of two formats that
-# fit, the first counts. A new one may also belong in _CUT and _INNER; raise
-# secrets.RULES_VERSION.
+# A letter in angle brackets is an abbreviation, see _CLASSES. A format is looked up by
+# its first two characters, so it must begin with these literally. Of two formats that
+# fit, the first counts. A new one may also belong in _CUT, _INNER and _INNER_STARTS;
+# raise secrets.RULES_VERSION.
 _FORMATS = r"""
     anthropic key       sk-ant-[a-z]+\d\d-<U>{16,}
     anthropic key       sk-ant-<U>{24,}
@@ -203,6 +204,7 @@ def is_encoded_key(value: str) -> bool:
 
 _CHECKS = {"jwt": has_jwt_header, "private key": is_encoded_key}
 
+# The beginning of a key that is cut off where a line or a text ends.
 _CUT = re.compile(
     r"(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
     r"|xox[abpr]-|[sr]k_live_|npm_|hf_|gsk_|xai-|pypi-|AIza|AKIA|ASIA|SG\.|hv[sb]\.)"
@@ -216,12 +218,14 @@ def is_cut_key(text: str, start: int, end: int) -> bool:
     return bool(cut) and is_real_key(text[start:end])
 
 
+# Keys that are found within a longer run of letters.
 _INNER = re.compile(
     r"sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
     r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|hf_[A-Z]\w{29}"
     r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|(?<=[_-])AIza"
 )
 
+# What they begin with: a faster test than _INNER.
 _INNER_STARTS = (
     *("sk-ant-", "sk-proj-", "sk-svcacct-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
     *("github_pat_", "glpat-", "xox", "sk_live_", "rk_live_", "npm_", "hf_", "AKIA"),

@@ -622,7 +622,7 @@ def test_an_interrupted_deletion_is_reported_by_the_next(
     history_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(deletion, "overwrite_deleted", lambda: 1 / 0)
+        patched.setattr(deletion, "enable_secure_delete", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             forgetting(history_workspace).run(TombstoneKind.SESSION, ["secret-1"])
     database.close()

@@ -30,7 +30,7 @@ KILLS = 12
 BROKEN_OFF = """
 import os, runpy, signal, sys
 from memtui.store import deletion
-deletion.overwrite_deleted = lambda: os.kill(os.getpid(), signal.SIGKILL)
+deletion.enable_secure_delete = lambda: os.kill(os.getpid(), signal.SIGKILL)
 sys.argv = ["memtui", *sys.argv[1:]]
 runpy.run_module("memtui", run_name="__main__")
 """

@@ -113,7 +113,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
     full_workspace: Workspace,
 ) -> None:
     answer = full_workspace.teleport.find("the of and ")
-    assert answer.notes == (nodes.STOP_WORDS,)
+    assert answer.notes == (nodes.ONLY_STOP_WORDS,)
     assert full_workspace.teleport.find("the token of ").notes == ()
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import WorkState
 from memtui.summarize.extractive import Card, best_sentences, make_card
 from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.work_events import WorkState, read_work
+from memtui.summarize.work_events import read_work
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 Call = tuple[str, str, dict[str, str]]

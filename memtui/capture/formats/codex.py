@@ -228,9 +228,10 @@ class _RolloutReader(SessionReader):
         time = time or (self._header_time if rollout.is_flat else None)
         at = parse_time(time)
         kind, thread, payload = rollout.kind, self._thread, rollout.payload
-        is_copy = rollout.label != "session_meta" and not thread.is_own_record(
-            kind, payload, at
-        )
+        is_copy = False
+        if rollout.label != "session_meta":
+            thread.follow(kind, payload, at)
+            is_copy = thread.is_copying
         if is_copy and (thread.subagent or kind not in READ_KINDS):
             yield SkippedRecord(_COPIED, line)
         elif kind not in READ_KINDS:
@@ -641,12 +642,13 @@ class _Thread:
         )
         self.kind = next((clean(k) for k in kinds if isinstance(k, str) and k), "agent")
 
-    def is_own_record(self, kind: str, payload: Fields, at: datetime | None) -> bool:
+    def follow(self, kind: str, payload: Fields, at: datetime | None) -> None:
+        """Follow the turns, and where the records copied by a fork end."""
         turn = unique_id(as_text(payload.get("turn_id"))) if kind in _TURN_KINDS else ""
         if turn:
             self._begin_turn(turn)
         if not self.forked_from:
-            return True
+            return
         if turn_ms := _uuid_ms(turn):
             self.is_copying = turn_ms < self.created_ms
         elif self.is_copying and at:
@@ -655,7 +657,6 @@ class _Thread:
                 self._begin_turn("")
         if self.is_copying and at:
             self.last_copied_ms = max(self.last_copied_ms, to_ms(at))
-        return not self.is_copying
 
     def _begin_turn(self, turn: str) -> None:
         if turn != self.turn:

@@ -25,10 +25,10 @@ THRESHOLDS = {TransientError: 3, OutOfMemoryError: 2, OfflineError: 1}
 """The number of errors of a kind, with no success between them, that open the
 breaker."""
 
-HEALTHY = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
+SERVER_WORKS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
 """Errors of a model or a prompt, which only a server that works can report."""
 
-LOOK_S, LOOK_AT_MOST_S = 30.0, 600.0
+RECHECK_S, MAX_RECHECK_S = 30.0, 600.0
 """In how many seconds to look again for a server that is offline, at first and at most:
 as long as it has been offline, so that each wait is twice the one before."""
 
@@ -60,7 +60,7 @@ class Breaker:
 
     def record(self, error: OllamaError) -> None:
         """Count an error; one that only a working server can report closes."""
-        if isinstance(error, HEALTHY):
+        if isinstance(error, SERVER_WORKS):
             self.reset()
             return
         kind = next((kind for kind in THRESHOLDS if isinstance(error, kind)), None)
@@ -82,7 +82,7 @@ class Breaker:
         now = self.clock()
         if self._offline_since is None:
             self._offline_since = now
-        return min(LOOK_S + now - self._offline_since, LOOK_AT_MOST_S)
+        return min(RECHECK_S + now - self._offline_since, MAX_RECHECK_S)
 
     def note_online(self) -> None:
         """Close if it opened only because no server answered."""

@@ -1,7 +1,7 @@
 """Text that is laid out for the width it gets.
 
 ``Content`` made from stored text is, like rich's ``Text``, never read as markup; unlike
-it, it can name the colours of the theme.
+it, it can name the colors of the theme.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Turns of a conversation as lines: the day, the time, the speaker and the text.
 
 Tool calls and the agent's own notes take one line until they are expanded; edits are
-shown as a diff, code in colours. The cursor and the bars of matches are drawn by the
+shown as a diff, code in colors. The cursor and the bars of matches are drawn by the
 transcript view, in the margin. Stored text is ``Content`` throughout, so that nothing
 in it is read as markup.
 """
