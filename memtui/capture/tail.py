@@ -35,8 +35,8 @@ STEP_S = 0.25
 FILES_PER_STEP = 20
 """The most files that a step reads: as many sessions as the next stage segments."""
 
-CHECK_SHARE = 50
-"""Checking takes at most this fraction of the time (1/50), however many files."""
+CHECK_PAUSE_FACTOR = 50
+"""The pause after a check, as a multiple of the time that it took."""
 
 UNREPORTED_FILESYSTEMS = (
     *("9p", "afs", "ceph", "cifs", "drvfs", "fuse", "glusterfs", "lustre", "nfs"),
@@ -214,7 +214,9 @@ class Tail:
             took_s = time.monotonic() - now_s
             is_watching = self._is_watching
             interval_s = WATCHED_CHECK_INTERVAL_S if is_watching else CHECK_INTERVAL_S
-            self._next_full_check_s = now_s + max(interval_s, took_s * CHECK_SHARE)
+            self._next_full_check_s = now_s + max(
+                interval_s, took_s * CHECK_PAUSE_FACTOR
+            )
 
     def _quick_check(self) -> Iterator[Path]:
         """Yield files that hold something back, and changed files named one by one."""

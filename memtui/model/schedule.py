@@ -17,7 +17,7 @@ from memtui.model.jobs import Job
 
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
 
-MAX_COUNTED = 1000
+MAX_MISSED = 1000
 """The maximum count of missed times."""
 
 _SECOND = timedelta(seconds=1)
@@ -64,11 +64,11 @@ class JobSchedule:
 
     def count(self, after: datetime, until: datetime) -> int:
         """Count the times after one and up to another, up to a maximum."""
-        for number in range(MAX_COUNTED):
+        for number in range(MAX_MISSED):
             after = self.next_run(after)
             if after > until:
                 return number
-        return MAX_COUNTED
+        return MAX_MISSED
 
     def describe(self) -> str:
         """Return the expression in words: ``at 01:00 every day``."""

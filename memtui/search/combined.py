@@ -52,7 +52,7 @@ NEWEST_MESSAGES = (
 MAX_NODES = 50
 """The number of nodes and grips ranked together with the messages."""
 
-FIRST = 3
+FIRST_AMONG = 3
 """The first hit gets the best score among this many sessions."""
 
 SNIPPET_CHARS = 8_000
@@ -225,7 +225,7 @@ def _rank(
         one.rank *= DATE_BOOST if any(map(query.covers, times)) else 1.0
     best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
     # Ranks say nothing about how good the first hit is: the layers' scores do.
-    first = best[:FIRST]
+    first = best[:FIRST_AMONG]
     by_title = sessions.get_many(one.session for one in first if one.is_by_title)
     scores = [messages.title_score(session, query) for session in by_title.values()]
     for one in first:

@@ -42,8 +42,8 @@ MAX_CHECKED, CHECKED_AT_ONCE = 3_200, 100
 """The number of matches read from the store, in all and at once, if the index cannot
 decide whether they match: it has the words of a phrase, not their order."""
 
-FEW = 3
-"""With fewer hits a word may be misspelt even if it is found."""
+SUGGEST_BELOW = 3
+"""With fewer hits another spelling is suggested even for words that are found."""
 
 MAX_SESSION_SEGMENTS = 1000
 """The number of segments of the sessions in a filter that are searched."""
@@ -184,7 +184,7 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
         note = PENDING.format(pending)
     elif common:
         note = TOO_COMMON.format(", ".join(common))
-    suggestion = reader.suggestion(query, has_few=len(matches) < FEW)
+    suggestion = reader.suggestion(query, has_few=len(matches) < SUGGEST_BELOW)
     return NodeMatches(matches, note, suggestion)
 
 

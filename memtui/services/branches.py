@@ -73,7 +73,7 @@ class BranchReader:
             limit=sys.maxsize,
             scope=self.scope,
             month_id=month_id,
-            has_headlines=False,
+            make_headlines=False,
         )
 
     def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:

@@ -23,13 +23,13 @@ def list_children(
     limit: int = PAGE_SIZE,
     scope: Scope = ALL,
     month_id: str = "",
-    has_headlines: bool = True,
+    make_headlines: bool = True,
 ) -> list[TocEntry]:
     """Return a page of the children of a node, or of the years, newest first.
 
     A week across two months is a child of both: its entry has the counts of its days in
     the month it is listed under, which is its ``month_id``. Of such a week the days in
-    the given month are listed, by default all. Without ``has_headlines`` those that
+    the given month are listed, by default all. Without ``make_headlines`` those that
     have to be made are left out.
     """
     with database.connection():
@@ -37,7 +37,7 @@ def list_children(
         entries = scoped_nodes.list_children(
             parent, offset, limit, scope, month_id=month_id
         )
-        return add_headlines(entries, scope) if has_headlines else entries
+        return add_headlines(entries, scope) if make_headlines else entries
 
 
 def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:

@@ -323,11 +323,13 @@ def _list_needles(kind: TombstoneKind, added: Sequence[Tombstone]) -> list[bytes
         texts.update(_list_event_texts())
     else:
         texts.update(t.subject for t in added if t.kind is TombstoneKind.SESSION)
-        texts.update(name for _, name, _ in deletion.list_sessions())
+        texts.update(name for _, name, _ in deletion.list_selected_sessions())
     needles = {text.strip()[:MAX_NEEDLE_CHARS] for text in texts}
     if kind is TombstoneKind.PROJECT:
         # Not shortened: another project's folder may begin alike.
-        needles |= {folder for *_, folder in deletion.list_sessions() if folder}
+        needles |= {
+            folder for *_, folder in deletion.list_selected_sessions() if folder
+        }
     return sorted({encoded for needle in needles for encoded in _encode(needle)})
 
 

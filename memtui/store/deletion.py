@@ -190,7 +190,7 @@ def list_texts() -> Iterator[tuple[str, str]]:
     )
 
 
-def list_sessions() -> list[tuple[str, str, str]]:
+def list_selected_sessions() -> list[tuple[str, str, str]]:
     sql = f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}"
     return [(agent, name, cwd) for agent, name, cwd in fetch(sql)]
 
@@ -238,7 +238,7 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
     """Yield the hashes that belong to a tombstone of a kind, for what is selected."""
     is_session = kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT)
     if kind is TombstoneKind.PROJECT:
-        for agent, name, _ in list_sessions():
+        for agent, name, _ in list_selected_sessions():
             yield Tombstone(TombstoneKind.SESSION, name, agent)
     # Every id that no session's tombstone covers.
     copies = f"SELECT copy_id FROM source_copies WHERE event_id {_SELECTED}"

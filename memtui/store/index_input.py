@@ -67,7 +67,7 @@ def read_ranges(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
 def read_before(event_id: str, limit: int) -> list[IndexableEvent]:
     """Return the events before one (before all for ""), the latest first."""
     sql = f"{_SELECT} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
-    return list(_read(fetch(sql, event_id or "~", limit)))
+    return list(_read(fetch(sql, event_id or "~", limit)))  # "~" follows all ids
 
 
 def read_newest(limit: int) -> list[IndexableEvent]:

@@ -72,7 +72,7 @@ class GroundedSummary:
 
         def withhold(bullet: Bullet, objection: Objection) -> None:
             own.remove(bullet)
-            withheld.append(_object(bullet, objection))
+            withheld.append(_with_objection(bullet, objection))
 
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
@@ -113,7 +113,7 @@ class GroundedSummary:
         return self.title if title and are_named else extract_title
 
 
-def _object(bullet: Bullet, objection: Objection) -> Bullet:
+def _with_objection(bullet: Bullet, objection: Objection) -> Bullet:
     verdict = replace(bullet.verdict, objection=objection, is_of_model=True)
     return replace(bullet, verdict=verdict)
 
@@ -219,7 +219,7 @@ def _quotes(
 
 
 def ground_parent(
-    draft: Summary, children: Sequence[TocNode], leaves: EventReader
+    draft: Summary, children: Sequence[TocNode], read_events: EventReader
 ) -> GroundedSummary:
     """Ground a parent's draft in its children's bullets and their events.
 
@@ -228,13 +228,14 @@ def ground_parent(
     Args:
         draft: The draft; ``refs`` are indexes into all children's bullets in a row.
         children: The children, oldest first.
-        leaves: Reads events; called only if a model reworded bullets.
+        read_events: Reads events; called only if a model reworded bullets.
     """
     row = [bullet for child in children for bullet in child.bullets]
     if not draft.generation.model:
         return GroundedSummary(draft.title, join_children(draft, row))
     below = [
-        ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
+        ChildBullet(one.text, one.verdict, tuple(read_events(one.grip_ids)))
+        for one in row
     ]
     bullets = []
     projects = {project for child in children for project in child.projects}
@@ -276,7 +277,7 @@ def _accept(
 ) -> GroundedSummary:
     """Return a model's summary; the bullets that are not accepted are withheld."""
     objections = acceptance.list_objections(draft.bullets, source)
-    judged = list(map(_object, bullets, objections))
+    judged = list(map(_with_objection, bullets, objections))
     return GroundedSummary(
         title,
         tuple(one for one in judged if acceptance.is_kept(one)),

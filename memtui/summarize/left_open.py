@@ -28,7 +28,7 @@ from memtui.summarize.work_events import (
     find_interrupted_request,
     find_real_requests,
     find_remaining_changes,
-    gives_up,
+    is_given_up,
     request_line,
 )
 from memtui.text import analyzer, cues, titles
@@ -159,7 +159,7 @@ def _unanswered(work: WorkEvents) -> Iterator[CardLine]:
         yield CardLine(shorten_to_sentences(line, LINE_CHARS), (cut,))
     if work.last in work.requests and work.count_content_words(work.last):
         text = work.events[work.last].text
-        if not (INTERRUPTED.match(text) or gives_up(work, work.last)):
+        if not (INTERRUPTED.match(text) or is_given_up(work, work.last)):
             line = f"Not answered: {request_line(work, work.last)}"
             yield CardLine(shorten_to_sentences(line, LINE_CHARS), (work.last,))
     parts = work.sentences.get(work.last, [])

@@ -225,7 +225,7 @@ WANTS_COMMIT = re.compile(rf"{_GO_ON}commit\b", re.IGNORECASE)
 WANTS_PUSH = re.compile(rf"{_GO_ON}(?:commit and )?push\b", re.IGNORECASE)
 
 
-def gives_up(work: WorkEvents, at: int) -> bool:
+def is_given_up(work: WorkEvents, at: int) -> bool:
     """Return whether a message of the user starts by giving the work up."""
     return any(cues.gives_up(one.text) for one in work.sentences[at][:2])
 
@@ -296,7 +296,7 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         is_put_off = work.farewell > cut
         return CardLine(WorkState.OPEN if is_put_off else WorkState.ABANDONED, (cut,))
     if last in work.requests:
-        if gives_up(work, last):
+        if is_given_up(work, last):
             return CardLine(WorkState.ABANDONED, (last,))
         if work.count_content_words(last) or not work.replies:
             return CardLine(WorkState.OPEN, (last,))
@@ -336,7 +336,7 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
 def _given_up(work: WorkEvents, commits: Sequence[CardLine]) -> int:
     """Return the event that undid or gave up the work, if nothing followed; else -1."""
     undone = _last_undoing(work, commits)
-    words = [at for at in work.requests if gives_up(work, at)]
+    words = [at for at in work.requests if is_given_up(work, at)]
     if words and words[-1] >= max(find_real_requests(work), default=-1):
         undone = max(undone, words[-1])
     elif any(

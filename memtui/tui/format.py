@@ -30,7 +30,7 @@ _KB = 1000
 NOTICE_CHARS = 72  # The maximum length of a text in a notice.
 
 
-def size(characters: int) -> str:
+def text_size(characters: int) -> str:
     """Format the approximate size of a text."""
     if characters < _KB:
         return f"{characters} characters"

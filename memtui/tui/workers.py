@@ -74,7 +74,7 @@ class Loader(DOMNode):
     def execute(
         self, action: Callable[[], T], done: Callable[[T], object], group: str
     ) -> None:
-        """Do the same for an action; several of a group may run at once."""
+        """Run an action like ``load``, but several of a group may run at once."""
         self.load(action, done, group, exclusive=False)
 
 

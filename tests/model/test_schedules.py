@@ -198,7 +198,7 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(hours=1)) == 1
     assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
     assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == schedule.MAX_COUNTED
+    assert one.count(start, start + timedelta(days=300)) == schedule.MAX_MISSED
 
 
 @pytest.mark.parametrize("setting", JOBS, ids=lambda setting: setting.name)

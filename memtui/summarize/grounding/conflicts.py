@@ -1,4 +1,4 @@
-"""Find contradictions of a bullet whose words are all in its source.
+"""Find how a bullet contradicts its source although its words are in it.
 
 It presents as done what was only asked or planned, or names somebody else as the doer.
 It reports a success or an order that the source does not. Or it exchanges two things

@@ -280,10 +280,10 @@ def add_omissions(text: Content, excerpt: TextExcerpt, hint: str = "") -> Conten
     """Add how much of a text is left out on each side of an excerpt, and a hint."""
     style = "italic $context"
     if excerpt.left_before:
-        omitted = f"… {format.size(excerpt.left_before)} before\n"
+        omitted = f"… {format.text_size(excerpt.left_before)} before\n"
         text = Content.styled(omitted, style) + text
     if excerpt.left_after:
-        omitted = f"\n… {format.size(excerpt.left_after)} more{hint}"
+        omitted = f"\n… {format.text_size(excerpt.left_after)} more{hint}"
         text += Content.styled(omitted, style)
     return text
 
