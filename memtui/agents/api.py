@@ -173,10 +173,6 @@ class Tool:
         return reply
 
 
-_ID = "an id from an answer, such as toc:day:2025-03-14"
-_WHEN = '"last week", "in March", "2025-03-14"'
-
-
 def _number(name: str, description: str, maximum: int = 10_000_000) -> Parameter:
     least = 1 if name == "limit" else 0
     return Parameter(name, description, "integer", minimum=least, maximum=maximum)
@@ -194,8 +190,11 @@ PARAMETERS: Final = {
         Parameter("path", "the path, or the end of it"),
         Parameter("error", "the message, or the whole output"),
         Parameter("keyword", "one or several words"),
-        Parameter("when", _WHEN),
-        Parameter("node_id", f"{_ID}; without it, all years"),
+        Parameter("when", '"last week", "in March", "2025-03-14"'),
+        Parameter(
+            "node_id",
+            "an id from an answer, such as toc:day:2025-03-14; without it, all years",
+        ),
         Parameter("grip_id", "grip:... or evt:..."),
         Parameter("session", "agent:id; to read, the beginning of the id is enough"),
         Parameter("subagent", "the messages of this subagent"),

@@ -3,7 +3,7 @@
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def run(args: Namespace, context: Context) -> int:
         statuses = [agents.hook_status(agent, machine) for agent in chosen]
         lines = [_hook_lines(one) for one in statuses]
         return _print_status(args, "hooks", statuses, lines)
-    chosen = _choose(args, machine, lambda agent: [agent.hooks])
+    chosen = _choose(args, machine)
     if not args.agents and not args.json:
         titles = ", ".join(agent.title for agent in chosen)
         where = "Found on this machine" if args.action == "install" else "Hooks are in"
@@ -113,7 +113,7 @@ def run_mcp(args: Namespace, paths: Paths) -> int:
         lines = map(_status_lines, statuses, details)
         return _print_status(args, "servers", statuses, lines)
     pairs = []
-    for agent in _choose(args, machine, lambda agent: [agent.server, agent.skill]):
+    for agent in _choose(args, machine):
         entries = [agent.server, *[agent.skill] * (not args.no_skill)]
         # Removed in the opposite order: the folders last.
         for entry in entries if args.action == "install" else entries[::-1]:
@@ -138,11 +138,7 @@ def _named(args: Namespace) -> list[Agent]:
     return [agents.find_agent(name) for name in args.agents]
 
 
-def _choose(
-    args: Namespace,
-    machine: Machine,
-    entries_of: Callable[[Agent], Sequence[ConfigEntry]],
-) -> list[Agent]:
+def _choose(args: Namespace, machine: Machine) -> list[Agent]:
     """Return the named agents, or all that the action concerns."""
     if args.agents:
         return _named(args)
@@ -153,12 +149,12 @@ def _choose(
             f" {', '.join(AGENT_NAMES)}"
         )
     else:
-        chosen = [
-            agent
-            for agent in AGENTS
-            if any(_is_installed(entry, machine) for entry in entries_of(agent))
-        ]
         is_hooks = args.command == "hooks"
+        chosen = []
+        for agent in AGENTS:
+            entries = [agent.hooks] if is_hooks else [agent.server, agent.skill]
+            if any(_is_installed(entry, machine) for entry in entries):
+                chosen.append(agent)
         subject = "no hooks of memtui are" if is_hooks else "memtui's server is not"
         where = f"{machine.project}" if machine.project else "your agents' settings"
         problem = f"{subject} in {where}"

@@ -12,22 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.agents import replies
-from memtui.agents.replies import ErrorInfo
+from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import UnconfirmedError
 from memtui.model.events import clean
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 
 if TYPE_CHECKING:
-    from memtui.agents.replies import Reply
     from memtui.workspace import Workspace
 
 _STARTED_S = time.perf_counter()
 
 _TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
-
-_CUTS = (600, 300, 150, 80, 40, 20)
-"""The lengths an error message is cut to, until it fits ``--max-tokens``."""
 
 _ERRORS = {
     1: ErrorInfo(
@@ -96,17 +92,19 @@ def _envelope(data: Any, error: ErrorInfo | None = None) -> dict[str, Any]:
 
 
 def _shorten(error: ErrorInfo, max_tokens: int) -> ErrorInfo:
-    message, hint = map(fencing.neutralize, (error.message, error.hint))
-    for chars in _CUTS:
-        # The hint is short, and worth more than the message.
-        shorter = ErrorInfo(error.code, replies.cut(message, chars), hint[:150])
-        text = replies.dumps(_envelope(None, shorter))
-        if replies.cost(text, ESTIMATING_COUNTER) <= max_tokens - len(str(max_tokens)):
-            return shorter
-    return ErrorInfo(error.code, replies.cut(message, _CUTS[-1]))
+    """Cut the message of an error, so that its envelope keeps within a budget."""
+    hint = fencing.neutralize(error.hint)[:150]  # worth more than the message
+
+    def wrap(data: replies.Item) -> dict[str, Any]:
+        (message,) = data.get("notes") or [""]
+        return _envelope(None, replace(error, message=message, hint=hint))
+
+    reply = Reply("error", (), str, notes=[error.message], is_stored=False)
+    fitted = replies.fit_json(reply, max_tokens, ESTIMATING_COUNTER, wrap)
+    return ErrorInfo(**json.loads(fitted.text)["error"])
 
 
-def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
+def print_reply(workspace: "Workspace", args: Namespace, reply: Reply) -> int:
     """Print a reply, all of it or as much as ``--max-tokens`` allows."""
     if not reply.items:
         from memtui.services import status
