@@ -12,7 +12,7 @@ PRIVATE_FOLDER = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The files and folders of one memory and its settings."""
+    """The files and folders of one store and its settings."""
 
     config: Path
     store: Path

@@ -20,7 +20,7 @@ from memtui.agents.search import describe_quotes, nothing_found, search_notes
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
 from memtui.model.filters import ALL, EVERYTHING, Scope
-from memtui.model.hits import Hits, ReadDate
+from memtui.model.hits import Hits
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
 from memtui.search import query_dates
@@ -103,55 +103,59 @@ def route(
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = describe_quotes(quoted.quotes)
     items += formatting.nodes(nodes[:limit], zone, scope)
-    read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
+    understood = [
+        {"text": period.label, "is_met": bool(some)}
+        for period, some in by_period.items()
+    ]
     missing = nothing_of or [
-        f"Nothing is stored for {one.text}." for one in read if not one.has_hits
+        f"Nothing is stored for {one['text']}."
+        for one in understood
+        if not one["is_met"]
     ]
     if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     starts = [node.start_time for node in found]
     missing += query_dates.note_earlier_starts(parsed.periods, starts)
-    understood = [{"text": one.text, "is_met": one.has_hits} for one in read]
-    head = _head(strategy, why, score, understood, quoted.unknown)
     # The times are in the head.
     found_notes = search_notes(replace(quoted.found, times=()))
     notes = [*missing, *elsewhere, *found_notes]
     if not (notes or items):
         notes = [nothing_found()]
-    lines = LineWriter(zone)
-    return Reply(
-        "answers",
-        items,
-        lambda item: lines.hit(item) if "score" in item else lines.node(item),
-        head,
-        _lead(head),
-        notes,
-        is_headed=True,
+    return _reply(
+        workspace, strategy, why, score, items, notes, understood, quoted.unknown
     )
 
 
-def _head(
+def _reply(
+    workspace: "Workspace",
     strategy: Strategy,
     why: str,
     score: float,
+    items: Sequence[Item],
+    notes: Sequence[str],
     understood: Sequence[Item] = (),
     unknown_words: Sequence[str] = (),
-) -> Item:
-    band = model_hits.score_band(score)
-    return {
+) -> Reply:
+    band, score = model_hits.score_band(score), round(score, 2)
+    head: Item = {
         "way": strategy.value,
         "why": why,
-        "score": round(score, 2),
+        "score": score,
         "band": band.value,
         "advice": band.advice,
         "understood": [*understood],
         "unknown_words": [*unknown_words],
     }
-
-
-def _lead(head: Item) -> tuple[str, ...]:
-    sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
-    return (f"{head['way']}: {head['why']} {sure}",)
+    lines = LineWriter(workspace.zone)
+    return Reply(
+        "answers",
+        items,
+        lambda item: lines.hit(item) if "score" in item else lines.node(item),
+        head,
+        [f"{strategy.value}: {why} {band.value} ({score:.2f}): {band.advice}"],
+        notes,
+        is_headed=True,
+    )
 
 
 _ASKS_WHAT_IS_OPEN = re.compile(
@@ -214,16 +218,7 @@ def _list_left_open(
         then = " then" if time else ""
         notes = [f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{then}."]
     score = MISS_SCORE if is_elsewhere or not some else TIME_SCORE
-    head = _head(Strategy.LEFT_OPEN, why, score)
-    return Reply(
-        "answers",
-        some[:limit],
-        LineWriter(zone).hit,
-        head,
-        _lead(head),
-        notes,
-        is_headed=True,
-    )
+    return _reply(workspace, Strategy.LEFT_OPEN, why, score, some[:limit], notes)
 
 
 def choose_strategy(parsed: Query) -> tuple[Strategy, str]:

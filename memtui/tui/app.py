@@ -105,7 +105,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         self._seen_problems = 0
         self._import_error = ""
         self._warning = ""
-        self.scope = ALL  # The part of the memory that all screens show.
+        self.scope = ALL  # The part of the store that all screens show.
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme
