@@ -251,12 +251,12 @@ def _added(
         "timestamp": date_format.iso_utc(at),
         **(event or {}),
     }
-    lead = [
+    head_lines = [
         f"{key}: {value if isinstance(value, str) else str(value).lower()}"
         for key, value in head.items()
     ]
     notes = (f"{done}. It shows {when}.",)
-    return Reply("done", (), str, head, lead, notes, is_stored=False)
+    return Reply("done", (), str, head, head_lines, notes, is_stored=False)
 
 
 # Jobs
