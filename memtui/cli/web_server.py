@@ -43,7 +43,7 @@ class Guard:
     """Refuses requests from elsewhere, and those without the key."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Create a new key for our address; an IPv6 one is in brackets."""
+        """Create a new key for our address."""
         self.host = host if port == DEFAULT_PORT else f"{host}:{port}"
         self.origin = f"http://{self.host}"
         self.key = secrets.token_urlsafe(KEY_BYTES)
@@ -124,11 +124,6 @@ END_TIMEOUT_S = 5.0
 HEARTBEAT_S = 15.0
 """The interval between tests of a tab's connection."""
 
-FONT_SIZES = range(6, 61)
-"""The sizes of letters that ``?fontsize=`` may ask for, in pixels."""
-
-DEFAULT_FONT_SIZE = 16
-
 WIDTH, HEIGHT = 80, 24
 """The size of the screen where a browser gives none, in cells."""
 
@@ -180,10 +175,8 @@ class WebServer(Server):
     async def handle_index(self, request: web.Request) -> web.Response:
         if "key" in request.query:
             return self._guard.store_key()
-        size = to_int(request.query.get("fontsize", ""), DEFAULT_FONT_SIZE)
         text = Template(_PAGE.read_text("utf-8")).substitute(
             socket=f"ws://{self._guard.host}{self._guard.folder}/ws",
-            size=size if size in FONT_SIZES else DEFAULT_FONT_SIZE,
         )
         return web.Response(text=text, content_type="text/html")
 
