@@ -84,8 +84,8 @@ MAX_RECENT = 200
 
 NO_INDEX = "There is no message index yet: the newest messages are searched."
 DAMAGED = (
-    "The message index is damaged: until it is rebuilt, the newest messages are"
-    " searched."
+    "The message index is damaged or of another version: until it is rebuilt, the"
+    " newest messages are searched."
 )
 REBUILDING = "The message index is being built, newest first: {:,} events so far."
 BEHIND = "{:,} events are not indexed yet; the latest of them are searched."
