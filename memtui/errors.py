@@ -1,22 +1,4 @@
-"""The errors that memtui raises itself; their messages are shown to the user.
-
-* MemtuiError
-  - AmbiguousError     a name fits several things
-  - UsageError         the command or the question cannot be understood
-  - UnconfirmedError   a change needs confirmation, and there is no terminal
-  - SettingsError      a setting is unknown or has an invalid value
-  - StoreError         the database cannot be opened, read or written
-    + StoreBusyError     another process is writing and did not finish in time
-    + StoreVersionError  the database was made by another version of memtui
-    + StoreGoneError     the database was moved, deleted or replaced
-    + StoreDamagedError  the database is damaged, or not a database
-  - SpoolError         the spool cannot be read or written
-  - SourceError        a file has no known format
-  - SearchError        the index cannot be opened or written
-  - HooksError         an agent's settings cannot be read or changed
-  - VocabularyError    the vocabulary of the tokenizer cannot be downloaded
-  - ModelError         the model cannot be used now; see ``summarize.ollama.errors``
-"""
+"""The errors that memtui raises itself; their messages are shown to the user."""
 
 from collections.abc import Sequence
 

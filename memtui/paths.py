@@ -65,19 +65,19 @@ def in_home(home: Path) -> Paths:
     return _paths(home, home)
 
 
-def default_paths() -> Paths:
-    """Return the paths of the XDG base directory specification."""
+def find_paths(home: Path | None) -> Paths:
+    """Return the paths in use: of ``--home``, of ``MEMTUI_HOME``, or the default.
+
+    The default follows the XDG base directory specification.
+    """
+    if home is None and (named := os.environ.get("MEMTUI_HOME")):
+        home = Path(named)
+    if home:
+        return in_home(home.expanduser().absolute())
     return _paths(
         _xdg("XDG_CONFIG_HOME", ".config") / "memtui",
         _xdg("XDG_DATA_HOME", ".local/share") / "memtui",
     )
-
-
-def find_paths(home: Path | None) -> Paths:
-    """Return the paths in use: of ``--home``, of ``MEMTUI_HOME``, or the default."""
-    if home is None and (named := os.environ.get("MEMTUI_HOME")):
-        home = Path(named)
-    return in_home(home.expanduser().absolute()) if home else default_paths()
 
 
 def transcript_folders() -> dict[str, tuple[Path, ...]]:

@@ -320,9 +320,6 @@ class Workspace:
 
         return formats.find_histories(transcript_folders())
 
-    def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
-        return transcript_folders()
-
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
         """Return the watched folders by agent; ``capture.folders`` have the key ""."""
         if self.is_demo:

@@ -15,7 +15,7 @@ from memtui.errors import MemtuiError, StoreDamagedError
 from memtui.paths import in_home
 
 if TYPE_CHECKING:
-    from memtui.integrations.agents import HooksEditor
+    from memtui.integrations.config_files import Machine
     from memtui.workspace import Workspace
 
 TAB_DRIVER = "textual.drivers.web_driver:WebDriver"
@@ -44,7 +44,7 @@ def run(args: Namespace, context: Context) -> int:
     app = MemtuiApp(
         context.open_workspace,
         theme=settings.screen_theme,
-        hooks=partial(_hooks_editor, context),
+        hooks_machine=partial(_hooks_machine, context),
         settings=editor,
         ascii=settings.screen_ascii,
     )
@@ -76,11 +76,10 @@ def _open_demo(context: Context, folder: Path) -> "Workspace":
     return workspace
 
 
-def _hooks_editor(context: Context) -> "HooksEditor":
+def _hooks_machine(context: Context) -> "Machine":
     from memtui.cli import hooks
-    from memtui.integrations.agents import HooksEditor
 
-    return HooksEditor(hooks.this_machine(context.paths, None))
+    return hooks.this_machine(context.paths, None)
 
 
 def _has_terminal() -> bool:

@@ -17,7 +17,6 @@ from memtui.files import read_small_file
 from memtui.integrations import config_files, json_edit
 from memtui.integrations.config_files import (
     COMMAND_FIELDS,
-    ConfigChange,
     ConfigEntry,
     ConfigValue,
     JsonHooks,
@@ -384,6 +383,11 @@ def hook_status(agent: Agent, machine: Machine) -> HookStatus:
     )
 
 
+def hook_statuses(machine: Machine) -> list[HookStatus]:
+    """Return the status of each agent's hooks, in the order of ``AGENTS``."""
+    return [hook_status(agent, machine) for agent in AGENTS]
+
+
 def command_words(value: dict[str, object]) -> tuple[str, ...]:
     """Return the program and arguments that a handler runs."""
     lines = (str(value[name]) for name in COMMAND_FIELDS if value.get(name))
@@ -429,28 +433,6 @@ def _runs(command: Sequence[str], folder: Path) -> bool:
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return False
     return (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
-
-
-class HooksEditor:
-    """Shows and changes the hooks on one machine, for the hooks screen."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-
-    def statuses(self) -> Sequence[HookStatus]:
-        """Return the status of each agent's hooks; runs the installed commands."""
-        return [hook_status(agent, self._machine) for agent in AGENTS]
-
-    def plan(self, agent: str, *, is_removal: bool) -> ConfigChange:
-        """Plan to install or to remove an agent's hooks; raises HooksError."""
-        hooks = find_agent(agent).hooks
-        if is_removal:
-            return config_files.plan_removal(hooks, self._machine)
-        return config_files.plan_installation(hooks, self._machine)
-
-    def write(self, change: ConfigChange) -> None:
-        """Write a planned change; raises HooksError."""
-        config_files.write(change, self._machine)
 
 
 @dataclass(frozen=True, slots=True)

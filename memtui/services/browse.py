@@ -92,24 +92,18 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
     """
     from memtui.summarize.grounding import contradictions  # not needed at the start
 
-    found = _find_scoped_node(node_id, scope)
-    if found is None:
-        return None
-    bullets = contradictions.mark_contradictions(found.node.bullets)
-    return replace(found, node=replace(found.node, bullets=bullets))
-
-
-def _find_scoped_node(node_id: str, scope: Scope) -> ScopedNode | None:
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
         if found is None:
             return None
         part = scoped_nodes.count_node(found, scope)
-        if part.is_all:
-            return part
-        from memtui.services import scope_summaries  # not needed at the start
+        node = part.node
+        if not part.is_all:
+            from memtui.services import scope_summaries  # not needed at the start
 
-        return replace(part, node=scope_summaries.summarize_node(found, scope))
+            node = scope_summaries.summarize_node(found, scope)
+    bullets = contradictions.mark_contradictions(node.bullets)
+    return replace(part, node=replace(node, bullets=bullets))
 
 
 def list_covering(

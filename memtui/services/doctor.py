@@ -617,7 +617,7 @@ class Doctor:
 
     def _check_hooks(self) -> Iterator[Finding]:
         user, project = self._machines
-        hooks = [agents.hook_status(agent, user) for agent in agents.AGENTS]
+        hooks = agents.hook_statuses(user)
         files = {hook.file for hook in hooks}
         for agent in agents.AGENTS:
             hook = agents.hook_status(agent, project)

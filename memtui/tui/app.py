@@ -30,7 +30,7 @@ from memtui.tui import commands, messages, palette, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
-    from memtui.integrations.agents import HooksEditor
+    from memtui.integrations.config_files import Machine
     from memtui.model.model_state import RewriteForecast
     from memtui.model.sessions import AgentHistory
     from memtui.pipeline.progress import PipelineProgress
@@ -83,7 +83,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         now: Callable[[], datetime] = _utc_now,
         theme: str = DARK.name,
         opening: str = "opening…",
-        hooks: "Callable[[], HooksEditor] | None" = None,
+        hooks_machine: "Callable[[], Machine] | None" = None,
         settings: "SettingsEditor | None" = None,
         ascii: str = themes.AUTO,
     ) -> None:
@@ -92,13 +92,14 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         Args:
             open_workspace: Called once, on a thread.
             opening: Shown until the workspace is open.
-            hooks: Makes the editor of agents' hooks; the demo has none.
+            hooks_machine: Returns the machine whose hooks are shown and changed; the
+                demo has none.
         """
         self._line_filters = themes.LineFilters(ascii)
         super().__init__()
         self.no_color = self._line_filters.is_colorless
         self._open_workspace, self._opening = open_workspace, opening
-        self.now, self._hooks, self._settings = now, hooks, settings
+        self.now, self._hooks_machine, self._settings = now, hooks_machine, settings
         self._workspace: Workspace | None = None
         self._is_started = False
         self._progress: PipelineProgress | None = None
@@ -292,10 +293,10 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def action_show_hooks(self) -> None:
         from memtui.tui.screens.hooks import HooksScreen
 
-        if self._hooks is None:
+        if self._hooks_machine is None:
             self.notify("Hooks are not available in the demo.")
         elif self._can_show(HooksScreen):
-            self.show_screen(HooksScreen(self._hooks()))
+            self.show_screen(HooksScreen(self._hooks_machine()))
 
     def action_show_skipped(self) -> None:
         from memtui.tui.screens.quarantine import QuarantineScreen

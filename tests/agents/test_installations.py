@@ -13,7 +13,7 @@ import pytest
 from memtui.capture.formats import hooks as formats_hooks
 from memtui.capture.spool import Spool
 from memtui.integrations import agents, config_files
-from memtui.integrations.agents import HooksEditor, HookStatus
+from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
 from memtui.model.events import Event
 
@@ -29,7 +29,7 @@ def look(name: str, machine: Machine) -> HookStatus:
 
 
 def test_nothing_is_installed_at_first(machine: Machine) -> None:
-    found = HooksEditor(machine).statuses()
+    found = agents.hook_statuses(machine)
     assert [one.agent for one in found] == list(agents.AGENT_NAMES)
     assert not any(one.is_found or one.is_installed or one.problem for one in found)
 

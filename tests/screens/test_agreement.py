@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -12,6 +13,7 @@ from textual.widgets import Input
 
 from memtui import settings
 from memtui.errors import MemtuiError
+from memtui.integrations.config_files import Machine
 from memtui.settings_file import SettingsEditor
 from memtui.store import database, problems
 from memtui.tui import commands, palette, screens
@@ -48,15 +50,10 @@ OPENED: dict[str, Sequence[str]] = {
 """How each screen is reached from the contents: a new one belongs in here."""
 
 
-class NoAgents:
-    """A machine without agents."""
-
-    def statuses(self) -> Sequence[object]:
-        return ()
-
-
 @pytest.fixture
-def app(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
+def app(
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.transaction():
         counts = [
@@ -69,11 +66,11 @@ def app(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp
     monkeypatch.setattr(full_workspace, "histories", lambda: [])
     file = full_workspace.paths.config
     desk = SettingsEditor(lambda: settings.load(file), settings.load(file), file)
-    hooks = NoAgents()
+    machine = Machine(tmp_path, {}, "python3", tmp_path / "hook.py", tmp_path)
     return MemtuiApp(
         lambda: full_workspace,
         lambda: NOW,
-        hooks=lambda: hooks,  # type: ignore[arg-type,return-value]
+        hooks_machine=lambda: machine,
         settings=desk,
     )
 

@@ -9,7 +9,6 @@ from textual.widgets import OptionList, Static
 
 from memtui import hook
 from memtui.errors import MemtuiError
-from memtui.integrations.agents import HooksEditor
 from memtui.integrations.config_files import Machine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
@@ -44,7 +43,7 @@ def hooked(
 ) -> MemtuiApp:
     """The app of the full workspace, on that machine."""
     app = app_of(full_workspace)
-    monkeypatch.setattr(app, "_hooks", lambda: HooksEditor(machine))
+    monkeypatch.setattr(app, "_hooks_machine", lambda: machine)
     return app
 
 
@@ -175,7 +174,7 @@ def test_pictures(
     elsewhere = replace(
         machine, python="/opt/bin/python3", hook=Path("/opt/memtui/hook.py")
     )
-    monkeypatch.setattr(hooked, "_hooks", lambda: HooksEditor(elsewhere))
+    monkeypatch.setattr(hooked, "_hooks_machine", lambda: elsewhere)
     (machine.home / ".gemini" / "settings.json").unlink()
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:

@@ -10,6 +10,7 @@ from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens import welcome
 from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
@@ -60,7 +61,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"claude-code": (Path("/srv/agents/projects"),)}
-    monkeypatch.setattr(workspace, "transcript_folders", lambda: places)
+    monkeypatch.setattr(welcome, "transcript_folders", lambda: places)
     app = app_of(workspace)
     async with app.run_test() as pilot:
         await settle(pilot)

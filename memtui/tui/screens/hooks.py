@@ -15,8 +15,9 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from memtui.integrations.agents import HooksEditor, HookStatus
-from memtui.integrations.config_files import ConfigChange
+from memtui.integrations import agents, config_files
+from memtui.integrations.agents import HookStatus
+from memtui.integrations.config_files import ConfigChange, Machine
 from memtui.paths import with_tilde
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
@@ -48,9 +49,9 @@ class HooksScreen(BaseScreen[None]):
         *commands.bindings("page_up", "page_down"),
     ]
 
-    def __init__(self, hooks: HooksEditor) -> None:
+    def __init__(self, machine: Machine) -> None:
         super().__init__()
-        self._hooks = hooks
+        self._machine = machine
         self._change: ConfigChange | None = None
         self._agent = ""  # The agent whose change is shown or being planned.
         self._title = PaneTitle("Change")
@@ -68,14 +69,15 @@ class HooksScreen(BaseScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(AgentList).loading = True
-        self.load(self._hooks.statuses, self._show, "hooks")
+        read = partial(agents.hook_statuses, self._machine)
+        self.load(read, self._show, "hooks")
 
     def _show(self, installations: Sequence[HookStatus]) -> None:
-        agents = self.query_one(AgentList)
-        agents.loading = False
+        listed = self.query_one(AgentList)
+        listed.loading = False
         rows = [Option(_row(one), id=one.agent) for one in installations]
-        agents.show_items({one.agent: one for one in installations}, rows)
-        agents.focus()
+        listed.show_items({one.agent: one for one in installations}, rows)
+        listed.focus()
 
     @on(OptionList.OptionHighlighted)
     def forget_change(self, event: OptionList.OptionHighlighted) -> None:
@@ -90,8 +92,11 @@ class HooksScreen(BaseScreen[None]):
             return
         self._agent = one.agent
         is_removal = one.is_installed and one.is_current
-        plan = partial(self._hooks.plan, one.agent, is_removal=is_removal)
-        self.load(plan, self._show_change, "hooks")
+        plan = (
+            config_files.plan_removal if is_removal else config_files.plan_installation
+        )
+        hooks = agents.find_agent(one.agent).hooks
+        self.load(partial(plan, hooks, self._machine), self._show_change, "hooks")
 
     def _show_change(self, change: ConfigChange) -> None:
         if change.agent != self._agent:
@@ -114,7 +119,7 @@ class HooksScreen(BaseScreen[None]):
             return
         change, self._change = self._change, None
         self.refresh_bindings()
-        write = partial(_write, self._hooks, change)
+        write = partial(_write, self._machine, change)
         self.load(write, partial(self._show_written, change.agent), "hooks")
 
     def _show_written(self, agent: str, installations: Sequence[HookStatus]) -> None:
@@ -147,9 +152,9 @@ class HooksScreen(BaseScreen[None]):
             self.dismiss(None)
 
 
-def _write(hooks: HooksEditor, change: ConfigChange) -> Sequence[HookStatus]:
-    hooks.write(change)
-    return hooks.statuses()
+def _write(machine: Machine, change: ConfigChange) -> Sequence[HookStatus]:
+    config_files.write(change, machine)
+    return agents.hook_statuses(machine)
 
 
 def _row(one: HookStatus) -> Content:

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
-from memtui.paths import with_tilde
+from memtui.paths import transcript_folders, with_tilde
 from memtui.services.capture_sources import agent_title
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
@@ -87,7 +87,7 @@ class WelcomeScreen(BaseScreen[bool]):
         self.refresh_bindings()
         if not found:
             text = "No agent's conversations were found on this machine."
-            places = self.workspace.transcript_folders().items()
+            places = transcript_folders().items()
             self._show(text, _searched(places), SET_FOLDERS)
             return
         rows = Content("\n").join(_history(one) for one in found)
