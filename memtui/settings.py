@@ -271,7 +271,6 @@ class Settings:
     """The place where each was set: ``FILE:LINE``, a variable or ``command line``."""
 
     def value(self, name: str) -> SettingValue:
-        """Return the value of the setting with this name."""
         value: SettingValue = getattr(self, _field_name(name))
         return value
 
@@ -280,7 +279,6 @@ class Settings:
         return self.origins.get(name, DEFAULT)
 
     def is_set(self, name: str) -> bool:
-        """Return whether the user has set this."""
         return name in self.origins or self.value(name) != SETTINGS[name].default
 
     @property
@@ -292,7 +290,6 @@ class Settings:
 
     @property
     def has_separate_stores(self) -> bool:
-        """True if each project has its own store."""
         return self.store_mode == "separate"
 
     @property

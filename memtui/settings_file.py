@@ -100,7 +100,6 @@ class SettingEntry:
 
     @property
     def is_set(self) -> bool:
-        """True if it is set anywhere."""
         return self.origin != DEFAULT
 
 
@@ -141,12 +140,10 @@ class SettingsEditor:
 
     @property
     def theme(self) -> str:
-        """The theme in effect."""
         return str(self._running["screen.theme"])
 
     @property
     def ascii(self) -> str:
-        """The value of ``screen.ascii`` in effect."""
         return str(self._running["screen.ascii"])
 
     def read(self) -> SettingsState:

@@ -431,7 +431,6 @@ the model at the same time."""
 
 
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
-    """Return when the jobs of a store are due."""
     from memtui.model.schedule import Schedules
 
     return Schedules(

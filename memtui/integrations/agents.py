@@ -306,7 +306,6 @@ def find_agent(name: str) -> Agent:
 
 
 def claude_cleanup_days(machine: Machine) -> float:
-    """Return after how many days Claude Code deletes transcripts."""
     try:
         settings = json.loads(read_small_file(AGENTS[0].hooks.path(machine)))
         days = settings.get("cleanupPeriodDays", _DEFAULT_CLEANUP_DAYS)
@@ -451,7 +450,6 @@ class ServerStatus:
 
 
 def server_status(agent: Agent, machine: Machine) -> ServerStatus:
-    """Return the status of the MCP server and the skill of an agent."""
     problem, existing, is_current, has_skill = "", list[ConfigValue](), False, False
     try:
         text = config_files.read_text(agent.server, machine)

@@ -202,7 +202,6 @@ def find_sibling(
 
 
 def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
-    """Return the ids of the rows below the last node of a path."""
     *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
     if not node_id.startswith(DAY_SESSION_PREFIX):
         return [row.node_id for row in reader.read((parent_id, node_id))]

@@ -307,7 +307,6 @@ def find_cited_event(citation: str) -> str:
 
 
 def _surround(grip: Grip, before: int, after: int) -> Expansion:
-    """Return the events of a grip that can be read, and those around them."""
     names = grip.event_id_start, grip.event_id_end
     found = conversations.locate(names)
     ends = [found[name] for name in names if name in found]

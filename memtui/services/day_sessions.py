@@ -129,7 +129,6 @@ def get_path(node_id: str) -> list[str]:
 
 
 def count_sessions(scope: Scope = ALL) -> int:
-    """Return the number of sessions with a segment in a scope."""
     with database.connection():
         return store_segments.count_sessions([store_segments.ALL_TIMES], scope)[0]
 

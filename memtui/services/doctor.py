@@ -472,13 +472,14 @@ class Doctor:
         with database.connection():
             report.activity = cursors.list_activity()
             report.redacted = [NamedCount(*row) for row in problems.list_redactions()]
+            report.latest_damaged = problems.list_damaged(MAX_LATEST)
             words = {reason: n for reason, _, n in problems.list_unread_types()}
-        skipped = [
-            SkippedRecords(*row, words.get(row[0], 0)) for row in status.list_skipped()
-        ]
+            skipped = [
+                SkippedRecords(*row, words.get(row[0], 0))
+                for row in problems.count_by_reason()
+            ]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
-        report.latest_damaged = status.latest_problems(limit=MAX_LATEST)
         if future := sum(o.count for o in skipped if o.reason == IN_THE_FUTURE):
             records = plural(future, "skipped record is", "skipped records are")
             message = f"{records} from the future: was this machine's clock wrong?"

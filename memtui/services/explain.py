@@ -96,6 +96,5 @@ def _as_in_text(text: str, token: str) -> str:
 
 
 def _word_of_stem(text: str, stem: str) -> str:
-    """Return the word of a text that has this stem."""
     found = analyzer.find_spans(text, {stem})
     return text[slice(*found[0])] if found else stem

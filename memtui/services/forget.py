@@ -180,7 +180,6 @@ class Forget:
 
 
 def _describe_selected(hook_files: int) -> ForgetResult:
-    """Describe what is selected for deletion, besides a number of hook files."""
     segments, nodes = deletion.find_derived()
     titles, sessions = deletion.list_session_titles(MAX_TITLES)
     return ForgetResult(
@@ -243,7 +242,6 @@ class SpoolMatcher:
         self.sessions = frozenset((t.agent, t.subject) for t in sessions)
 
     def matches(self, record: SpoolRecord, file: SpoolFile) -> bool:
-        """Return whether a record of a hook file is forgotten."""
         if record.fields is None:
             received_ms = to_ms(file.received_at)
             return received_ms < self._before_ms or self._has_needle(record)
@@ -284,9 +282,7 @@ def _parse(raw: bytes, file: SpoolFile) -> Iterator[ParsedItem]:
     )
 
 
-def delete_from_spool(
-    spool: Spool, matcher: SpoolMatcher, *, is_dry_run: bool = False
-) -> int:
+def delete_from_spool(spool: Spool, matcher: SpoolMatcher, *, is_dry_run: bool) -> int:
     """Delete forgotten records from hook files; return the number of files.
 
     This must run in a transaction that sees the tombstones.

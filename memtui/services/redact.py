@@ -113,7 +113,6 @@ class Redaction:
     def _find_changed(
         self, batch: Sequence[Event], kinds: Counter[str]
     ) -> Iterator[Event]:
-        """Yield the events that had a secret, without it."""
         for event in batch:
             redacted, found = secrets.redact_event(event)
             if found:

@@ -48,32 +48,21 @@ def summarize_node(stored: TocNode, scope: Scope) -> TocNode:
     days = calendar.day_range(stored.node_id)
     segments = scoped_nodes.read_segments(scope, days)
     made = _summarize(stored.node_id, segments)
-    empty = replace(
+    return replace(
         stored,
-        bullets=(),
+        bullets=_ground(made) if made else (),
         withheld=(),
-        keywords=(),
-        headline="",
+        keywords=made.node.keywords if made else (),
+        headline=made.node.headline if made else "",
         status=NodeStatus.CURRENT,
         summarizer=rollup.IDENTITY,
         input_hash="",
-        counts=NodeCounts(),
-        agents=(),
-        projects=(),
+        counts=made.node.counts if made else NodeCounts(),
+        agents=made.node.agents if made else (),
+        projects=made.node.projects if made else (),
         generation=NO_STATS,
         rejection="",
         is_pinned=False,
-    )
-    if made is None:
-        return empty
-    return replace(
-        empty,
-        bullets=_ground(made),
-        keywords=made.node.keywords,
-        headline=made.node.headline,
-        counts=made.node.counts,
-        agents=made.node.agents,
-        projects=made.node.projects,
     )
 
 
@@ -137,7 +126,6 @@ def _combine(
     parts: Sequence[ScopeSummary],
     totals: Mapping[str, ProjectTotals],
 ) -> ScopeSummary:
-    """Roll summaries up into one."""
     level = calendar.period(node_id).level
     children = [part.node for part in parts]
     made = sanitize(rollup.summarize_children(level, children, totals), HEADLINE_CHARS)

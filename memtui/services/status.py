@@ -14,7 +14,6 @@ from memtui.store import (
     sessions,
     versions,
 )
-from memtui.store.problems import Problem, ProblemKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +67,8 @@ def read_stats() -> Stats:
 
 
 def is_empty() -> bool:
-    """Return whether nothing is stored yet."""
     with database.connection():
         return not sessions.count_events()[0]
-
-
-def latest_problems(*, limit: int = 200) -> list[Problem]:
-    """Return damaged records by source and reason, the latest first."""
-    with database.connection():
-        return problems.list_damaged(limit)
-
-
-def list_skipped() -> list[tuple[str, ProblemKind, int]]:
-    """Return why records were not stored: reason, kind, count; most frequent first."""
-    with database.connection():
-        return problems.count_by_reason()
 
 
 ACTIVITIES = {

@@ -68,7 +68,6 @@ def get_version(node_id: str, version: int) -> TocNode | None:
 
 
 def has_rejected(node_id: str) -> bool:
-    """Return whether a model's version of a node was rejected."""
     with database.connection():
         return versions.has_rejected(nodes.resolve_id(node_id))
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.paths import in_home
-from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import database
+from memtui.store import database, problems
 from memtui.store.schema import EventRow, SessionRow
 from memtui.workspace import Workspace
 
@@ -93,6 +92,7 @@ def test_files_of_no_format_are_counted_and_named(
         pass
     assert (done.progress.files, done.progress.unreadable) == (3, 1)
     assert kept() == BOTH
-    (problem,) = status.latest_problems()
+    with database.connection():
+        (problem,) = problems.list_damaged()
     assert problem.source == str(other)
     assert problem.reason == "has an unknown format"

@@ -17,7 +17,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import cursors, database, meta
+from memtui.store import cursors, database, meta, problems
 from memtui.store.schema import EventRow, SessionRow, ThoughtRow
 from memtui.workspace import Workspace
 
@@ -105,7 +105,8 @@ def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
     with file.open("a") as grown:
         grown.write(whole[40:])
     assert look(tailing) == ["one", "two"]
-    assert not [r for r, _, _ in status.list_skipped() if "cut off" in r]
+    with database.connection():
+        assert not [r for r, *_ in problems.count_by_reason() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
@@ -194,7 +195,9 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     workspace = Workspace(in_home(tmp_path / "home"), settings)
     assert look(workspace) == ["one"]
-    assert ("excluded by */private/*", "skipped", 1) in status.list_skipped()
+    with database.connection():
+        skipped = problems.count_by_reason()
+    assert ("excluded by */private/*", "skipped", 1) in skipped
     workspace.stop()
 
 
@@ -338,7 +341,8 @@ def test_two_readers_of_one_file_count_it_once(
     list(first)
     list(second)
     assert status.read_stats().events == 3
-    assert [p.count for p in status.latest_problems()] == [1]
+    with database.connection():
+        assert [p.count for p in problems.list_damaged()] == [1]
 
 
 def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(

@@ -28,6 +28,7 @@ from memtui.store import (
     jobs,
     meta,
     nodes,
+    problems,
     rollup_queue,
     schema,
     segments,
@@ -447,7 +448,8 @@ def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged"])
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")])
-    (problem,) = status.latest_problems()
+    with database.connection():
+        (problem,) = problems.list_damaged()
     assert (problem.reason, problem.line, problem.count) == ("not valid JSON", 2, 1)
 
 
@@ -591,7 +593,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
 
     monkeypatch.setattr(events, "add", add)
     settle(works)
-    reasons = {problem.reason for problem in status.latest_problems()}
+    with database.connection():
+        reasons = {problem.reason for problem in problems.list_damaged()}
     assert reasons == {
         "cannot be stored: RuntimeError: no such luck",
         "not a regular file",
