@@ -1,6 +1,9 @@
 """Fixtures for all tests, and the folder of snapshots."""
 
 import gc
+
+# Loaded before a test becomes a user who may not read the folder of Python.
+import logging.handlers  # noqa: F401
 import os
 import shutil
 import sys

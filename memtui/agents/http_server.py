@@ -28,6 +28,7 @@ from memtui.text.tokens import ESTIMATING_COUNTER
 HOST = "127.0.0.1"
 PREFIX = "/api/v0/"
 MAX_BODY_BYTES = 64 * 1024
+MAX_LENGTH_DIGITS = 20
 
 TIMEOUT_S = 10.0
 """The time within which a whole request must arrive, and a whole answer be read."""
@@ -183,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
         length, body, text = self.headers.get("Content-Length", ""), b"", ""
         if not length.isdecimal():
             text = "Content-Length is missing"
-        elif int(length) > MAX_BODY_BYTES:
+        elif len(length) > MAX_LENGTH_DIGITS or int(length) > MAX_BODY_BYTES:
             text = f"the body is longer than {MAX_BODY_BYTES:,} bytes"
         else:
             with suppress(TimeoutError):

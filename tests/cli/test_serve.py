@@ -160,6 +160,22 @@ def test_a_gone_client_is_no_error_and_a_cut_body_is_reported(
     assert "the body broke off before its 40 bytes were there" in text
 
 
+@pytest.mark.parametrize(
+    ("length", "reason"),
+    [("9" * 5000, "the body is longer than"), ("-1", "Content-Length is missing")],
+)
+def test_a_length_that_cannot_be_is_refused(
+    port: int, length: str, reason: str
+) -> None:
+    head = f"POST {PATH}?key={KEY} HTTP/1.1\r\nHost: localhost\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(head.encode())
+        text = b"".join(iter(lambda: client.recv(4096), b"")).decode()
+    assert text.startswith("HTTP/1.0 400 ")
+    assert reason in text
+
+
 def test_a_request_as_a_whole_has_a_time_limit(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
