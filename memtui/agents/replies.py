@@ -163,7 +163,7 @@ class _Size:
 
     @property
     def is_bare(self) -> bool:
-        """Whether there is room for nothing but the items."""
+        """Return whether there is room for nothing but the items."""
         return self.width == WIDTHS[-1]
 
 

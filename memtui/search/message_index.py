@@ -89,7 +89,7 @@ MAX_LISTED_SESSIONS = 400
 are checked one by one."""
 
 MAX_LISTED_OF_NAME = 20
-"""The same if all sessions are of one agent or project, which is faster to look up."""
+"""The same if they are of one agent or project, whose term is faster to look up."""
 
 RARE = 500
 """The sessions of fewer messages than this are checked row by row, too."""
@@ -746,6 +746,7 @@ class _Lookup:
             _rowid(to_ms(since)) if since else 0,
             _rowid(to_ms(until)) + MAX_ROWID_SHIFT - 1 if until else MAX_ROWID,
         )
+        # One JSON list of the conversations that are searched; empty for all.
         self._conversations: list[str] = []
         if within.sessions is not None:
             self._add_sessions(within.sessions)

@@ -302,7 +302,7 @@ class MessageFilter:
     sessions: frozenset[int] | None = None
     agent: str = ""
     project: str = ""
-    """The agent and the project of the sessions, if these are all theirs or some."""
+    """The agent and the project that all of the sessions belong to, if there is one."""
     role: EventRole | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -75,21 +75,27 @@ def read_events_after(event_id: str, limit: int) -> list[Event]:
 
 
 def _to_events(rows: Sequence[Any]) -> list[Event]:
+    """Return the events that can be read, with what is known of their origin."""
+    read = {event.event_id: event for event in events.read_rows(r[:-2] for r in rows)}
     found: dict[str, list[SourceCopy]] = {}
     for event_id, copy_id, route, name in fetch(
         "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
         " LEFT JOIN sessions s ON s.id = c.session_id"
         f" WHERE c.event_id {IN_JSON} ORDER BY c.copy_id",
-        json.dumps([row[0] for row in rows]),
+        json.dumps(list(read)),
     ):
         found.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
-    stored = {
-        event_id: Provenance(route, source_hash, tuple(found.get(event_id, ())))
-        for event_id, *_, route, source_hash in rows
-    }
     return [
-        replace(event, provenance=stored[event.event_id])
-        for event in events.read_rows(row[:-2] for row in rows)
+        replace(
+            read[event_id],
+            provenance=Provenance(
+                route if isinstance(route, str) else "",
+                source_hash if isinstance(source_hash, bytes) else None,
+                tuple(found.get(event_id, ())),
+            ),
+        )
+        for event_id, *_, route, source_hash in rows
+        if event_id in read
     ]
 
 

@@ -46,6 +46,9 @@ COLUMNS = (
 )
 """A whole event, in the order of the fields of ``Event``."""
 
+_TYPES = (str, str, str, str, str, int, int, str)
+"""The types of an event's id, session, text, and of all that follows its metadata."""
+
 IS_MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
 )
@@ -235,12 +238,12 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
 def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
     """Yield the events of rows with the values of ``COLUMNS``.
 
-    An event that is damaged in the database is skipped with a warning.
+    An event with a value of a wrong type or kind is skipped with a warning.
     """
     for event_id, name, at_ms, kind, role, text, metadata, *rest in rows:
         try:
-            if not isinstance(text, str):
-                raise TypeError("its text is not text")
+            if not all(map(isinstance, (event_id, name, text, *rest), _TYPES)):
+                raise TypeError("a value has the wrong type")
             yield Event(
                 event_id,
                 name,

@@ -15,7 +15,8 @@ _SELECT = (
     " CASE WHEN e.type = 'tool_result' AND json_valid(e.metadata)"
     " THEN json_extract(e.metadata, '$.tool_name') END,"
     " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id),"
-    " s.agent, s.project FROM events e JOIN sessions s ON s.id = e.session_id"
+    " CAST(s.agent AS TEXT), CAST(s.project AS TEXT)"
+    " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
 _ARE_MESSAGES = "type IN ('user_message', 'assistant_message')"
 

@@ -236,7 +236,7 @@ class DateContext:
     """The local day of ``now``."""
 
     def is_capital(self, place: int) -> bool:
-        """Distinguishes a name from a word: "May", "may"."""
+        """Return whether a word is a name, "May", rather than a verb, "may"."""
         return self.text[place].isupper()
 
     def moment(self, day: date, minutes: int, fold: int = 0) -> datetime:

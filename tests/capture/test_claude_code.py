@@ -697,6 +697,23 @@ def test_text_after_an_array_is_a_problem() -> None:
     assert read_array(f"{whole}\n\0") == (texts, [])
 
 
+@pytest.mark.parametrize("whole", [one for one, _ in LAYOUTS.values()], ids=LAYOUTS)
+def test_an_array_in_a_file_named_jsonl_is_read(whole: str) -> None:
+    readings = read_bytes(whole.encode(), "projects/shop/s1.jsonl")
+    texts = [one.text for one in readings if isinstance(one, Event)]
+    assert texts == [f"Message {number}" for number in range(1, 5)]
+
+
+def test_lines_of_which_the_first_is_an_array_are_read_line_by_line() -> None:
+    first, *rest = map(json.dumps, ARRAY)
+    raw = "\n".join([f"[{first}]", *rest]) + "\n"
+    readings = read_bytes(raw.encode(), "projects/shop/s1.jsonl")
+    texts = [one.text for one in readings if isinstance(one, Event)]
+    assert texts == ["Message 2", "Message 3", "Message 4"]
+    (invalid,) = [one for one in readings if isinstance(one, InvalidRecord)]
+    assert invalid == InvalidRecord("not a JSON object", 1)
+
+
 def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
     workspace: Workspace, tmp_path: Path
 ) -> None:

@@ -610,6 +610,15 @@ def test_compressed_rollouts_are_read(tmp_path: Path, workspace: Workspace) -> N
         told_in(packed)
 
 
+def test_a_compressed_rollout_that_is_cut_off_is_a_problem(tmp_path: Path) -> None:
+    records = meta(), *ASKED, ITEM
+    raw = "\n".join(map(json.dumps, records)).encode()
+    packed = tmp_path / f"rollout-2025-09-01T10-00-00-{OWN}.jsonl.zst"
+    packed.write_bytes(zstandard.compress(raw[:-20]))
+    readings = list(codex.FORMAT.read(packed, None, agent="", now=NOW))
+    assert InvalidRecord("the last line is cut off", len(records)) in readings
+
+
 def told_in(file: Path) -> list[Event]:
     found = codex.FORMAT.read(file, None, agent="", now=NOW)
     return [event for event in found if isinstance(event, Event)]

@@ -46,6 +46,8 @@ from tests.message_factory import make_message, store_messages
         "type = 'no type'",
         "role = 'no role'",
         "text = x'ff00fe'",
+        "tokens = x'00'",
+        "token_counter = x'00'",
     ]
 )
 def damaged_home(
@@ -84,6 +86,40 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     assert f"{event_id} cannot be read" in caplog.text
     output = run_memtui(home, "doctor", code=1).stdout
     assert "1 event cannot be read" in output
+
+
+@pytest.mark.parametrize(
+    ("damage", "count"),
+    [
+        ("source_hash = 'abc'", 44),
+        ("route = x'00'", 44),
+        ("ordinal = x'00'", 43),
+        ("subagent = x'00'", 43),
+    ],
+)
+def test_s3_79_an_export_leaves_out_only_what_cannot_be_read(
+    damage: str, count: int, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+        opened.execute(f"UPDATE events SET {damage} WHERE rowid = 1")
+        opened.execute("DELETE FROM events_unlocked")
+    lines = run_memtui(home, "export", "--events").stdout.splitlines()
+    assert len([one for one in lines if '"event_type"' in one]) == count
+
+
+@pytest.mark.parametrize("damage", ["project = x'ff'", "project = 7"])
+def test_s3_79_messages_of_a_session_with_a_damaged_project_are_indexed(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute(f"UPDATE sessions SET {damage} WHERE name = 'shop-1'")
+    run_memtui(home, "reindex")
+    assert "basket" in run_memtui(home, "search", "basket").stdout
 
 
 def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(

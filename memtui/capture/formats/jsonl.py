@@ -62,6 +62,7 @@ FINGERPRINT_BYTES = 4096
 """The number of bytes compared at the file's start and before the cursor."""
 
 TOO_DEEP = "nested too deeply"
+AFTER_ARRAY = "text after the end of an array"
 _DECODER = json.JSONDecoder(strict=False)
 
 _SEPARATORS = "\ufeff \t\r\n\0,"
@@ -205,8 +206,7 @@ def read_lines(
     with _open(path) as file:
         cursor = start or Cursor()
         reason = _replacement(file, cursor) if cursor.offset else ""
-        is_array = parser is None and path.suffix == ".json"
-        records = _read_array(file) if is_array else None
+        records = _read_array(file, path) if parser is None else None
         if records is not None and cursor.offset and not reason:
             is_unchanged = cursor.offset == file.seek(0, os.SEEK_END)
             if is_unchanged and not cursor.needs_reread:
@@ -218,7 +218,8 @@ def read_lines(
             cursor = Cursor()
         reader = make_reader(cursor.state)
         if records is None:
-            yield from _read_from(file, cursor, reader, parser or JSON_LINES)
+            lines, is_whole = parser or JSON_LINES, path.suffix == COMPRESSED
+            yield from _read_from(file, cursor, reader, lines, is_whole=is_whole)
             return
         for record in records:
             if isinstance(record, InvalidRecord):
@@ -249,10 +250,11 @@ def _open(path: Path) -> Iterator[BinaryIO]:
             yield unpacked
 
 
-def _read_array(file: BinaryIO) -> list[Record | InvalidRecord] | None:
+def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | None:
     """Return the records of a file that is one JSON array of objects, else None.
 
-    Other values among the objects are invalid records, and so is what is damaged.
+    Other values among the objects are invalid records, and so is what is damaged. If
+    text follows the array, only a file named .json is one.
     """
     file.seek(0)
     start = file.read(FINGERPRINT_BYTES).decode("utf-8", "replace")
@@ -262,6 +264,9 @@ def _read_array(file: BinaryIO) -> list[Record | InvalidRecord] | None:
         return None
     records = list(_parse_array(file.read().decode("utf-8", "replace")))
     file.seek(0)
+    last = records[-1] if records else None
+    if isinstance(last, InvalidRecord) and last.reason == AFTER_ARRAY:
+        records = records if path.suffix == ".json" else []
     return records if any(isinstance(one, Record) for one in records) else None
 
 
@@ -280,7 +285,7 @@ def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
             indent = text[text.rindex("\n", start, at) : at]
         if text.startswith("]", at):
             if text[at + 1 :].strip(_SEPARATORS):
-                yield InvalidRecord("text after the end of an array", line)
+                yield InvalidRecord(AFTER_ARRAY, line)
             return
         number = max(number + 1, line)
         try:
@@ -297,8 +302,14 @@ def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
 
 
 def _read_from(
-    file: BinaryIO, cursor: Cursor, reader: RecordReader, parser: LineParser
+    file: BinaryIO,
+    cursor: Cursor,
+    reader: RecordReader,
+    parser: LineParser,
+    *,
+    is_whole: bool,
 ) -> Iterator[ParsedItem]:
+    """Read lines from a cursor on; nothing will be added to a file that is whole."""
     file.seek(cursor.offset)
     offset, number = cursor.offset, cursor.line
     is_cut_off = False
@@ -327,7 +338,8 @@ def _read_from(
             file.seek(offset)
     yield from reader.finish()
     if is_cut_off:
-        yield PendingRecord("the last line is cut off", number + 1)
+        kind = InvalidRecord if is_whole else PendingRecord
+        yield kind("the last line is cut off", number + 1)
     fingerprint = _fingerprint(file, offset)
     yield Cursor(offset, number, fingerprint, _state(reader), reader.needs_reread)
 
@@ -394,7 +406,7 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
 def read_head(path: Path, limit: int) -> list[Record]:
     """Return the records among a file's first lines, to recognize its format."""
     with _open(path) as file:
-        values = _read_array(file)
+        values = _read_array(file, path)
         if values is not None:
             return [one for one in values if isinstance(one, Record)][:limit]
         records: list[Record] = []
