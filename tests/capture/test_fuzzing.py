@@ -165,6 +165,8 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
     name: str, data: st.DataObject
 ) -> None:
     raw = data.draw(bytes_of(name))
+    # A file that is one array is always read from its start.
+    assume(not raw.lstrip(b"\xef\xbb\xbf \t\r\n\0,").startswith(b"["))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
     source, pieces, cursor = formats.FORMATS_BY_NAME[name], list[ParsedItem](), None
     with tempfile.TemporaryDirectory() as folder:

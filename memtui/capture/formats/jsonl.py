@@ -444,7 +444,7 @@ def _as_record(value: object, number: int) -> Record | InvalidRecord:
 def _complete_bytes(raw: bytes) -> int:
     # With surrogateescape, positions in the text can be turned back into bytes.
     text = raw.decode("utf-8", "surrogateescape")
-    complete = 0
+    complete = _skip_separators(text, 0)
     with suppress(ValueError, RecursionError):
         for value, end in _parse_values(text):
             if not isinstance(value, dict):
