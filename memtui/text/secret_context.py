@@ -18,6 +18,7 @@ from memtui.text.secret_values import (
     is_basic_login,
     is_code,
     is_generated,
+    is_mixed_password,
     is_noise,
     is_placeholder,
     is_random,
@@ -43,7 +44,7 @@ LONG_CHARS = 256
 
 NAME_PARTS = (
     b"pass", b"pw", b"secret", b"token", b"key", b"credential", b"creds", b"auth",
-    b"kennwort",
+    b"kennwort", b"psk",
 )  # fmt: skip
 """The name of a secret contains one of these."""
 
@@ -116,9 +117,15 @@ _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?![=~>])|:(?![:=/])|%(?:25)*3[DA](?!%))"
     r"(?:\*\*)?"
-    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}"
+    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
+
+_BLOCK = re.compile(
+    r"(?P<closed>\\{0,7}[\"'])?(?P<sign>:)(?P<gap>[ \t])[|>][+-]?[ \t]*"
+    r"(?:\n|\\+n)[ \t]{1,40}(?=\S)"
+)
+"""The separator before a value on the next line in YAML."""
 
 # The value of a name in another field: "name": "TOKEN", "value": "secret"; the next
 # line may begin with a number or a file's name.
@@ -147,8 +154,10 @@ _IS = re.compile(
 )
 _NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s|-])")
 _LOGIN_PAIR = re.compile(
-    r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s/\"'`\\]{1,64}[`\"']? ?/ ?(?=\S)"
+    r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
+    r"(?: ?/ ?|:)(?=\S)"
 )
+_PAIR_NAMES = ("credential", "credentials", "creds")
 _SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +|\b(?:ENV|ARG) +)$")
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
 
@@ -190,7 +199,7 @@ _QUOTED = {
 
 _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 
-_PROSE = ("is", "(", ",", "|", "", " ", "next")
+_PROSE = ("is", "(", ",", "|", "", " ", "next", "[")
 """Separators after which only a value that looks generated is a secret."""
 
 _FIELD = (
@@ -250,7 +259,10 @@ class NamedValue:
 def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     """Return the value assigned to the name at a span; None if there is none."""
     before = text[max(0, start - _BEFORE_CHARS) : start]
-    found = _LIST_ITEM.match(text, end) if text[end - 1] in "sS" else None
+    is_pair = before.endswith("/") or text[start:end].lower() in _PAIR_NAMES
+    if is_pair and (pair := _LOGIN_PAIR.match(text, end)):
+        return _read_value(text, start, end, pair, is_key=False)
+    found = _LIST_ITEM.match(text, end) or _BLOCK.match(text, end)
     if found := found or _ASSIGNS.match(text, end):
         is_key = bool(found["closed"]) and found["closed"][-1] != "`"
         value = _read_value(text, start, end, found, is_key=is_key)
@@ -279,12 +291,9 @@ def _match_spaced(text: str, start: int, end: int, before: str) -> re.Match[str]
         return _SPACE.match(text, end)
     if before.rstrip(" ").endswith("secret set"):
         return _BODY_FLAG.match(text, end)
-    match text[start:end].lower():
-        case "password":
-            is_netrc = _NETRC.search(text, max(0, start - 300), start)
-            return (_BLANK if is_netrc else _SQL).match(text, end)
-        case "credential" | "credentials" | "creds":
-            return _LOGIN_PAIR.match(text, end)
+    if text[start:end].lower() == "password":
+        is_netrc = _NETRC.search(text, max(0, start - 300), start)
+        return (_BLANK if is_netrc else _SQL).match(text, end)
     return None
 
 
@@ -294,6 +303,8 @@ def _read_value(
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
         sign = "is" if found.re is _IS else "next"
+    elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
+        sign = "["
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
@@ -381,7 +392,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     before = text[max(0, start - _BEFORE_CHARS) : start]
     if word == "key" and (lead := _LEAD_WORD.search(before)):
         kind = kind_of_name(f"{lead[1]} {name}")
-    elif word == "pass" and _PASS_OPTION.search(before):
+    elif word == "pass" and (before.endswith("/") or _PASS_OPTION.search(before)):
         kind = PASSWORD
     is_folder = name in FOLDERS
     if is_folder:
@@ -404,7 +415,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     if (
         (is_sql and is_secret(judged, value.text, is_quoted=True))
         or _is_secret_value(judged, value, after)
-        or (word == "pass" and is_noise(value.text))
+        or (word == "pass" and is_mixed_password(value.text))
         or _is_passphrase(name, kind, value)
     ):
         yield value.start, value.end, kind
@@ -599,6 +610,20 @@ def _login_flag(text: str, at: int) -> Iterator[SecretSpan]:
         yield from _command_value(text, flag.end(), flag[1])
 
 
+_LOGIN_CALL = re.compile(
+    rf"(?:login|credentials?|authenticate)\(\s{{0,8}}(?:{_QUOTE})[^\n\"'`\\]{{1,128}}"
+    rf"(?:{_QUOTE}),\s{{0,8}}({_QUOTE})",
+    re.IGNORECASE,
+)
+
+
+def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
+    if call := _LOGIN_CALL.match(text, at):
+        for span in _command_value(text, call.end(), call[1]):
+            if is_generated(text[span[0] : span[1]]):
+                yield span
+
+
 def _password_flag(text: str, at: int) -> Iterator[SecretSpan]:
     is_spaced = text[at + 3 : at + 4] == " "
     commands = _SPACED_FLAG_COMMANDS if is_spaced else _JOINED_FLAG_COMMANDS
@@ -714,7 +739,7 @@ _NO_SEED = re.compile(
 _SEED_NAME = re.compile(r"(?:seed|mnemonic|wallet|phrase)s?(?![A-Za-z])", re.IGNORECASE)
 SEED_REACH, SEED_CHARS = 40, 400
 """A seed phrase begins within this many characters of its name, and is this long."""
-MIN_SEED_WORDS = 10
+MIN_SEED_WORDS, MIN_DISTINCT_WORDS = 10, 7
 
 
 def _seed(text: str, at: int) -> Iterator[SecretSpan]:
@@ -725,9 +750,11 @@ def _seed(text: str, at: int) -> Iterator[SecretSpan]:
         if run.start() > name.end() + SEED_REACH:
             return
         words = re.findall("[a-z]+", run[0])
-        if len(set(words)) >= MIN_SEED_WORDS and not _NO_SEED.search(run[0]):
+        if len(words) < MIN_SEED_WORDS:
+            continue
+        if len(set(words)) >= MIN_DISTINCT_WORDS and not _NO_SEED.search(run[0]):
             yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
-        elif len(words) >= MIN_SEED_WORDS:
+        else:
             yield run.start(), run.end(), ""
 
 
@@ -772,6 +799,16 @@ _ECHO = (
     r"echo +(?:-n +)?\\{0,7}[\"']?[\w.-]{1,64}:([^\n\"']{4,128}?)"
     r"\\{0,7}[\"']? *\| *(?:sudo +)?chpasswd"
 )
+_VALUE_SIGN = r"(?:[ \t]+\w{1,14}){0,4}?[ \t]*(?:[ \t](?:est|es)|[:=])[ \t]+"
+_ROMANCE = (
+    rf"(?:mot de passe|contrase(?:ñ|\\+u00f1)a){_VALUE_SIGN}"
+    r"[`\"']?([^\s\"'`\\]{4,128})"
+)
+_ENCODED_LOGIN = (
+    r"3A(?:%(?:25)*2F){2}(?:[\w.~-]{1,64}%(?:25)*3A)([\w.~%+-]{1,256}?)%(?:25)*40"
+)
+_REQUIREPASS = r"requirepass[ \t]+[\"']?([^\s\"'\\]{4,256})"
+_SECURE_STRING = rf"-securestring +(?:-\w+ +){{0,3}}{_QUOTE}([^\"'`\\\n]{{2,255}})"
 _JOINT = r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)"
 _KEY_PART = r"[A-Za-z0-9+/]{16,}={0,2}"
 _PUTTY = rf"private-lines: \d{{1,4}}{_JOINT}({_KEY_PART}(?:{_JOINT}{_KEY_PART})*)"
@@ -794,6 +831,13 @@ _RULES: tuple[tuple[bytes, bytes, Rule], ...] = (
     (b":*:", b"", _pattern(PASSWORD, _PGPASS)),
     (b"net use ", b"", _pattern(PASSWORD, _NET_USE)),
     (b"echo ", b"chpasswd", _pattern(PASSWORD, _ECHO)),
+    (b"3a%", b"", _pattern(PASSWORD, _ENCODED_LOGIN)),
+    (b"requirepass ", b"pass", _pattern(PASSWORD, _REQUIREPASS, _no_word)),
+    (b"mot de passe", b"pass", _pattern(PASSWORD, _ROMANCE, is_generated)),
+    (b"contrase", b"", _pattern(PASSWORD, _ROMANCE, is_generated)),
+    (b"-securestring ", b"", _pattern(PASSWORD, _SECURE_STRING)),
+    (b"login(", b"", _login_call),
+    (b"credential(", b"", _login_call),
     (b"seed", b"", _seed),
     (b"mnemonic", b"", _seed),
     (b"wallet", b"", _seed),

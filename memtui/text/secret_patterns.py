@@ -135,6 +135,11 @@ _FORMATS = r"""
     flutterwave key     FLWSECK(?:_TEST)?-<A>{12,}(?:-X)?
     easypost key        EZ[AT]K<A>{54}
     clojars token       CLOJARS_<A>{60}
+    together key        tgp_v1_<U>{40,}
+    jina key            jina_<A>{48,}
+    render key          rnd_<A>{28,}
+    modal token         ak-<A>{22}
+    modal token         as-<A>{22}
     infracost key       ico-<A>{32}
     scalingo token      tk-us-<U>{48}
     frame.io token      fio-u-<U>{64}

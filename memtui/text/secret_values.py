@@ -106,6 +106,7 @@ _TEMPLATE = re.compile(
 _CODE = re.compile(
     r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?(?![^\s,;)\]}!?.])"
     r"|[\w.$:>-]*[A-Za-z_$][\w$]*(?:[(\[{<]|\?\.)"
+    r"|(?:Convert(?:To|From)|Get|Read|New|Import|Export)-[A-Z][A-Za-z]+$"
 )
 
 _SIGNS = re.compile(r"[!@#$%^&*?~+;<>|{}()\[\]=\"'`,\\]")
@@ -183,7 +184,7 @@ def kind_of_name(name: str) -> str:
     if not words or not _PUBLIC.isdisjoint(words):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith((*_PASSWORDS, "pwd")) or last in (*_MANY_PASSWORDS, "pw"):
+    if last.endswith((*_PASSWORDS, "pwd")) or last in (*_MANY_PASSWORDS, "pw", "psk"):
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
@@ -291,6 +292,11 @@ def is_generated(value: str) -> bool:
     has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     is_mixed = (is_strong(value) and has_both) or is_noise(value)
     return is_mixed and not _WORDY.match(value)
+
+
+def is_mixed_password(value: str) -> bool:
+    """Return whether a value changes to digits or capitals as no name does."""
+    return is_generated(value) and _count_changes(value) >= 2
 
 
 def has_uuid(value: str) -> bool:

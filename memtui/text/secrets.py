@@ -20,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_context import SecretSpan
 
-RULES_VERSION = 6
+RULES_VERSION = 7
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -43,7 +43,7 @@ _ENCODED_START = re.compile(r"[I-Za-f2-7][A-Za-z0-9_-]+$")
 _HEX = re.compile("(?:[0-9a-fA-F]{2})+")
 
 _TAG = re.compile(
-    r"(?:<|\\++u003c|&lt;)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
+    r"(?:<|\\++u003c|&lt;)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}/?"
     r"(?:>|\\++u003e|&gt;)",
     re.IGNORECASE,
 )
