@@ -275,6 +275,9 @@ def from_ms(at_ms: int) -> datetime:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
+MIN_MS, MAX_MS = (to_ms(at.replace(tzinfo=UTC)) for at in (datetime.min, datetime.max))
+"""The first and the last time that ``from_ms`` can return."""
+
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?"
     r"|[PX^_][^\x1b]*\x1b\\|.)",

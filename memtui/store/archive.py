@@ -34,8 +34,7 @@ _EVENTS = (
 def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
     """Yield everything as it is at one moment, even if another process writes."""
     with db.atomic():
-        order = SessionRow.created_ms, SessionRow.agent, SessionRow.name
-        for row in list(SessionRow.select().order_by(*order)):
+        for row in sessions.list_rows():
             yield SessionMetadata(
                 agent=row.agent,
                 session_id=row.name,

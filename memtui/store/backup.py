@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
 from memtui import files
 from memtui.errors import StoreBusyError, StoreError
 from memtui.model.calendar import TocLevel
-from memtui.model.events import EventRole, EventType, from_ms, to_ms
+from memtui.model.events import MAX_MS, MIN_MS, EventRole, EventType, from_ms
 from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus
 from memtui.model.quantities import plural
@@ -303,8 +303,10 @@ def _count_unreadable(table: type[schema.Table]) -> int:
         conditions.append(f"typeof({column}) NOT IN ('{stored_type}', 'null')")
         if stored_type == "text":
             conditions.append(f"NOT is_utf8(CAST({column} AS BLOB))")
+        if field.field_type == "BOOL":
+            conditions.append(f"{column} NOT IN (0, 1)")
         if column.endswith("_ms"):
-            conditions.append(f"{column} NOT BETWEEN {_MIN_MS} AND {_MAX_MS}")
+            conditions.append(f"{column} NOT BETWEEN {MIN_MS} AND {MAX_MS}")
         if values := _ENUMS.get((name, column)):
             known = ", ".join(f"'{value}'" for value in values)
             conditions.append(f"{column} NOT IN ({known})")
@@ -336,10 +338,6 @@ _STORED_TYPES = {
     "FLOAT": "real",
 }
 """SQLite's storage class for the values of a Peewee field, by the field's type."""
-
-_MIN_MS, _MAX_MS = (
-    to_ms(bound.replace(tzinfo=UTC)) for bound in (datetime.min, datetime.max)
-)
 
 _ENUMS: dict[tuple[str, str], type[StrEnum]] = {
     ("events", "type"): EventType,

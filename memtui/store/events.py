@@ -272,7 +272,8 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
 
     Unknown ids and events that cannot be read are skipped.
     """
-    names = list(event_ids)
+    # A damaged row may have bytes for an id.
+    names = [name for name in event_ids if isinstance(name, str)]
     rows = fetch(f"{_SELECT} WHERE e.id {IN_JSON}", json.dumps(names))
     found = {event.event_id: event for event in read_rows(rows)}
     missing = [name for name in names if name not in found]

@@ -4,6 +4,7 @@ Versions are added by ``versions``; here they are read.
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -43,6 +44,8 @@ from memtui.store.database import (
 )
 from memtui.store.scopes import Condition
 
+log = logging.getLogger(__name__)
+
 MAX_CANDIDATES = 5
 
 NodeWords = tuple[list[str], list[str]]
@@ -65,6 +68,9 @@ _SELECT_VERSIONS = (
     " JOIN nodes n ON n.node_id = v.node_id WHERE v.node_id = ?"
 )
 """Selects the versions of a node, each as though it were shown."""
+
+_IS_READABLE = f"typeof(text) = 'text' AND kind IN {tuple(map(str, BulletKind))}"
+"""The condition of bullets that are not damaged."""
 
 _NEWEST_FIRST = "ORDER BY n.start_ms DESC, n.node_id DESC"
 
@@ -223,18 +229,22 @@ def _read_bullets(
         "SELECT b.version_id, b.is_withheld, b.text, b.support, b.verdict, b.kind,"
         " b.project, b.session_id, b.effort, (SELECT group_concat(grip_id) FROM"
         " (SELECT grip_id FROM bullet_grips WHERE bullet_id = b.id ORDER BY position))"
-        f" FROM bullets b WHERE b.version_id {IN_JSON}"
+        f" FROM bullets b WHERE b.version_id {IN_JSON} AND {_IS_READABLE}"
         " ORDER BY b.version_id, b.position",
         json.dumps([row["latest"] for row in rows if row["latest"]]),
     ):
-        bullet = Bullet(
-            text,
-            tuple(grips.split(",")) if grips else (),
-            versions.verdict_from_json(support, verdict),
-            BulletKind(kind),
-            *work,
-        )
-        found.setdefault(version, ([], []))[is_withheld].append(bullet)
+        try:
+            bullet = Bullet(
+                text,
+                tuple(grips.split(",")) if grips else (),
+                versions.verdict_from_json(support, verdict),
+                BulletKind(kind),
+                *work,
+            )
+        except (ValueError, TypeError) as error:
+            log.warning("a bullet of version %d cannot be read: %s", version, error)
+        else:
+            found.setdefault(version, ([], []))[bool(is_withheld)].append(bullet)
     return found
 
 
@@ -247,7 +257,7 @@ def read_plain_bullets(version_ids: Sequence[int]) -> dict[int, tuple[Bullet, ..
     for version, text, kind, project, session_id, effort in fetch(
         "SELECT version_id, text, kind, project, session_id, effort FROM bullets"
         f" WHERE version_id {IN_JSON} AND NOT is_withheld"
-        " ORDER BY version_id, position",
+        f" AND {_IS_READABLE} ORDER BY version_id, position",
         json.dumps(list(version_ids)),
     ):
         bullet = Bullet(
@@ -450,7 +460,7 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     }
     for name, text in fetch(
         "SELECT n.node_id, b.text FROM nodes n"
-        " JOIN bullets b ON b.version_id = n.latest_id"
+        " JOIN bullets b ON b.version_id = n.latest_id AND typeof(b.text) = 'text'"
         f" WHERE n.node_id {IN_JSON} AND NOT b.is_withheld"
         " ORDER BY b.version_id, b.position",
         ids,

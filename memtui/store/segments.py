@@ -292,6 +292,7 @@ def read_states(segment_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         " FROM nodes n JOIN segments g ON g.id = n.node_id"
         " JOIN sessions s ON s.id = g.session_id"
         " LEFT JOIN bullets b ON b.version_id = n.latest_id AND b.kind = 'state'"
+        " AND typeof(b.text) = 'text'"
         f" WHERE n.node_id {IN_JSON}",
         json.dumps(list(segment_ids)),
     )

@@ -10,9 +10,10 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
+import peewee
 from peewee import fn
 
-from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
+from memtui.model.events import MAX_MS, MIN_MS, Event, EventRole, clean, from_ms, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import (
     Session,
@@ -235,8 +236,24 @@ def _select_sql() -> str:
 
 
 def _make_row(columns: Sequence[Any]) -> SessionRow:
-    names = SessionRow._meta.sorted_field_names
-    return SessionRow(**dict(zip(names, columns, strict=True)))
+    fields = SessionRow._meta.sorted_fields
+    pairs = zip(fields, columns, strict=True)
+    return SessionRow(**{field.name: _valid(field, value) for field, value in pairs})
+
+
+def _valid(field: peewee.Field, value: Any) -> Any:
+    """Return a value, or an empty one for a value of another type in a damaged row."""
+    if value is None and field.null:
+        return None
+    if isinstance(field, peewee.TextField):
+        return value if isinstance(value, str) else ""
+    return value if isinstance(value, int) and MIN_MS <= value <= MAX_MS else 0
+
+
+def list_rows() -> list[SessionRow]:
+    """Return all sessions in the order of their beginnings."""
+    rows = fetch(f"{_select_sql()} ORDER BY created_ms, agent, name")
+    return list(map(_make_row, rows))
 
 
 def get_many(numbers: Iterable[int]) -> dict[int, Session]:
@@ -273,7 +290,7 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
         # A damaged row may have bytes for a name.
         json.dumps(sorted(tuple(map(str, key)) for key in keys)),
     )
-    return list(map(SegmentOutcome._make, rows))
+    return [SegmentOutcome(*map(_text, row)) for row in rows]
 
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
@@ -283,7 +300,12 @@ def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
         " AND (title <> '' OR summary <> '')",
         json.dumps(list(numbers)),
     )
-    return {number: (title, summary) for number, title, summary in rows}
+    return {number: (_text(title), _text(summary)) for number, title, summary in rows}
+
+
+def _text(value: object) -> str:
+    """Return a text, or "" for a value of another type in a damaged row."""
+    return value if isinstance(value, str) else ""
 
 
 def get_number(agent: str, session_id: str) -> int | None:
@@ -321,7 +343,8 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     key = SessionRow.name
     first, last = prefix_range(name)
     matches = (key >= first) & (key < last) if is_prefix else key == name
-    rows = SessionRow.select(SessionRow.agent, key).where(matches)
+    is_readable = fn.typeof(SessionRow.agent) == "text"
+    rows = SessionRow.select(SessionRow.agent, key).where(matches, is_readable)
     if agent:
         rows = rows.where(SessionRow.agent == agent)
     return list(rows.order_by(SessionRow.agent, key).tuples())
@@ -402,7 +425,9 @@ def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
 def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
     """Count events and messages by subagent; the main conversation is under ""."""
     counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE)
-    rows = EventRow.select(EventRow.subagent, *counts).where(EventRow.session == number)
+    rows = EventRow.select(EventRow.subagent, *counts).where(
+        EventRow.session == number, fn.typeof(EventRow.subagent) == "text"
+    )
     found = rows.group_by(EventRow.subagent).tuples()
     return {name: (events, messages) for name, events, messages in found}
 
@@ -457,11 +482,18 @@ def count_events() -> tuple[int, int]:
 
 
 def count_messages_by(column: str) -> list[tuple[str, int]]:
-    field, total = getattr(SessionRow, column), fn.SUM(SessionRow.message_count)
-    rows = SessionRow.select(field, total).group_by(field).order_by(total.desc(), field)
-    return [(name, int(count or 0)) for name, count in rows.tuples()]
+    rows = fetch(
+        f"SELECT {column}, sum(message_count) AS total FROM sessions GROUP BY {column}"
+        f" ORDER BY total DESC, {column}"
+    )
+    return [(_text(name), int(count or 0)) for name, count in rows]
 
 
 def time_span() -> tuple[datetime, datetime] | None:
-    ((first, last),) = fetch("SELECT min(created_ms), max(updated_ms) FROM sessions")
+    ((first, last),) = fetch(
+        "SELECT min(created_ms), max(updated_ms) FROM sessions"
+        " WHERE created_ms BETWEEN ?1 AND ?2 AND updated_ms BETWEEN ?1 AND ?2",
+        MIN_MS,
+        MAX_MS,
+    )
     return (from_ms(first), from_ms(last)) if first is not None else None

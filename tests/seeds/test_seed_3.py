@@ -95,6 +95,7 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
         ("route = x'00'", 44),
         ("ordinal = x'00'", 43),
         ("subagent = x'00'", 43),
+        ("id = x'00'", 43),
     ],
 )
 def test_s3_79_an_export_leaves_out_only_what_cannot_be_read(
@@ -108,6 +109,58 @@ def test_s3_79_an_export_leaves_out_only_what_cannot_be_read(
         opened.execute("DELETE FROM events_unlocked")
     lines = run_memtui(home, "export", "--events").stdout.splitlines()
     assert len([one for one in lines if '"event_type"' in one]) == count
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("name = x'ff'", "agent = x'ff'", "title = x'ff'", "cwd = x'ff'"),
+        *("summary = x'ff'", "project = x'ff'", "project_ms = 'abc'"),
+        *("created_ms = x'ff'", "updated_ms = 4611686018427387904"),
+        *("message_count = 'abc'", "routes = x'ff'"),
+    ],
+)
+def test_s3_79_a_damaged_session_does_not_hide_the_others(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute(f"UPDATE sessions SET {damage} WHERE name = 'shop-1'")
+    lines = run_memtui(home, "export", "--events").stdout.splitlines()
+    assert len([one for one in lines if '"event_type"' in one]) >= 20
+    for command in (
+        ("sessions",),
+        ("session", "shop-2"),
+        ("stats",),
+        ("stats", "--json"),
+    ):
+        assert run_memtui(home, *command).stdout
+    assert "basket" in run_memtui(home, "search", "basket").stdout
+    assert "cannot be read" in run_memtui(home, "doctor", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "text = x'ff'",
+        "support = 'abc'",
+        "verdict = '{'",
+        "kind = x'ff'",
+        "is_withheld = 7",
+    ],
+)
+def test_s3_79_a_bullet_that_cannot_be_read_is_skipped(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute("DROP TRIGGER bullets_no_update")
+        opened.execute(f"UPDATE bullets SET {damage} WHERE id % 2")
+    for command in (("session", "shop-1"), ("toc", "--json"), ("sessions",)):
+        assert run_memtui(home, *command).stdout
+    assert "cannot be read" in run_memtui(home, "doctor", code=1).stdout
 
 
 @pytest.mark.parametrize("damage", ["project = x'ff'", "project = 7"])
