@@ -17,7 +17,7 @@ from memtui.services import session_outcomes
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.summarize import tool_actions
-from memtui.text import date_format
+from memtui.text import analyzer, date_format
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -72,7 +72,8 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
             shown = some[:CHANGES_SHOWN][::-1]
-            item = _describe(number, some, shown, name)
+            subject = request.text if request else ""
+            item = _describe(number, some, shown, subject, name)
             if request:
                 item["request"] = cut(one_line(request.text), TEXT_CHARS)
                 item["request_id"] = citations.cite_event(request.event_id)
@@ -115,13 +116,17 @@ def _request(number: int, call: Event) -> Event | None:
     return store_events.get([found[2]]).get(found[2]) if found else None
 
 
-def _report(number: int, event: Event) -> Event | None:
-    """Return the agent's last message before the user's next one."""
-    report = None
+def _report(number: int, event: Event, subject: str) -> Event | None:
+    """Return the agent's message on a subject after an event: the one with most of its
+    words, the last of several, before the user's next message."""
+    wanted = set(analyzer.query_terms(subject))
+    report, most = None, 0
     for message in conversations.list_messages_after(number, event, REPORT_MESSAGES):
         if message.role is EventRole.USER:
             break
-        report = message
+        shared = len(wanted.intersection(analyzer.terms(message.text)))
+        if shared >= most:
+            report, most = message, shared
     return report
 
 
@@ -130,23 +135,31 @@ def _verb(call: Event) -> str:
 
 
 def _describe(
-    number: int, events: Sequence[Event], changes: Sequence[Event], path: str = ""
+    number: int,
+    events: Sequence[Event],
+    changes: Sequence[Event],
+    subject: str,
+    path: str = "",
 ) -> Item:
     """Describe events of a session, newest first, with changes and the report on them.
 
-    With a path only the changes to this file are described.
+    The subject is an error, or what was requested. With a path only the changes to this
+    file are described.
     """
     event = events[0]
     session = sessions.get_many([number])[number]
     work = session_outcomes.read_one(session.agent, session.session_id)
-    report = _report(number, changes[-1] if changes else event)
+    described = [_describe_call(call, path) for call in changes]
+    report = _report(
+        number, changes[-1] if changes else event, " ".join([subject, *described])
+    )
     return {
         "id": citations.cite_event(event.event_id),
         "at": date_format.iso_utc(event.timestamp),
         "session": f"{session.agent}:{session.session_id}",
         "title": one_line(work.name or session.title),
         "count": len(events),
-        "changes": [_describe_call(call, path) for call in changes],
+        "changes": described,
         "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",
         "outcome_id": citations.cite_event(report.event_id) if report else "",
     }
@@ -219,8 +232,8 @@ def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) ->
             changes.append(event)
         elif changes and event.role is EventRole.USER:
             break
-    item = _describe(number, events, changes[:CHANGES_SHOWN])
-    return item | {"error": _best_line(latest.text, pattern)}
+    error = _best_line(latest.text, pattern)
+    return _describe(number, events, changes[:CHANGES_SHOWN], error) | {"error": error}
 
 
 def _best_line(text: str, pattern: Sequence[str]) -> str:

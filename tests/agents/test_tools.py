@@ -761,14 +761,17 @@ def test_an_error_is_listed_with_its_fix(full_workspace: Workspace) -> None:
         make_message("Start the pump.", 1, session="zoo"),
         result(2, "Bash", f"Bash: run\n{ERROR}"),
         result(3, "Edit", "Edit: /zoo/pump.py\nok"),
-        make_message("The baud rate was wrong.", 4, session="zoo", role=ASSISTANT),
+        make_message(
+            "The pump had a wrong baud rate.", 4, session="zoo", role=ASSISTANT
+        ),
+        make_message("Lunch is served.", 5, session="zoo", role=ASSISTANT),
     )
     other = ERROR.replace("0x7f3a", "0x1111").replace("ada", "bob").replace("30", "60")
     for asked in (ERROR, other, "pumperror: pump 0x9 at /x/ttyUSB0 did not answer"):
         (found,) = history.search_error(full_workspace, asked).items
         assert found["error"].startswith("PumpError: pump 0x7f3a")
         assert found["changes"] == ["Edit: /zoo/pump.py"]
-        assert found["outcome"] == "The baud rate was wrong."
+        assert found["outcome"] == "The pump had a wrong baud rate."
     for asked in ("PumpError: the pump is gone", "1 2 3", "", "%_%_%_%", "\x00" * 9):
         reply = history.search_error(full_workspace, asked)
         assert not reply.items and reply.notes
