@@ -347,6 +347,21 @@ def _iso_interval(match: Match, context: DateContext) -> Phrase | None:
     return Phrase(exact=(start, end), is_definite=True)
 
 
+def _iso_duration(match: Match, context: DateContext) -> Phrase | None:
+    """Read "2025-03-01T10:00/PT30M" and "PT30M/2025-03-01T10:30"."""
+    parts = match[0].upper().split("/")
+    moments = [part for part in parts if part[0] != "P"]
+    amounts = {unit: int(match[unit] or 0) for unit in _DURATION_UNITS}
+    if len(moments) != 1 or not (length := timedelta(**amounts)):
+        return None
+    at = datetime.fromisoformat(moments[0])
+    if not at.tzinfo:
+        at = at.replace(tzinfo=context.zone)
+    start = at if parts[0] == moments[0] else at - length
+    start = start.astimezone(UTC)
+    return Phrase(exact=(start, start + length), is_definite=True)
+
+
 def _milliseconds(match: Match, context: DateContext) -> Phrase | None:
     """Read a Unix time in milliseconds, or two as an interval."""
     first, last = sorted((int(match["ms"]), int(match["ms2"] or match["ms"])))
@@ -659,6 +674,12 @@ _ISO_CLOCK = (
     r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z|[+-][0-9]{2}:?[0-9]{2})?"
 )
 _ISO_TIME = f"{YEAR}-[0-9]{{2}}-[0-9]{{2}}(?:[t ]{_ISO_CLOCK})?"
+_DURATION_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
+_ISO_DURATION = (
+    r"p(?:(?P<weeks>[0-9]{1,3})w)?(?:(?P<days>[0-9]{1,4})d)?"
+    r"(?:t(?:(?P<hours>[0-9]{1,5})h)?(?:(?P<minutes>[0-9]{1,6})m)?"
+    r"(?:(?P<seconds>[0-9]{1,8})s)?)?"
+)
 _ISO_DATE = f"{YEAR}[-/][0-9]{{2}}[-/][0-9]{{2}}"
 
 _FORMS: list[tuple[str, Reader]] = [
@@ -723,9 +744,10 @@ _FORMS: list[tuple[str, Reader]] = [
         rf"{_ISO_TIME}(?:/|\.\.)(?:{_ISO_TIME}|{_ISO_CLOCK})",
         _iso_interval,
     ),
+    (f"(?:{_ISO_TIME}/)?{_ISO_DURATION}(?:/{_ISO_TIME})?", _iso_duration),
     (
         rf"(?P<date>{_ISO_DATE})(?:[t\s](?P<clock>[0-9]{{2}}:[0-9]{{2}})"
-        r"(?:(?<=\s[0-9]{2}:[0-9]{2})\s?-\s?(?P<clock2>[0-2][0-9]:[0-5][0-9])(?!:)"
+        r"(?:(?<=\s[0-9]{2}:[0-9]{2})\s?-\s?(?P<clock2>(?:[01][0-9]|2[0-3]):[0-5][0-9])(?!:)"
         r"|(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
         r"(?P<offset>z|[+-][0-9]{2}:?[0-9]{2})?))?",
         _iso,

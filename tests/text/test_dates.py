@@ -585,6 +585,9 @@ def test_a_range_may_be_written_with_the_later_end_first(
             "2024-01-18 11:02",
             "2024-01-18 11:04",
         ),
+        ("2024-01-18T10:02/PT30M", "2024-01-18 10:02", "2024-01-18 10:32"),
+        ("PT1H30M/2024-01-18T10:02:00Z", "2024-01-18 09:32", "2024-01-18 11:02"),
+        ("2024-01-18/P1D", "2024-01-18", "2024-01-19"),
         ("1705572120000/1705572240000", "2024-01-18 11:02", "2024-01-18 11:04"),
         (
             "from 1705572120000 to 1705572240000",
@@ -611,6 +614,13 @@ def test_a_number_of_13_digits_alone_is_no_time() -> None:
 
 def test_an_interval_that_ends_before_it_begins_is_not_read() -> None:
     assert read("2024-01-18T10:04/10:02") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-01-18 10:02-25:04", "PT30M", "P1D/P1D", "2024-01-18T10:02/PT0S"]
+)
+def test_what_is_no_interval_is_not_read(text: str) -> None:
+    assert read(text) == []
 
 
 def test_words_may_be_apart() -> None:

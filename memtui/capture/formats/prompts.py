@@ -58,7 +58,7 @@ _SYSTEM_TEXTS = {
 }
 """Other beginnings of texts that a program wrote in the user's name."""
 
-_MESSAGE_KINDS = ("teammate", "notification", "channel")
+_MESSAGE_KINDS = ("teammate", "notification", "channel", "hook")
 """The kinds of elements that the user's words may follow."""
 
 _MESSAGE_TITLE = re.compile(
