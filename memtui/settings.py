@@ -469,7 +469,7 @@ def _find(name: str) -> Setting:
 def _nearest(word: str, words: Sequence[str]) -> list[str]:
     import difflib
 
-    return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return difflib.get_close_matches(word, words, n=1)
 
 
 def parse_value(name: str, text: str) -> SettingValue:

@@ -16,6 +16,7 @@ from memtui.model.events import from_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit
 from memtui.model.nodes import TocNode
+from memtui.model.summaries import BulletKind
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import Query
@@ -162,6 +163,8 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
     found = []
     for bullet in node.bullets if node else ():
+        if bullet.kind is BulletKind.STATE:
+            continue
         count = len(snippets.matching_terms(bullet.text, parsed))
         if bullet.has_support and (count or bullet.text == quote):
             mark = formatting.mark(formatting.verdict(bullet))
