@@ -228,6 +228,16 @@ _CAUSE = re.compile(
 )
 """A sentence about the cause: worth a line, but not the result."""
 
+_EFFECT = re.compile(
+    r"(?:this|that|the (?:fix|changes?)) (?:now )?(?:stops?|fix(?:es)?|prevents?"
+    r"|eliminates?|resolves?|ensures?|removes?|makes?|keeps?|lets?|allows?)\b",
+    re.IGNORECASE,
+)
+"""How a sentence on the effect of the changes begins, often after their list."""
+
+_TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
+"""The end of a sentence about a detail."""
+
 _QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
 """Words that quote a file or the user."""
 
@@ -358,7 +368,9 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
         if not is_aside:
             score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
+        score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)

@@ -1,7 +1,7 @@
 """Find what a piece of work left open, as far as messages or calls show it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from memtui.model.quantities import plural
@@ -144,7 +144,7 @@ def find_left_open(
         *_unanswered(work),
         *filter(None, [find_failed_push(work)]),
         *_put_off(work),
-        *_said_to_be_open(work),
+        *_latest_on_topics(_said_to_be_open(work)),
         *_not_committed(work, commits, state),
         *_not_checked(work, state),
     )
@@ -210,6 +210,23 @@ def _not_committed(
         if ahead := tool_actions.commits_ahead(work.events[at].text):
             yield CardLine(f"Not pushed: {ahead}", (at,))
             return
+
+
+_TOPIC = re.compile(r"[\w./-]+(?: [\w./-]+){0,3}:(?= )")
+
+
+def _latest_on_topics(lines: Iterable[CardLine]) -> list[CardLine]:
+    """Return lines without those that a later one on the same topic replaces.
+
+    A topic is named before a colon: "lint: two warnings are left".
+    """
+    latest: dict[str, CardLine] = {}
+    for line in lines:
+        topic = _TOPIC.match(line.text)
+        key = (topic[0] if topic else line.text).lower()
+        latest.pop(key, None)
+        latest[key] = line
+    return list(latest.values())
 
 
 def _said_to_be_open(work: WorkEvents) -> Iterator[CardLine]:

@@ -284,6 +284,13 @@ def test_a_decision_is_quoted_with_its_reason() -> None:
     assert line.text.startswith("I chose integers instead of decimals because")
 
 
+def test_the_effect_of_the_changes_is_a_better_outcome_than_one_of_them() -> None:
+    effect = "This stops the ledger from rounding every line of an invoice twice."
+    report = f"Summary of the changes:\n\n- Added `round` to the imports\n\n{effect}"
+    found = card(ASK, EDIT, ("assistant", report)).outcome
+    assert found is not None and found.text == effect
+
+
 def test_an_answer_about_the_work_is_not_its_outcome() -> None:
     question = ("user", "Which other ledgers still round the totals themselves?")
     answer = ("assistant", "The archive ledger rounds them in its export script.")
@@ -297,6 +304,17 @@ def test_an_answer_about_the_work_is_not_its_outcome() -> None:
 def test_an_announcement_or_a_path_is_no_outcome(closing: str) -> None:
     made = card(ASK, EDIT, ("assistant", closing))
     assert made.outcome is None
+
+
+def test_a_later_line_on_a_topic_replaces_the_earlier_one() -> None:
+    lines = [
+        "ledger hooks: still missing in the shell",
+        "lint: two warnings of the ledger are not yet fixed",
+        "ledger hooks: still missing, the package was not found",
+    ]
+    report = "\n".join(f"- {line}" for line in lines)
+    made = card(ASK, EDIT, ("assistant", report))
+    assert [line.text for line in made.left_open] == lines[1:]
 
 
 def test_finished_items_are_not_left_open() -> None:
