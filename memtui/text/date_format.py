@@ -8,17 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 DAY = timedelta(days=1)
 
-_UNITS = (
-    (365.25 * 86_400, "year"),
-    (30.44 * 86_400, "month"),
-    (7 * 86_400, "week"),
-    (86_400, "day"),
-    (3_600, "hour"),
-    (60, "minute"),
-)
-
 WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 11, 46, 346
-"""The ages in days from which ``ago`` counts in a unit."""
+"""The ages in days from which an age is given in weeks, months or years."""
 
 
 def clock(at: datetime, zone: tzinfo) -> str:
@@ -129,18 +120,31 @@ def day_age(on: date, today: date) -> str:
 
 
 def _seconds_ago(seconds: float) -> str:
-    for length, unit in _UNITS:
+    if seconds >= 86_400:
+        return _days_ago(int(seconds // 86_400))
+    for length, unit in ((3_600, "hour"), (60, "minute")):
         if seconds >= length:
             return _count_ago(int(seconds // length), unit)
     return "just now"
+
+
+def _days_ago(count: int) -> str:
+    """Format an age in days, in the nearest number of a unit."""
+    years = round(count / 365.25)
+    if count < WEEKS_FROM:
+        return _count_ago(count, "day")
+    if count < MONTHS_FROM:
+        return _count_ago(round(count / 7), "week")
+    if count < YEARS_FROM or years < 2:
+        return _count_ago(round(count / 30.44), "month")
+    return _count_ago(years, "year")
 
 
 def calendar_age(at: datetime, now: datetime, zone: tzinfo) -> str:
     """Format how long ago a time was in the words that a question uses.
 
     "yesterday", "last week", "last month" and "last year" are those of the calendar,
-    as ``dates.read`` reads them; a number of units is the nearest one. A time ahead of
-    ``now`` is "just now".
+    as ``dates.read`` reads them. A time ahead of ``now`` is "just now".
     """
     on, today = at.astimezone(zone).date(), now.astimezone(zone).date()
     seconds = (now - at).total_seconds()
@@ -152,20 +156,13 @@ def calendar_age(at: datetime, now: datetime, zone: tzinfo) -> str:
     monday = today - timedelta(days=today.weekday())
     if monday - timedelta(days=7) <= on < monday and count >= 7:
         return "last week"
-    if count < WEEKS_FROM:
-        return _count_ago(count, "day")
     last_month = today.replace(day=1) - DAY
     is_last_month = (on.year, on.month) == (last_month.year, last_month.month)
     if count >= 28 and is_last_month:
         return "last month"
-    if count < MONTHS_FROM:
-        return _count_ago(round(count / 7), "week")
     if count >= YEARS_FROM and on.year == today.year - 1:
         return "last year"
-    years = round(count / 365.25)
-    if count < YEARS_FROM or years < 2:
-        return _count_ago(round(count / 30.44), "month")
-    return _count_ago(years, "year")
+    return _days_ago(count)
 
 
 def _count_ago(count: int, unit: str) -> str:

@@ -64,7 +64,7 @@ def test_a_duration_has_at_most_two_units(minutes: float, shown: str) -> None:
         (timedelta(seconds=60), "1 minute ago"),
         (timedelta(hours=2), "2 hours ago"),
         (timedelta(days=1), "1 day ago"),
-        (timedelta(days=20), "2 weeks ago"),
+        (timedelta(days=20), "3 weeks ago"),
         (timedelta(days=800), "2 years ago"),
         (timedelta(seconds=-5), "in the future"),
     ],
