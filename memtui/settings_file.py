@@ -50,7 +50,6 @@ def write(file: Path, setting: Setting, value: SettingValue) -> None:
 
 
 def set_value(text: str, setting: Setting, value: SettingValue) -> str:
-    """Return the text of a settings file with one value set."""
     import tomlkit
 
     document = tomlkit.parse(text)

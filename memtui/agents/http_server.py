@@ -51,7 +51,6 @@ def create(
 
 
 def create_key() -> str:
-    """Return a random key."""
     return secrets.token_urlsafe(24)
 
 

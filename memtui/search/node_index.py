@@ -155,7 +155,6 @@ class NodeIndex:
             self._mark.write_text(f"{VERSION} {name}\n", encoding="utf-8")
 
     def delete(self) -> None:
-        """Delete the index with all its files."""
         self.close()
         if self.exists():
             with self._errors():

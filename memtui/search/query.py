@@ -83,7 +83,6 @@ class Word:
         return "" if is_plain else self.exact
 
     def matches(self, terms: set[str]) -> bool:
-        """Return True if the terms of a text match."""
         *first, last = self.terms
         return terms.issuperset(first) and (
             last in terms

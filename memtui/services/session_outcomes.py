@@ -44,7 +44,6 @@ def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
 
 
 def add_work(hits: Sequence[HitT]) -> tuple[HitT, ...]:
-    """Return hits with the work of their sessions."""
     work = read_work({_key(one) for one in hits})
     return tuple(replace(one, work=work.get(_key(one), NO_WORK)) for one in hits)
 

@@ -53,7 +53,6 @@ def join_children(draft: Summary, row: Sequence[Bullet]) -> tuple[Bullet, ...]:
 def create_bullet(
     claim: DraftBullet, grip_ids: tuple[str, ...], verdict: Verdict
 ) -> Bullet:
-    """Return the bullet of a draft with its grips and its verdict."""
     return Bullet(
         claim.text,
         grip_ids,

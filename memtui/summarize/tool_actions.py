@@ -164,7 +164,6 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
 
 
 def commit_subjects(event: Event) -> list[str]:
-    """Return the subjects of the commits an event made."""
     text = event.text[:TOOL_CHARS]
     return commit_subjects_in(text, whole_command(event), is_error=event.is_failed)
 
@@ -270,7 +269,6 @@ def error_line(text: str) -> str:
 
 
 def mentions_error(line: str) -> bool:
-    """Return whether a line mentions an error."""
     return _ERROR.search(line) is not None
 
 
@@ -289,7 +287,6 @@ OUTPUT_CHARS = 40_000
 
 
 def is_command(event: Event) -> bool:
-    """Return whether an event is a command in a shell."""
     name = event.metadata.get("tool_name", "")
     return tool_verb(name) == "Ran"
 
@@ -455,7 +452,6 @@ class TestCounts:
     failed: int
 
     def __str__(self) -> str:
-        """Return the counts in words."""
         parts = ((self.failed, "failed"), (self.passed, "passed"))
         return ", ".join(f"{count:,} {word}" for count, word in parts if count)
 
@@ -556,7 +552,6 @@ _NEW_FIELDS = ("new_string", "new_str", "content", "file_text")
 
 
 def file_changes(event: Event) -> list[FileChange]:
-    """Return the files that a call changed."""
     if event.event_type is not EventType.TOOL_RESULT or event.is_failed:
         return []
     given = event.metadata.get("tool_input", "")

@@ -51,7 +51,6 @@ class WorkEvents:
     farewell: int = -1
     """The message in which the user only ends the conversation for now."""
     sentences: dict[int, list[Sentence]] = field(default_factory=dict)
-    """The sentences of each message."""
 
     @property
     def places(self) -> Sequence[int]:

@@ -136,7 +136,6 @@ class Days:
 
 
 def one_day(day: date) -> Days:
-    """Return a single day."""
     return Days(day, day + DAY)
 
 

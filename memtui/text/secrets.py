@@ -90,7 +90,6 @@ class RedactedText:
 
 
 def redaction_mark(kind: str) -> str:
-    """Return the mark that replaces a secret."""
     return f"[redacted: {kind}]"
 
 

@@ -112,7 +112,6 @@ def support_mark(support: Support) -> str:
 
 
 def support_counts(bullets: Sequence[Bullet]) -> str:
-    """Count the supported and the weak bullets: "2 of 3 bullets supported, 1 weak"."""
     checked = [bullet.support for bullet in bullets if bullet.is_checked]
     if not checked:
         return ""

@@ -306,7 +306,6 @@ SOURCE = "segment_summarizer"
 
 
 def create_grip(text: str, event: Event, excerpt: str, node_id: str) -> Grip:
-    """Create the grip of a bullet on one event."""
     return Grip(
         grip_id=grip_id(node_id, text, event),
         excerpt=excerpt,

@@ -55,7 +55,6 @@ class ChildBullet:
 
     text: str
     verdict: Verdict = SUPPORTED
-    """Its own verdict."""
     events: tuple[Event, ...] = ()
     """The events behind its grips; needed only for reworded bullets."""
 
@@ -271,7 +270,6 @@ class Action:
     """The action of one event."""
 
     text_index: int
-    """The index of its text in the source."""
     verb: str
     """"Edited", "Wrote", "Ran", "Read" or "Searched for"; "" if unknown or no call."""
     call: str
@@ -474,7 +472,6 @@ class _Source:
 
     @property
     def actions(self) -> Sequence[Action]:
-        """Return the actions of all texts."""
         return find_actions(self.passages)
 
     def includes(self, action: Action) -> bool:

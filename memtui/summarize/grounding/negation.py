@@ -177,7 +177,6 @@ OPPOSITES = _opposites()
 
 
 def has_negation(text: str) -> bool:
-    """Return whether a text contains a negation."""
     lower = text.lower()
     if _DENIAL.search(lower):
         return True

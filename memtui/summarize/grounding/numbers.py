@@ -187,7 +187,6 @@ class Number:
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def find_numbers(text: str) -> tuple[Number, ...]:
-    """Return the numbers of a text in order."""
     text = separate_numbers(text)
     spans = list(_word_spans(text))
     return tuple(
@@ -312,7 +311,6 @@ def to_figures(text: str) -> str:
 
 
 def _word_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the words of a text with their offsets."""
     at = 0
     for word in analyzer.words(text):
         start = text.find(word, at)

@@ -84,7 +84,6 @@ class Passage:
     """A span of one text, and what it contains of a phrase."""
 
     text_index: int
-    """The index of its text."""
     start: int
     end: int
     """Offsets of characters in that text."""
@@ -257,24 +256,19 @@ class PassageIndex:
                 yield Passage(place, start, end, sentences, frozenset(terms), 1.0)
 
     def text_of(self, passage: Passage) -> str:
-        """Return the text of a passage."""
         return self.texts[passage.text_index][passage.start : passage.end]
 
     def quote(self, text_index: int, start: int, end: int) -> SourceQuote:
-        """Return a quote of a span of one text."""
         text_hash = hash_quote(self.texts[text_index][start:end])
         return SourceQuote(text_index, start, end, text_hash)
 
     def quote_of(self, passage: Passage) -> SourceQuote:
-        """Return a quote of a passage."""
         return self.quote(passage.text_index, passage.start, passage.end)
 
     def quoted_text(self, quote: SourceQuote) -> str:
-        """Return the text that a quote refers to."""
         return self.texts[quote.index][quote.start : quote.end]
 
     def sentences_of(self, passage: Passage) -> list[str]:
-        """Return the sentences of a passage."""
         spans = (self._sentence_spans[at] for at in passage.sentences)
         return [self.texts[place][start:end] for place, start, end in spans]
 

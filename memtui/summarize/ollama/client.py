@@ -362,7 +362,6 @@ class Client:
             return str(answer.get("version", ""))
 
     async def models(self) -> "ListResponse":
-        """Return the installed models."""
         async with self._request(self._answer_s):
             return await self._ollama.list()
 
@@ -377,7 +376,6 @@ class Client:
             return await self._ollama.show(model)
 
     async def load(self, model: str, window: int, keep_alive: str | int) -> None:
-        """Load a model in a window."""
         async with self._request(self._timeout_s):
             await self._ollama.generate(
                 model, options={"num_ctx": window}, keep_alive=keep_alive

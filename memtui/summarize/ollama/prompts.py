@@ -428,7 +428,6 @@ def _choose_example(log: PromptInput) -> _Example:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of a reply."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
