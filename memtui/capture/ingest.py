@@ -40,13 +40,13 @@ from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
-    copies,
     cursors,
     database,
     meta,
     problems,
     segments,
     sessions,
+    source_copies,
     tombstones,
 )
 from memtui.store import events as store_events
@@ -232,7 +232,7 @@ class SpoolIngester:
                     skipped = map(_as_problem, file.of_type(SkippedRecord))
                     problems.add(HOOKS, skipped, now_ms)
             meta.set_stored_hook_files(file.name for file in files)
-            copies.update_owners()
+            source_copies.update_owners()
 
     def _store_one(self, file: _ParsedFile) -> _ParsedFile:
         """Store one file, or quarantine it so that it does not block those after it."""
@@ -509,7 +509,7 @@ class _FileImport:
             new = [event for event in batch.events if event.event_id in created]
             cursors.add_activity(self._source.name, new, now_ms)
             if is_last:
-                copies.update_owners()
+                source_copies.update_owners()
             self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
             cursor = self._cursor_to_store(cursor, is_last=is_last)
             if cursor is not None:

@@ -9,7 +9,7 @@ import peewee
 
 from memtui.model.events import Event, Provenance, SourceCopy, Thought, from_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import copies, events, problems, sessions
+from memtui.store import events, problems, sessions, source_copies
 from memtui.store.database import IN_JSON, db, fetch
 from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.store.schema import (
@@ -113,7 +113,7 @@ def replace_events(changed: Sequence[Event]) -> None:
     for number in numbers:
         sessions.recount(number)
     sessions.request_owner_update(numbers)
-    copies.update_owners()
+    source_copies.update_owners()
 
 
 # Redaction of all other text

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memtui.model.events import SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
-from memtui.store import copies, events, scopes, sessions, versions
+from memtui.store import events, scopes, sessions, source_copies, versions
 from memtui.store.database import (
     IN_JSON,
     LIKE_ESCAPE,
@@ -63,7 +63,7 @@ class EventLocation(NamedTuple):
 def locate(event_ids: Iterable[str]) -> dict[str, EventLocation]:
     """Return where events are, by their ids or by ids of their copies."""
     names = list(event_ids)
-    originals = {name: name for name in names} | copies.resolve(names)
+    originals = {name: name for name in names} | source_copies.resolve(names)
     sql = f"SELECT session_id, subagent, {_POSITION} FROM events WHERE id {IN_JSON}"
     found = {
         position[-1]: EventLocation(number, subagent, _position(position))

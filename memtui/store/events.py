@@ -19,8 +19,7 @@ from memtui.model.events import (
 )
 from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import counted_text
-from memtui.store import copies, outbox, sessions, tombstones
-from memtui.store.copies import StoredEvent
+from memtui.store import outbox, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     existing_keys,
@@ -31,6 +30,7 @@ from memtui.store.database import (
 )
 from memtui.store.schema import EventRow, SourceCopyRow, ThoughtRow
 from memtui.store.sessions import SessionKey
+from memtui.store.source_copies import StoredEvent
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
@@ -94,7 +94,7 @@ def add(
         by_route.setdefault(own, []).append(event)
     result = AddResult()
     # The best copies first: each brings the others with it.
-    for own in sorted(by_route, key=copies.route_rank, reverse=True):
+    for own in sorted(by_route, key=source_copies.route_rank, reverse=True):
         _add_by_route(by_route[own], own, counter, result)
         _add_copies(by_route[own])
     return result
@@ -121,10 +121,10 @@ def _add_by_route(
     new = [event for event in counted if event.event_id not in known]
     _insert(new, numbers, route)
     pairs = [(e, known[e.event_id]) for e in counted if e.event_id in known]
-    copies.add(pairs, numbers, route)
+    source_copies.add(pairs, numbers, route)
     sessions.add_events(new, rows, route)
-    copies.replace_events(worse)
-    copies.request_update_if_first(
+    source_copies.replace_events(worse)
+    source_copies.request_update_if_first(
         (numbers[event.agent, event.session_id], event.timestamp_ms) for event in new
     )
     replacements = {stored.event_id for stored in worse.values()}
@@ -155,7 +155,7 @@ def _add_copies(batch: Iterable[Event]) -> None:
         for event_id in existing_keys(table, new):
             del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
-    originals = {event_id: event_id for event_id in ids} | copies.resolve(ids)
+    originals = {event_id: event_id for event_id in ids} | source_copies.resolve(ids)
     sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
     owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
     numbers: dict[tuple[str, str], int] = {}
@@ -185,18 +185,18 @@ def _match(
     the stored events by the ids of their copies; and those that are worse than their
     copy, each with its replacement.
     """
-    known = copies.match_by_source(unknown, numbers, route)
+    known = source_copies.match_by_source(unknown, numbers, route)
     others = [e for e in unknown if (e.agent, e.session_id) in several_routes]
-    matches = copies.match_by_fingerprint(others, numbers, route)
-    rank = copies.route_rank(route)
+    matches = source_copies.match_by_fingerprint(others, numbers, route)
+    rank = source_copies.route_rank(route)
     worse = {
         event_id: stored
         for event_id, stored in matches.items()
-        if rank > copies.route_rank(stored.route)
+        if rank > source_copies.route_rank(stored.route)
     }
     known = {i: stored for i, stored in matches.items() if i not in worse} | known
     rest = [event for event in unknown if event.event_id not in known]
-    known |= copies.match_within_batch(rest, numbers, route)
+    known |= source_copies.match_within_batch(rest, numbers, route)
     replaced = {}
     for event in others:
         if stored := worse.get(event.event_id):
@@ -277,7 +277,7 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     rows = fetch(f"{_SELECT} WHERE e.id {IN_JSON}", json.dumps(names))
     found = {event.event_id: event for event in read_rows(rows)}
     missing = [name for name in names if name not in found]
-    if missing and (originals := copies.resolve(missing)):
+    if missing and (originals := source_copies.resolve(missing)):
         events = get(originals.values())
         found |= {i: events[name] for i, name in originals.items() if name in events}
     return found
@@ -291,7 +291,7 @@ def find_stored(event: Event) -> str:
     if number is None:
         return ""
     numbers = {(event.agent, event.session_id): number}
-    found = copies.match_by_source([event], numbers, "hook")
+    found = source_copies.match_by_source([event], numbers, "hook")
     return found[event.event_id].event_id if found else ""
 
 

@@ -204,7 +204,7 @@ def share_events() -> bool:
 
 
 def request_owner_update(numbers: Iterable[int]) -> None:
-    """Note sessions whose events may belong to another one now; see ``copies``."""
+    """Note sessions whose events may belong to another one: see ``source_copies``."""
     new = set(numbers)
     if new and share_events():
         pending = set(json.loads(meta.read(meta.OWNER_UPDATES) or "[]"))

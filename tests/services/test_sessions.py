@@ -14,8 +14,7 @@ from memtui.model.sessions import SubagentMetadata
 from memtui.model.summaries import BulletKind
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.store import copies as store_copies
-from memtui.store import database
+from memtui.store import database, source_copies
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db
@@ -212,7 +211,7 @@ def test_a_fork_shows_how_much_it_shares(workspace: Workspace) -> None:
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
     with database.transaction():
-        store_copies.update_owners()
+        source_copies.update_owners()
     found = facts("s2")
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4
