@@ -40,9 +40,8 @@ def test_a_damaged_row_is_reported(
 @pytest.mark.parametrize(
     ("table", "damage", "words"),
     [
-        ("sessions", "updated_ms = 'x'", ("sessions",)),
+        ("node_versions", "end_ms = 'x'", ("toc",)),
         ("node_versions", "status = 'bogus'", ("show", "toc:year:2024")),
-        ("bullets", "verdict = '{'", ("show", "toc:year:2024")),
         ("grips", "at_ms = 'x'", ("expand", "GRIP")),
     ],
 )
@@ -70,7 +69,14 @@ def test_an_agent_that_is_no_text_does_not_stop_the_list(home: Path) -> None:
     damage_rows(home, "sessions", "agent = x'ff00'")
     listed = run_memtui(home, "sessions").stdout.splitlines()
     assert len(listed) > 1
-    assert sum(line.startswith("b'") for line in listed) == 1
+    assert sum(line.startswith(":") for line in listed) == 1
+
+
+def test_damaged_sessions_and_bullets_do_not_stop_commands(home: Path) -> None:
+    damage_rows(home, "sessions", "updated_ms = 'x'", limit=-1)
+    damage_rows(home, "bullets", "verdict = '{'", limit=-1)
+    for words in (("sessions",), ("show", "toc:year:2024"), ("stats",)):
+        assert run_memtui(home, *words).stdout
 
 
 def damage_rows(home: Path, table: str, damage: str, limit: int = 1) -> None:
