@@ -26,7 +26,7 @@ from memtui.summarize import headlines, session_parts, session_work
 from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
 from memtui.text import analyzer, orders, prose, stopwords
 
-IDENTITY = "extractive-7"
+IDENTITY = "extractive-8"
 """The name and version of the rules of extracts. Raise the version if a rule changes,
 so that stored nodes are rolled up again."""
 

@@ -193,6 +193,7 @@ is_role = re.compile(
     r"|(?:please )?(?:always |only )?(?:answer|respond|reply)"
     r" (?:always |only )?in \w+\W*$"
     r"|(?:please )?think step by step\b(?: and be (?:concise|brief|terse))?\W*$"
+    r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?:,? and think out loud)?\W*$"
     r"|(?:please )?be (?:concise|brief|terse)\W*$"
     r"|you (?:write|give) (?:\w+ ){0,2}(?:answers|replies|responses)\b"
     r"|(?:bitte )?antworte(?:n sie)? (?:bitte |immer |stets |nur )*(?:auf|kurz|knapp)\b"
@@ -241,7 +242,7 @@ def is_log_line(sentence: str) -> bool:
     ):
         return True
     # Many words with few distinct ones are a table or a log.
-    words = sentence.split()
+    words = [word for word in sentence.split() if word.lower() not in STOP_WORDS]
     return len(words) >= 12 and len(set(words)) < 0.65 * len(words)
 
 

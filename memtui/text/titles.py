@@ -42,6 +42,8 @@ _INTERJECTION = re.compile(
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
     r"|in this (?:project|repo(?:sitory)?|app)|hola|bonjour|salut|olá|por ?favor|tolong"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
+    r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?: to (?:completely )?\w+)?"
+    r"(?=,)"
     r"|(?:а|и|ну)(?: теперь| ещё| еще)?|теперь|ладно|хорошо|und|jetzt|bitte"
     r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
@@ -62,6 +64,7 @@ _OPENING = re.compile(
     r"|(?:не )?(?:мог|могла|могли) бы (?:вы|ты)(?: пожалуйста)?"
     r"|(?:не )?(?:можешь|можете)(?: ли)?(?: ты| вы)?(?: пожалуйста)?"
     r"|i(?:'d| would)? (?:like|want|need)(?: (?:yo)?u| us)? (?:to|for you to)"
+    r"|(?:i'm|i am|we're|we are) trying to"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
     r"|[^.!?;:\n]{0,200}?\bwhat (?:i|we) (?:want|need) to do(?: now| next)? is(?: to)?"
@@ -80,6 +83,13 @@ _CAN_YOU = re.compile(
     r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
 
+_ASKED_LATER = re.compile(
+    r"(?:rather than|instead of|since|given|because|now that|in order to|to)\b"
+    r"[^.!?;:]*?, ((?:can|could|would) you .+)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question whose main clause comes last: "Rather than cards, can you show …"."""
+
 _ASKS_ABROAD = re.compile(
     r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]|pued|pod|peux|pour|pouv", re.IGNORECASE
 )
@@ -88,7 +98,8 @@ _ASKS_ABROAD = re.compile(
 _LABEL = re.compile(
     r"(?:(?:implementation )?plan|task|goal|feature|fix|bug|issue|summary"
     r"|feat|docs|chore|refactor|test|tests|perf|style|ci|build|title|subject|todo"
-    r"|objective|request|context|intent|step \d+|phase \d+|bug fixed|root cause"
+    r"|objective|objectif|tâche|aufgabe|ziel|задача|request|context|intent|step \d+"
+    r"|phase \d+|bug fixed|root cause"
     r"|not working|broken|(?:more |the )?(?:\w+ )?feedback"
     r"|the (?:fix|issue|problem|cause|solution)|\d+\.)(?:\([\w\-]+\))?!?"
     r"(?:\s*[:：]\s*|\s+[\-–—]\s+)",
@@ -135,9 +146,9 @@ _CLAUSE_ENDS = re.compile(
 _ENDINGS = (
     re.compile(r"(?:[;:]|\s[–—\-]|\s:[/()])\s"),
     re.compile(
-        r",?\s(?=(?:because|since|which|so that|so|but|while|when|where|whereas|using"
-        r"|creating|causing|including|leading|making|ending|especially)\b)"
-        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from|i|we|it|you|don'?t|do not"
+        r",?\s(?=(?:because|since|which|so that|such that|so|but|while|when|where"
+        r"|whereas|using|creating|causing|including|leading|making|ending|especially)\b)"
+        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from|i|we|it|you|there|don'?t|do not"
         r"|please|what)\b)"
     ),
 )
@@ -162,7 +173,8 @@ _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORE
 _REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
 
 _LEADS_TO = re.compile(
-    r" (?:where|so that|that|which)(?: (?:the )?\w+)? (?:can|should|must|will)\W*$"
+    r" (?:where|so that|that|which)(?:(?: (?:the )?\w+)? (?:can|should|must|will))?\W*$"
+    r"| (?:with|using|by|like) (?:the following(?: \w+)?|this)\W*$"
 )
 """The end of a sentence before a list."""
 
@@ -194,6 +206,9 @@ _TICKET = re.compile(
     r"|(?<!\w)(?<!image )#(\d{1,6})\b",
     re.IGNORECASE,
 )
+_CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]*[{(\[][ \t]*$", re.MULTILINE)
+"""The first line of code that follows a request in the same line."""
+
 _ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(.+)")
 """The error in a report that Next.js copies for a coding agent."""
 
@@ -227,11 +242,11 @@ def request_title(text: str) -> str:
         return ""
     if error := _ERROR_MESSAGE.match(text[:REQUEST_CHARS]):
         return _capitalize(shorten_title(error[1]))
-    sentences = prose.message_sentences(_without_command(text))
+    sentences = prose.message_sentences(_CODE_BEGINS.sub("", _without_command(text)))
     found = title_from_request(sentences)
     if not found or found.score < LIKELY:
         return ""
-    is_long = len(sentences) > SHORT_SENTENCES
+    is_long = len(sentences) > SHORT_SENTENCES or sentences[0].text.endswith(":")
     needs_few = is_long and is_order(found.title)
     least = MIN_CONTENT_WORDS if needs_few else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
@@ -311,8 +326,11 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         if text.endswith((":", "：")) and len(parts) > 1:
             title = tidy_title(_LEADS_TO.sub("", text))
             is_new = best is None or best.score < LIKELY
-            if is_new and analyzer.count_content_words(title) >= MIN_REQUEST_WORDS:
+            least = MIN_CONTENT_WORDS if is_order(title) else MIN_REQUEST_WORDS
+            if is_new and analyzer.count_content_words(title) >= least:
                 best = RequestTitle(title, LIKELY)
+            if best and is_order(best.title):
+                return best
             if best or _SHOWS.search(text):
                 # What follows is pasted, perhaps with the request after it.
                 return _last_order(parts) or best
@@ -360,10 +378,13 @@ def _order_after(
 
 
 def _order_in(sentence: str, statement: RequestTitle) -> RequestTitle | None:
-    """Return the title of the order that follows a statement after a semicolon."""
-    if ";" not in sentence or is_order(statement.title):
+    """Return the title of the order that follows a statement or a condition."""
+    if is_order(statement.title):
         return None
-    for clause in sentence.split("; ")[1:]:
+    clauses = sentence.split("; ")[1:]
+    if asked := _ASKED_LATER.match(sentence):
+        clauses.append(asked[1])
+    for clause in clauses:
         found = _score_request(tidy_title(clause))
         if is_order(found.title) and found.score == SURE:
             return found

@@ -197,6 +197,45 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "okay. does that mean the settings.json of the mill stays there?",
             "Does that mean the settings.json of the mill stays there?",
         ),
+        pytest.param(
+            "In app/admin/layout.tsx improve the session check:\n"
+            "- Fetch the profile of the user\n- Keep the sidebar and the top bar",
+            "In layout.tsx improve the session check",
+            id="an order before a list",
+        ),
+        pytest.param(
+            "Fix Supabase in status/page.tsx:\nChange the failing query to:\n"
+            "const { data, error } = await db.auth.getSession();\n"
+            "set status to connected\nUse try/catch",
+            "Fix Supabase in status/page.tsx",
+            id="an order before code",
+        ),
+        pytest.param(
+            "Create a payments provider like this: const pay = new Pay({\n"
+            "  apiKey: env.PAY_KEY,\n})",
+            "Create a payments provider",
+            id="code that begins in the line of the order",
+        ),
+        pytest.param(
+            "Rather than only images in the carousel, can you show the name of the"
+            " recipe on its card?",
+            "Show the name of the recipe on its card",
+            id="a question after a condition",
+        ),
+        pytest.param(
+            "Use chain of thought reasoning, and think out loud. Can you plan a heatmap"
+            " component for the statistics page?",
+            "Plan a heatmap component for the statistics page",
+            id="how to think",
+        ),
+        pytest.param(
+            "Can you remove all absolute positioning and replace it with flex"
+            " positioning, there should be three regions on the screen, one for the"
+            " space above the image, one for the space to the left of the image and"
+            " one for the image itself",
+            "Remove all absolute positioning and replace it with flex positioning",
+            id="a long sentence with repeated words",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
