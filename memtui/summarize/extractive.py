@@ -479,8 +479,10 @@ _DECIDED = re.compile(
 _USER_CHOICE = re.compile(
     r"\W*(?:(?:ok(?:ay)?|so|then|hm+|no|actually|please|good|yes|gut|ja|nein|also|dann"
     r"|хорошо|нет|тогда)\b\W*)*"
-    r"(?:(?:let's )?(?:switch|change|move) to\b|.{0,60}(?:\binstead\b|\brather than\b"
-    r"|\bstatt\b|\bвместо\b)|переходим на\b|wir wechseln (?:zu|auf)\b)",
+    r"(?:(?:let's )?(?:switch|change|move) to\b"
+    r"|(?!(?:when|whenever|while|if|it|there|why)\b).{0,60}"
+    r"(?:\binstead\b|\brather than\b|\bstatt\b|\bвместо\b)"
+    r"|переходим на\b|wir wechseln (?:zu|auf)\b)",
     re.IGNORECASE,
 )
 """A choice of the user in reply to earlier work: "Then SQLite instead of files."."""

@@ -76,7 +76,10 @@ _ROUTINE_COMMAND = re.compile(
     r"|check-ignore|ls-files|reflog|commit))\b",
 )
 
-_COMMIT = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] (.+)$", re.MULTILINE)
+_COMMIT = re.compile(
+    r"^(?:\[[^\]\n]+ [0-9a-f]{7,}\]|Commit [0-9a-f]{7,}) (.+)$", re.MULTILINE
+)
+"""The answer of git to a commit, or Aider's note on one."""
 
 _MESSAGE = re.compile(
     r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s(?:-\w*m|--message)[= ]?\s*"
@@ -157,7 +160,7 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
         if event.event_type is not EventType.TOOL_RESULT:
             continue
         text = event.text[:TOOL_CHARS]
-        if "commit" in text or "git revert" in text:
+        if "commit" in text or "Commit" in text or "git revert" in text:
             for subject in commit_subjects(event):
                 found.setdefault(subject, CardLine(subject, (at,)))
     return list(found.values())
@@ -179,6 +182,8 @@ def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
 def is_commit_call(text: str) -> bool:
     """Return whether a call made a commit, according to its text."""
     call, _, answer = text.partition("\n")
+    if call == "aider":
+        return _COMMIT.search(answer) is not None
     return bool(_COMMITTING.search(call)) and not _REFUSED.search(answer)
 
 

@@ -19,6 +19,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
+from memtui.summarize.tool_actions import file_changes, find_commits
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)
@@ -100,7 +101,12 @@ def test_a_history_is_read_in_its_order(tmp_path: Path) -> None:
         (
             EventType.TOOL_RESULT,
             EventRole.TOOL,
-            "aider\nApplied edit to cart.py\nCommit 1a2b3c4 fix: keep the cart",
+            "edit: cart.py\nApplied edit to cart.py",
+        ),
+        (
+            EventType.TOOL_RESULT,
+            EventRole.TOOL,
+            "aider\nCommit 1a2b3c4 fix: keep the cart",
         ),
         (EventType.USER_MESSAGE, EventRole.SYSTEM, "/run pytest -q"),
         (
@@ -111,6 +117,13 @@ def test_a_history_is_read_in_its_order(tmp_path: Path) -> None:
         (EventType.USER_MESSAGE, EventRole.USER, "/ask is it done?"),
         (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Not yet."),
     ]
+
+
+def test_an_edit_and_a_commit_are_known_to_the_summary(tmp_path: Path) -> None:
+    found = told(tmp_path, HEADER + LAUNCH + TALK)
+    changes = [change for event in found for change in file_changes(event)]
+    assert [change.path for change in changes] == ["cart.py"]
+    assert [line.text for line in find_commits(found)] == ["fix: keep the cart"]
 
 
 def test_a_session_is_known_by_its_header_and_folder(tmp_path: Path) -> None:
@@ -137,7 +150,7 @@ def test_events_keep_their_order_by_the_millisecond(tmp_path: Path) -> None:
     found = told(tmp_path, HEADER + TALK)
     begun = datetime(2025, 10, 23, 17, 4, 56).astimezone()
     milliseconds = [(e.timestamp - begun) / timedelta(milliseconds=1) for e in found]
-    assert milliseconds == [e.ordinal for e in found] == list(range(1, 8))
+    assert milliseconds == [e.ordinal for e in found] == list(range(1, 9))
     assert sorted(e.event_id for e in found) == [e.event_id for e in found]
 
 
@@ -191,7 +204,7 @@ def test_lines_without_marks_are_classified_by_their_beginnings(
     assert [e.text for e in found] == [
         "go",
         "So:\n```\n> quoted\n```",
-        "aider\nApplied edit to a.py",
+        "edit: a.py\nApplied edit to a.py",
     ]
 
 

@@ -68,6 +68,7 @@ _NOTICE = re.compile(
     r"|Warning: |https?://\S+$|Newer aider version|Restored previous conversation"
     r"|.* is already in the chat|.*\]: \w*$|Use a different|VSCode terminal|Update "
     r"|Detected dumb terminal|Cur working dir: |Multiline mode|Summariz"
+    r"|You can use /undo"
 )
 """Lines about Aider's own state, and its questions."""
 
@@ -75,6 +76,8 @@ _ERROR = re.compile(
     r"The LLM did not conform|# ?\d+ SEARCH/REPLACE blocks? failed|litellm\.\w+"
     r"|(?:\w+\.)*\w*Error\b|Traceback |Unable to |.* file not found|Can't initialize"
 )
+
+_EDITED = re.compile(r"Applied edit to (.+)")
 
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 
@@ -268,13 +271,20 @@ class _HistoryReader:
         output = [line for line in lines if line not in notices]
         for notice in notices:
             yield SkippedRecord("notice", block.line, count_words(notice))
-        if not output:
-            return
-        tool_input = {"command": self._command} if self._command else {}
-        call = ToolCall.make("", AGENT, tool_input)
-        self._command = ""
-        metadata = call.metadata(is_error=any(map(_ERROR.match, output)))
-        text, kind = call.text("\n".join(output)), EventType.TOOL_RESULT
+        for line in output:
+            if match := _EDITED.fullmatch(line):
+                call = ToolCall.make("", "edit", {"file_path": match[1]})
+                yield from self._call(block, call, [line])
+        if rest := [line for line in output if not _EDITED.fullmatch(line)]:
+            tool_input = {"command": self._command} if self._command else {}
+            yield from self._call(block, ToolCall.make("", AGENT, tool_input), rest)
+            self._command = ""
+
+    def _call(
+        self, block: _Block, call: ToolCall, lines: Sequence[str]
+    ) -> Iterator[ParsedItem]:
+        metadata = call.metadata(is_error=any(map(_ERROR.match, lines)))
+        text, kind = call.text("\n".join(lines)), EventType.TOOL_RESULT
         yield from self._event(block, kind, text, metadata=metadata)
 
     def _event(
