@@ -4,14 +4,13 @@ A change to a file is returned with the request that led to it and the agent's r
 it; an error with the changes that followed it and the report on them.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
-from memtui.model import citations
+from memtui.model import citations, tool_calls
 from memtui.model.events import Event, EventRole
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, sessions
@@ -36,9 +35,6 @@ CHANGES_SHOWN = 5
 TEXT_CHARS = 300
 REPLACED_CHARS = 80
 
-CHANGING = ("Edited", "Wrote")
-"""The verbs of tools that change a file."""
-
 NO_FILE = "No tool call names that file. A part of its path is enough."
 NO_ERROR = (
     "This error is in no tool's result and in no message. A shorter part of it, without"
@@ -52,9 +48,6 @@ _VARYING = re.compile(
 
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback without the error's message."""
-
-_PATCH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: ", re.MULTILINE)
-"""The beginning of a file's part in a patch."""
 
 MIN_ERROR_CHARS = 6
 
@@ -101,7 +94,7 @@ def _by_request(
 
     Where none changes anything, all calls are taken.
     """
-    changing = [pair for pair in calls if _verb(pair[1]) in CHANGING]
+    changing = [pair for pair in calls if _is_change(pair[1])]
     found: dict[tuple[int, str], tuple[Event | None, list[Event]]] = {}
     for number, call in changing or calls:
         request = _request(number, call)
@@ -130,8 +123,9 @@ def _report(number: int, event: Event, subject: str) -> Event | None:
     return report
 
 
-def _verb(call: Event) -> str:
-    return tool_actions.tool_verb(call.metadata.get("tool_name", ""))
+def _is_change(call: Event) -> bool:
+    verb = tool_calls.tool_verb(call.metadata.get("tool_name", ""))
+    return verb in tool_calls.CHANGING
 
 
 def _describe(
@@ -168,27 +162,13 @@ def _describe(
 def _describe_call(call: Event, path: str) -> str:
     """Describe a call in one line: its first line, and what it changed in a file."""
     text = one_line(call.text.partition("\n")[0])
-    try:
-        given = json.loads(call.metadata.get("tool_input", ""))
-    except ValueError:
-        given = ""
-    fields = given if isinstance(given, dict) else {"": given}
-    old, new = (
-        next((str(fields[name]) for name in names if fields.get(name)), "")
-        for names in (("old_string", "oldString"), ("new_string", "newString"))
-    )
-    if old or new:
-        old, new = (cut(one_line(one), REPLACED_CHARS) for one in (old, new))
-        text = f"{cut(text, TEXT_CHARS)}: “{old}” became “{new}”"
-    for patch in (str(one) for one in fields.values() if _PATCH.search(str(one))):
-        for section in _PATCH.split(patch)[1:]:
-            name, _, lines = section.partition("\n")
-            if path.lower() in name.lower():
-                changed = [
-                    line for line in lines.splitlines() if line[:1] in ("+", "-")
-                ]
-                tool = call.metadata.get("tool_name", "")
-                text = f"{tool}: {name} {one_line(' '.join(changed))}"
+    tool = call.metadata.get("tool_name", "")
+    for edit in tool_calls.parse_edits(tool, call.metadata.get("tool_input", "")):
+        if (edit.old or edit.new) and path.lower() in edit.path.lower():
+            old, new = (cut(one_line(t), REPLACED_CHARS) for t in (edit.old, edit.new))
+            where = f"{tool}: {edit.path}" if tool_calls.PATCH in text else text
+            text = f"{cut(where, TEXT_CHARS)}: “{old}” became “{new}”"
+            break
     failed = " (failed)" if call.is_failed else ""
     return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{failed}"
 
@@ -228,7 +208,7 @@ def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) ->
     for event in conversations.list_after(
         number, latest.subagent, latest.position, FOLLOWING_EVENTS
     ):
-        if _verb(event) in CHANGING and not event.is_failed:
+        if _is_change(event) and not event.is_failed:
             changes.append(event)
         elif changes and event.role is EventRole.USER:
             break

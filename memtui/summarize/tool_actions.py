@@ -7,11 +7,10 @@ test runs, commits and pushes.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
+from memtui.model import tool_calls
 from memtui.model.events import Event, EventType
 from memtui.model.quantities import plural
 from memtui.model.sessions import TOOL_CHARS
@@ -32,27 +31,6 @@ WORD_CHARS = 28
 
 FAILURE_CHARS = 200
 """Error lines are shortened to this many characters."""
-
-_EDITS = re.compile(
-    r"(?:multi_?|notebook_?|str_replace\w*|apply_?)?(?:edit|patch|replace)", re.I
-)
-
-_WRITES = re.compile(r"write|write_?file|create|create_?file", re.I)
-_READS = re.compile(r"read|read_?file|view|notebookread|cat", re.I)
-
-_SHELLS = re.compile(
-    r"bash|shell|exec\w*|run_?(?:shell_?)?command|local_shell|terminal", re.I
-)
-
-_SEARCHES = re.compile(r"grep|glob|search\w*|websearch|web_search", re.I)
-
-_VERBS = {
-    "Ran": _SHELLS,
-    "Searched for": _SEARCHES,
-    "Edited": _EDITS,
-    "Wrote": _WRITES,
-    "Read": _READS,
-}
 
 _COMMAND_PREFIX = re.compile(
     r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
@@ -201,7 +179,10 @@ def whole_command(event: Event) -> str:
         given = json.loads(event.metadata.get("tool_input", ""))
     except ValueError:
         given = None
-    command = given.get("command") if isinstance(given, dict) else given
+    command = given
+    if isinstance(given, dict):
+        names = ("command", "cmd", "CommandLine")
+        command = next((given[name] for name in names if name in given), None)
     return command if isinstance(command, str) else event.text.partition("\n")[0]
 
 
@@ -211,7 +192,7 @@ def _parse_call(event: Event) -> tuple[str, str]:
     called, _, after = first.partition(":")
     name = event.metadata.get("tool_name") or called.strip()
     subject = after.strip()
-    match verb := tool_verb(name):
+    match verb := tool_calls.tool_verb(name):
         case "Ran":
             return verb, short_command(_first_command(event) or subject)
         case "Searched for":
@@ -228,15 +209,6 @@ def _first_command(event: Event) -> str:
     if len(lines) == 1:
         return ""
     return next((one for one in lines if one.strip() and one.lstrip()[0] != "#"), "")
-
-
-@lru_cache(maxsize=1_024)
-def tool_verb(name: str) -> str:
-    """Return what a tool does by its name ("Edited", "Ran" …); "" if unknown."""
-    for verb, pattern in _VERBS.items():
-        if pattern.fullmatch(name):
-            return verb
-    return ""
 
 
 def _file_name(path: str) -> str:
@@ -293,7 +265,7 @@ OUTPUT_CHARS = 40_000
 
 def is_command(event: Event) -> bool:
     name = event.metadata.get("tool_name", "")
-    return tool_verb(name) == "Ran"
+    return tool_calls.tool_verb(name) == "Ran"
 
 
 def _is_successful(event: Event, pattern: re.Pattern[str]) -> bool:
@@ -550,52 +522,28 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
 # Files
 
 
-_PATCHED_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_PATH_FIELDS = ("file_path", "path", "notebook_path")
-_OLD_FIELDS = ("old_string", "old_str")
-_NEW_FIELDS = ("new_string", "new_str", "content", "file_text")
-
-
 def file_changes(event: Event) -> list[FileChange]:
     if event.event_type is not EventType.TOOL_RESULT or event.is_failed:
         return []
-    given = event.metadata.get("tool_input", "")
-    if "*** Begin Patch" in given:
-        return list(_patched_files(given))
-    name = event.metadata.get("tool_name", "")
-    if tool_verb(name) not in ("Edited", "Wrote"):
-        return []
     if _output(event).startswith(("<tool_use_error>", "Error")):
         return []
-    try:
-        fields = json.loads(given)
-    except ValueError:
-        return []
-    path = _first_text(fields, _PATH_FIELDS) if isinstance(fields, dict) else ""
-    return [_count_lines(path, fields)] if path else []
+    found: dict[str, FileChange] = {}
+    for edit in tool_calls.parse_edits(
+        event.metadata.get("tool_name", ""), event.metadata.get("tool_input", "")
+    ):
+        if not edit.path:
+            continue
+        old, new = edit.old.splitlines(), edit.new.splitlines()
+        shared = _count_shared(old, new)
+        change = FileChange(edit.path, len(new) - shared, len(old) - shared)
+        known = found.get(edit.path)
+        found[edit.path] = known + change if known else change
+    return list(found.values())
 
 
 def writes_whole_file(event: Event) -> bool:
     """Return whether a call that changes a file replaces all that it contained."""
-    return tool_verb(event.metadata.get("tool_name", "")) == "Wrote"
-
-
-def _first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
-    values = (fields.get(name) for name in names)
-    return next((one for one in values if isinstance(one, str) and one), "")
-
-
-def _count_lines(path: str, fields: Mapping[str, Any]) -> FileChange:
-    edits = fields.get("edits")
-    added = removed = 0
-    for edit in edits if isinstance(edits, list) else [fields]:
-        if isinstance(edit, dict):
-            old = _first_text(edit, _OLD_FIELDS).splitlines()
-            new = _first_text(edit, _NEW_FIELDS).splitlines()
-            shared = _count_shared(old, new)
-            added += len(new) - shared
-            removed += len(old) - shared
-    return FileChange(path, added, removed)
+    return tool_calls.tool_verb(event.metadata.get("tool_name", "")) == "Wrote"
 
 
 def _count_shared(old: Sequence[str], new: Sequence[str]) -> int:
@@ -608,14 +556,3 @@ def _count_shared(old: Sequence[str], new: Sequence[str]) -> int:
     while tail < most - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     return head + tail
-
-
-def _patched_files(patch: str) -> Iterator[FileChange]:
-    """Yield the files of a patch; in JSON its line ends are escaped."""
-    text = patch if "\n" in patch else patch.replace("\\n", "\n")
-    parts = _PATCHED_FILE.split(text)
-    for path, body in zip(parts[1::2], parts[2::2], strict=False):
-        lines = body.splitlines()
-        added = sum(line.startswith("+") for line in lines)
-        removed = sum(line.startswith("-") for line in lines)
-        yield FileChange(path.strip(), added, removed)

@@ -735,7 +735,7 @@ def test_only_the_part_of_a_patch_for_the_file_is_shown(
     )
     store_messages(make_message("Raise y.", -1, session="zoo", agent="codex"), call)
     (change,) = history.search_file(full_workspace, "b.py").items
-    assert change["changes"] == ["apply_patch: zoo/b.py -y = 1 +y = 3"]
+    assert change["changes"] == ["apply_patch: zoo/b.py: “y = 1” became “y = 3”"]
 
 
 ERROR = """Traceback (most recent call last):

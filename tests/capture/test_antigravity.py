@@ -58,7 +58,7 @@ ASKED = step(
 
 
 def test_a_conversation_is_read(tmp_path: Path) -> None:
-    run = call("run_command", CommandLine="pytest -q", Cwd="/home/ada/shop")
+    run = call("run_command", CommandLine='"pytest -q"', Cwd='"/home/ada/shop"')
     view = call("view_file", path="cart.py")
     file = written(
         tmp_path,
@@ -71,7 +71,7 @@ def test_a_conversation_is_read(tmp_path: Path) -> None:
     found = read(file)
     assert [(e.role, e.text) for e in found if isinstance(e, Event)] == [
         (EventRole.USER, "Fix the cart"),
-        (EventRole.TOOL, "run_command: CommandLine=pytest -q Cwd=/home/ada/shop\n1 ok"),
+        (EventRole.TOOL, "run_command: pytest -q\n1 ok"),
         (EventRole.TOOL, "view_file: cart.py\ncart = {}"),
         (EventRole.ASSISTANT, "Fixed."),
     ]

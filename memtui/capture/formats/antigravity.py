@@ -7,6 +7,7 @@ found in them. A tool's result does not name its call. It is that of the first c
 without one, even if it is written before the call, as happens.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -152,7 +153,7 @@ class _StepReader(SessionReader):
         calls = as_objects(fields.get("tool_calls"))
         for call in calls:
             if "cwd" not in self.facts:
-                self.learn("cwd", as_object(call.get("args")).get("Cwd"))
+                self.learn("cwd", _unquote(as_object(call.get("args")).get("Cwd")))
         yield from self.introduce()
         is_empty = not calls
         if (thought := as_text(fields.get("thinking"))).strip():
@@ -163,7 +164,9 @@ class _StepReader(SessionReader):
             yield self.builder.event(position, EventType.ASSISTANT_MESSAGE, text)
         for number, call in enumerate(calls):
             key, name = f"{position.key}-{number}", as_text(call.get("name"))
-            self.calls.replace(ToolCall.make(key, name, call.get("args"), position))
+            args = as_object(call.get("args"))
+            given = {field: _unquote(value) for field, value in args.items()}
+            self.calls.replace(ToolCall.make(key, name, given, position))
         if is_empty:
             yield SkippedRecord("a message without text", position.line)
         early, self._early = self._early, []
@@ -180,3 +183,13 @@ class _StepReader(SessionReader):
         is_error = record.fields.get("type") == "ERROR_MESSAGE"
         call = self.calls.pop(keys[0])
         yield self.builder.tool_result(position, call, text, is_error=is_error)
+
+
+def _unquote(value: object) -> object:
+    """Return an argument of a call without the quotes in which its text is stored."""
+    if not (isinstance(value, str) and value[:1] == value[-1:] == '"'):
+        return value
+    try:
+        return json.loads(value, strict=False)
+    except ValueError:
+        return value[1:-1]

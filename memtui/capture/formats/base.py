@@ -45,8 +45,9 @@ REMEMBERED_TEXTS = 60
 CALL_CHARS = 300
 
 _SUMMARY_FIELDS = (
-    *("command", "cmd", "file_path", "path", "notebook_path", "pattern", "query"),
-    *("url", "description", "subject", "skill", "prompt"),
+    *("command", "cmd", "CommandLine", "file_path", "filePath", "path"),
+    *("notebook_path", "TargetFile", "AbsolutePath", "DirectoryPath"),
+    *("pattern", "query", "url", "description", "subject", "skill", "prompt"),
 )
 """The inputs that best describe a call, most informative first."""
 

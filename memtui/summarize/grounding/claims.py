@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import DraftBullet
@@ -303,7 +304,7 @@ class EventPassages(PassageIndex):
         if at < len(self.texts) and _AGREES.match(self.texts[at]):
             at += 1
         return any(
-            one.verb in ("Edited", "Wrote") and not one.is_failed
+            one.verb in tool_calls.CHANGING and not one.is_failed
             for one in find_actions(self)[at : at + 1]
         )
 
@@ -354,7 +355,7 @@ def made_commit(action: Action, subject: str) -> bool:
 def _action_of_text(at: int, text: str) -> Action:
     call = text.partition("\n")[0]
     name, colon, _ = call.partition(":")
-    verb = tool_actions.tool_verb(name.strip()) if colon else ""
+    verb = tool_calls.tool_verb(name.strip()) if colon else ""
     error = tool_actions.error_line(text) if verb == "Ran" else ""
     bare = _NO_ERRORS.sub("", error)
     is_failed = tool_actions.mentions_error(bare)
@@ -367,7 +368,7 @@ def _action_of_event(at: int, event: Event) -> Action:
     call = text.partition("\n")[0]
     is_call = event.event_type is EventType.TOOL_RESULT
     name = event.metadata.get("tool_name") or call.partition(":")[0].strip()
-    verb = tool_actions.tool_verb(name) if is_call else ""
+    verb = tool_calls.tool_verb(name) if is_call else ""
     is_failed = is_call and event.is_failed
     if verb == "Ran" and _HIDES_FAILURE.search(call):
         is_failed = is_failed or tool_actions.mentions_error(
@@ -409,7 +410,7 @@ _KIND_OF_VERB = {
 """Verbs that claim an action only before the name of a file or a command."""
 
 _PROVING_VERBS = {
-    "edited": {"Edited", "Wrote"},
+    "edited": set(tool_calls.CHANGING),
     "wrote": {"Wrote"},
     "ran": {"Ran"},
     "read": {"Read", "Ran", "Searched for"},

@@ -6,7 +6,6 @@ transcript view, in the margin. Stored text is ``Content`` throughout, so that n
 in it is read as markup.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content, Span
 
-from memtui.model import calendar
+from memtui.model import calendar, tool_calls
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.text import date_format
 from memtui.tui import format
@@ -362,14 +361,10 @@ def _highlight(code: str, language: str) -> Content:
 
 # Edits
 
-PATCH = "*** Begin Patch"
 MAX_COMPARED = 250_000  # The most pairs of old and new lines that are compared.
 
 DIFF_STYLES = {"+ ": "$success", "− ": "$error", "  ": "$context"}
 """The styles of the lines of a diff, by their signs."""
-
-Edit = tuple[list[str], list[str]]
-"""The lines before and after an edit."""
 
 
 def render_diff(event: Event) -> Content | None:
@@ -389,45 +384,15 @@ def count_changes(event: Event) -> str:
     return f"+{added} −{removed}" if added or removed else ""
 
 
-def _edits(event: Event) -> list[Edit]:
-    given = event.metadata.get("tool_input", "")
-    if not any(sign in given for sign in ('"old_string"', PATCH, '"content"')):
-        return []
-    try:
-        values = json.loads(given)
-    except (ValueError, RecursionError):
-        return []
-    if PATCH in given:
-        return _patch_edits(values)
-    if not isinstance(values, dict):
-        return []
-    if event.metadata.get("tool_name") == "Write":
-        values = {"old_string": "", "new_string": values.get("content")}
-    several = values.get("edits")
-    edits = [_edit(one) for one in several] if isinstance(several, list) else []
-    return [edit for edit in (*edits, _edit(values)) if edit is not None]
-
-
-def _edit(values: Any) -> Edit | None:
-    if not isinstance(values, dict):
-        return None
-    old, new = values.get("old_string"), values.get("new_string")
-    if not isinstance(old, str) or not isinstance(new, str):
-        return None
-    return old.split("\n") if old else [], new.split("\n") if new else []
-
-
-def _patch_edits(values: Any) -> list[Edit]:
-    """Return the lines of a patch, wherever in the input it is."""
-    candidates = [values] if isinstance(values, str) else []
-    if isinstance(values, dict):
-        for value in values.values():
-            candidates += value if isinstance(value, list) else [value]
-    texts = [text for text in candidates if isinstance(text, str) and PATCH in text]
-    lines = [line for text in texts for line in text.split("\n")]
-    old = [line[1:] for line in lines if line.startswith("-")]
-    new = [line[1:] for line in lines if line.startswith("+")]
-    return [(old, new)] if old or new else []
+def _edits(event: Event) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the lines before and after each edit."""
+    for edit in tool_calls.parse_edits(
+        event.metadata.get("tool_name", ""), event.metadata.get("tool_input", "")
+    ):
+        yield (
+            edit.old.split("\n") if edit.old else [],
+            edit.new.split("\n") if edit.new else [],
+        )
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
