@@ -16,7 +16,7 @@ from memtui.model.nodes import BULLET_COUNTS
 from memtui.model.sessions import WorkState
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize import tool_actions
-from memtui.summarize.left_open import find_left_open
+from memtui.summarize.left_open import find_left_open, find_open_items
 from memtui.summarize.session_work import CONTINUED, MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import (
@@ -246,7 +246,7 @@ _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 _NO_STATEMENT = re.compile(
     r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
-    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:",
+    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: ",
     re.IGNORECASE,
 )
 """How a thought, a condition, a note on a line of code or a heading begins."""
@@ -358,9 +358,10 @@ def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
 def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
     """Yield sentences with a score of how well they say what came of the work."""
     is_first = True
-    for place, one in enumerate(sentences):
+    listed = find_open_items(sentences)
+    for place, (one, is_left) in enumerate(zip(sentences, listed, strict=True)):
         words = analyzer.count_content_words(one.text)
-        if words < titles.MIN_CONTENT_WORDS or not _can_be_result(one):
+        if words < titles.MIN_CONTENT_WORDS or is_left or not _can_be_result(one):
             continue
         is_aside = cues.is_routine(one.text) or any(
             cue.search(one.text) for cue in (_ASIDE, _CAUSE)
@@ -370,11 +371,19 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
             score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
         score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        score -= 0.5 * (one.is_heading and not _STATES_END.search(one.text))
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)
 
+
+_STATES_END = re.compile(
+    r"\b(?:\w{2,}ed|complete|done|works?|working|pass(?:es)?|ready|success\w*"
+    r"|is|are|was|were|now|fertig|behoben|готово|исправлен\w*)\b|完成|修复",
+    re.IGNORECASE,
+)
+"""Matches a heading that reports something: "Migration complete"."""
 
 _SETBACK = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|does(?:n't| not)"

@@ -8,7 +8,7 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import WorkState
 from memtui.summarize import tool_actions
 from memtui.summarize.session_work import file_name
-from memtui.summarize.tool_actions import CardLine
+from memtui.summarize.tool_actions import CardLine, file_changes
 from memtui.summarize.work_events import (
     INTERRUPTED,
     LINE_CHARS,
@@ -23,6 +23,7 @@ from memtui.summarize.work_events import (
     WANTS_PUSH,
     WorkEvents,
     asks,
+    ends_turn,
     find_closing_reports,
     find_failed_push,
     find_interrupted_request,
@@ -33,6 +34,7 @@ from memtui.summarize.work_events import (
 )
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
+    Sentence,
     shorten,
     shorten_to_sentences,
     strip_markup,
@@ -99,6 +101,9 @@ _OPEN_HEADING = re.compile(
     r"|не сделано|осталось|следующие шаги|дальше|prochaines étapes|próximos pasos)\b",
     re.IGNORECASE,
 )
+
+_OPEN_LEAD = re.compile(r"\byou (?:should|(?:still )?need to|must|have to)\W*:$", re.I)
+"""Introduces a list of what the user is to do."""
 
 _PUT_OFF = re.compile(
     r"\b(?:(?:we|i|let's)\b.{0,40}\b(?:tomorrow|next (?:week|time|month|sprint)|later"
@@ -230,17 +235,21 @@ def _latest_on_topics(lines: Iterable[CardLine]) -> list[CardLine]:
 
 
 def _said_to_be_open(work: WorkEvents) -> Iterator[CardLine]:
-    """Yield what the closing messages say remains to be done."""
+    """Yield what the closing messages say remains to be done, lists of it first."""
+    changes = [one for one in work.calls if file_changes(work.events[one])]
+    mentioned: list[CardLine] = []
     for at in sorted(find_closing_reports(work)):
         if _is_worked_on_after(work, at):
             continue
-        is_open_section = False
-        for one in work.sentences[at]:
-            if one.is_heading or (one.text.endswith(":") and len(one.text) < 60):
-                is_open_section = _OPEN_HEADING.search(one.text) is not None
-                continue
+        if not ends_turn(work, at) and any(one > at for one in changes):
+            continue
+        sentences = work.sentences[at]
+        for one, is_listed in zip(sentences, find_open_items(sentences), strict=True):
             if (
-                cues.is_offer(one.text)
+                one.is_heading
+                or (is_listed and one.is_nested)
+                or (_leads_in(one) and not is_listed)
+                or cues.is_offer(one.text)
                 or asks(one.text)
                 or UNRELATED.search(one.text)
                 or _CONDITION.match(one.text)
@@ -250,12 +259,30 @@ def _said_to_be_open(work: WorkEvents) -> Iterator[CardLine]:
                 or cues.is_announcement(one.text)
             ):
                 continue
-            is_open = _LEFT.search(one.text) or PROBLEMS.search(one.text)
-            is_open_item = is_open_section and one.is_item
-            if is_open or (is_open_item and not RESULT.match(one.text)):
-                line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
-                if analyzer.count_content_words(line):
-                    yield CardLine(line, (at,))
+            line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
+            if not analyzer.count_content_words(line):
+                continue
+            if is_listed and not RESULT.match(one.text):
+                yield CardLine(line, (at,))
+            elif _LEFT.search(one.text) or PROBLEMS.search(one.text):
+                mentioned.append(CardLine(line, (at,)))
+    yield from mentioned
+
+
+def find_open_items(sentences: Sequence[Sentence]) -> Iterator[bool]:
+    """Tell for each sentence of a message whether it is listed as open work."""
+    is_open_section = False
+    for one in sentences:
+        is_listed = is_open_section and one.is_item
+        if one.is_heading or (_leads_in(one) and not is_listed):
+            opens = _OPEN_HEADING.search(one.text) or _OPEN_LEAD.search(one.text)
+            is_open_section = opens is not None
+        yield is_listed
+
+
+def _leads_in(one: Sentence) -> bool:
+    is_short = len(one.text) < 60 or _OPEN_LEAD.search(one.text) is not None
+    return one.text.endswith(":") and is_short
 
 
 def _is_worked_on_after(work: WorkEvents, reply: int) -> bool:

@@ -8,7 +8,7 @@ is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
-    r"|(?:i|we)(?:(?:'|’)?ll\s|\s+will\s)|the\s+goal\s+is\s+to\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
+    r"|(?:to\s\w+\s[^.;:]{0,300},\s)?(?:i|we)(?:(?:'|’)?ll\s|\s+will\s)|the\s+goal\s+is\s+to\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
     r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have(?!\s+(?:not|never|\w{2,}ed)\b)|understand)\b"
     r"|now\s+i\s|now\s+(?!it\b|all\b"
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
@@ -35,7 +35,7 @@ is_pleasantry = re.compile(
     r"|found\s+(?:it|(?:the\s+)?(?:key\s+)?(?:info\w*|issue|problem|bug|cause))\W?$"
     r"|todos\s+have|if\s+you\s+need\s+specific\s+details|i\s+hope"
     r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
-    r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",
+    r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed|confirm))",
     re.IGNORECASE,
 ).match
 """Matches polite phrases without content: "You're absolutely right!"."""

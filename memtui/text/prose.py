@@ -6,7 +6,7 @@ list items and paragraphs give sentences that can be shown as they are.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtui.text import analyzer
 
@@ -22,6 +22,8 @@ class Sentence:
     is_heading: bool = False
     is_item: bool = False
     """True if it starts a list item."""
+    is_nested: bool = False
+    """True if it starts an item of a list within a list."""
 
 
 _INJECTED_TAGS = (
@@ -128,7 +130,7 @@ def message_sentences(text: str) -> list[Sentence]:
     if "```" in read or "~~~" in read:
         read = _FENCE.sub("", read)
     return [
-        Sentence(part, block.is_heading, block.is_item and not place)
+        replace(block, text=part, is_item=block.is_item and not place)
         for block in _blocks(read)
         for place, part in enumerate(split_paragraph(block.text))
     ]
@@ -201,7 +203,7 @@ def strip_markup(line: str) -> str:
 def _blocks(text: str) -> Iterator[Sentence]:
     """Yield headings, list items and paragraphs; wrapped lines are joined."""
     run = ""
-    run_is_item = False
+    run_is_item = run_is_nested = False
     for line in text.split("\n"):
         heading = _HEADING.match(line)
         entry = None if heading else _ITEM.match(line)
@@ -216,7 +218,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
             run = f"{run} {bare}"
             continue
         if run:
-            yield Sentence(run, is_item=run_is_item)
+            yield Sentence(run, is_item=run_is_item, is_nested=run_is_nested)
             run = ""
         if not bare or _is_noise(line):
             continue
@@ -224,8 +226,9 @@ def _blocks(text: str) -> Iterator[Sentence]:
             yield Sentence(bare, is_heading=True)
         else:
             run, run_is_item = bare, begins is not None
+            run_is_nested = entry is not None and line.startswith(("  ", "\t"))
     if run:
-        yield Sentence(run, is_item=run_is_item)
+        yield Sentence(run, is_item=run_is_item, is_nested=run_is_nested)
 
 
 def _wraps(run: str, following: str) -> bool:

@@ -1025,3 +1025,74 @@ def test_a_copied_terminal_is_not_what_was_asked_beside_a_request() -> None:
     assert found is not None and found.text == ASK[1]
     found = card(copied, SAY).asked
     assert found is not None and found.text.startswith("shop git")
+
+
+NEXT_STEPS = """All invoices are rounded once now.
+
+### Next Steps
+
+1. **Manual testing** - Compare the printed receipts:
+   - `/receipts/daily` with two currencies
+   - `/receipts/weekly` with refunds
+2. **Pull request** - Open it once the receipts are right:
+"""
+
+
+def test_all_items_of_the_next_steps_are_left_open_but_no_details() -> None:
+    made = card(ASK, EDIT, ("assistant", NEXT_STEPS))
+    assert texts(made.left_open) == [
+        "Manual testing - Compare the printed receipts",
+        "Pull request - Open it once the receipts are right",
+    ]
+    assert made.outcome and made.outcome.text == "All invoices are rounded once now."
+
+
+def test_a_list_of_what_the_user_should_do_is_no_outcome() -> None:
+    closing = (
+        "The ledger rounds once. Before the release you should:\n\n"
+        "- Added receipts: print two of them\n- Fixed amounts: compare them\n"
+    )
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome and made.outcome.text == "The ledger rounds once."
+
+
+def test_a_note_before_a_change_leaves_nothing_open() -> None:
+    note = (
+        "The ledger and the receipts have the same sums. The ledger rounds each line,"
+        " which might not be ideal for invoices that no customer has received yet and"
+        " for refunds that are not yet booked.\n\nThe sums become explicit:"
+    )
+    assert not card(ASK, EDIT, ("assistant", note), EDIT, SAY).left_open
+
+
+def test_a_heading_that_states_nothing_is_no_outcome() -> None:
+    closing = (
+        "## Rounding Report - Ledger\n\n- Total: adds cents\n- Receipt: adds cents"
+    )
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome and "Report" not in made.outcome.text
+
+
+def test_the_commit_that_a_message_names_is_no_outcome() -> None:
+    closing = (
+        "Done. Changes committed.\n\n**Commit:** `1a2b3c4` - Round invoices once\n\n"
+        "- [ledger.py](app/ledger.py) - Enhanced the sums of invoices\n"
+    )
+    made = card(ASK, EDIT, COMMIT, ("assistant", closing))
+    assert made.outcome
+    assert made.outcome.text == "ledger.py - Enhanced the sums of invoices"
+
+
+def test_what_will_be_done_is_no_outcome() -> None:
+    closing = (
+        "To round the totals of the ledger once, I will change `Ledger.total` in two"
+        " places.\n\nThe receipts were rounded before they were added."
+    )
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome
+    assert made.outcome.text == "The receipts were rounded before they were added."
+
+
+def test_a_problem_described_with_instead_of_is_no_decision() -> None:
+    problem = "When I open the ledger instead of the total, I am sent to the receipts."
+    assert not card(ASK, EDIT, SAY, ("user", problem), EDIT, SAY).decisions
