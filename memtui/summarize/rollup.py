@@ -88,7 +88,8 @@ class _Work:
         room = limit - len(self.name) - len(OUTCOME)
         terms = set(analyzer.query_terms(self.outcome)) - stopwords.VAGUE_STEMS
         known = set(analyzer.query_terms(self.name))
-        says_again = len(terms & known) >= MAX_OVERLAP * len(terms)
+        says_again = self.outcome.startswith(self.names[-1].rstrip("…"))
+        says_again = says_again or len(terms & known) >= MAX_OVERLAP * len(terms)
         if not self.outcome or says_again or room < MIN_OUTCOME_CHARS:
             return self.name
         outcome = prose.shorten_to_sentences(self.outcome, room)

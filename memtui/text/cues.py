@@ -195,6 +195,7 @@ is_role = re.compile(
     r"|(?:please )?think step by step\b(?: and be (?:concise|brief|terse))?\W*$"
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?:,? and think out loud)?\W*$"
     r"|(?:please )?be (?:concise|brief|terse)\W*$"
+    r"|(?:but )?first,? (?:please )?(?:read|check|look|review|go through) "
     r"|you (?:write|give) (?:\w+ ){0,2}(?:answers|replies|responses)\b"
     r"|(?:bitte )?antworte(?:n sie)? (?:bitte |immer |stets |nur )*(?:auf|kurz|knapp)\b"
     r"|(?:всегда )?отвечай(?:те)? (?:всегда |только )?(?:на|по|кратко)\b"
@@ -203,7 +204,8 @@ is_role = re.compile(
     r"|(?:请)?(?:你是|扮演|假设你是)(?:一[个名位])?)[^,，:：]*$",
     re.IGNORECASE,
 ).match
-"""Matches a sentence that only gives the agent a role."""
+"""Matches a sentence that only tells the agent how to work: its role, its style, or
+what to read first."""
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
@@ -288,7 +290,8 @@ def _words(text: str) -> set[str]:
 
 
 is_agent_error = re.compile(
-    r"(?:API Error|Error: \d{3}\b|litellm\.|\w+Exception - litellm"
+    r"(?:(?:Failed to authenticate\. )?API Error|Error: \d{3}\b|litellm\."
+    r"|\w+Exception - litellm"
     r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
     r"|retrying in \d|(?:claude |codex )?(?:ai )?usage limit|you(?:'ve| have) (?:hit"
     r"|reached) your (?:usage|rate) limit|credit balance is too low|prompt is too long"

@@ -167,6 +167,9 @@ _REFERENCE = re.compile(
     r"\b(?:it|them|these|those)\b|\b(?:this|that)(?: \w+)?\W*$", re.IGNORECASE
 )
 
+_CORRECTION = re.compile(r"(?:not|no|don['’]?t|do not)\b", re.IGNORECASE)
+"""Begins a correction of the request before."""
+
 _NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=\D)")
 _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
@@ -429,6 +432,8 @@ def _title_score(title: str) -> float:
         return UNSURE
     if _PREFACE.match(title):
         return LIKELY
+    if _CORRECTION.match(title) and _REFERENCE.search(title):
+        return UNSURE
     if cues.starts_with_reference(title):
         return LIKELY if count >= MANY_CONTENT_WORDS else UNSURE
     few = MANY_CONTENT_WORDS if title.endswith("?") else MIN_CONTENT_WORDS + 1

@@ -1096,3 +1096,10 @@ def test_what_will_be_done_is_no_outcome() -> None:
 def test_a_problem_described_with_instead_of_is_no_decision() -> None:
     problem = "When I open the ledger instead of the total, I am sent to the receipts."
     assert not card(ASK, EDIT, SAY, ("user", problem), EDIT, SAY).decisions
+
+
+def test_pending_as_a_name_leaves_nothing_open() -> None:
+    closing = "Added a timer in `page.tsx` that silently refreshes pending actions."
+    assert not card(ASK, EDIT, ("assistant", closing)).left_open
+    closing = "The ledger rounds once. The review of the receipts is still pending."
+    assert len(card(ASK, EDIT, ("assistant", closing)).left_open) == 1

@@ -487,3 +487,10 @@ def test_small_work_is_left_out_beside_large_work_on_the_project() -> None:
         "shop: Round invoices (done)",
         "tide: Read one gzip file",
     ]
+
+
+def test_work_named_by_its_outcome_does_not_repeat_it() -> None:
+    name = "The hydration error came from the key of the counter"
+    outcome = f"{name}; it now uses a stable id, so both sides render the same markup."
+    (line,) = texts(TocLevel.DAY, segment(0, name, outcome))
+    assert line == f"{name} (done)"

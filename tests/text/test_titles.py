@@ -236,6 +236,17 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "Remove all absolute positioning and replace it with flex positioning",
             id="a long sentence with repeated words",
         ),
+        pytest.param(
+            "Yes, go ahead. First read the permissions in settings.json",
+            "",
+            id="what to read first",
+        ),
+        pytest.param(
+            "so not remove them completely, just comment out the mill hooks in"
+            " settings.json",
+            "",
+            id="a correction",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
