@@ -257,6 +257,8 @@ _GUESS = re.compile(
     re.IGNORECASE,
 )
 
+_DONE = re.compile(r"^done\W+(?=\w)", re.IGNORECASE)
+
 _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
 
 
@@ -307,7 +309,7 @@ def _outcome(
     ]
     score, place, text = max(found, default=(-1.0, 0, ""))
     if text and (score >= MIN_OUTCOME_SCORE or not commits):
-        line = _LINE_NUMBERS.sub("", text)
+        line = _DONE.sub("", _LINE_NUMBERS.sub("", text)).rstrip(":：")
         return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
     if commits:
         return commits[-1]
@@ -373,10 +375,16 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.5 * (one.is_heading and not _STATES_END.search(one.text))
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
+        score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)
 
+
+_FIELD = re.compile(
+    r"[\w /-]{3,30}: (?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
+)
+"""Matches an item that only names a value: "Reporting period: 2 to 4 June"."""
 
 _STATES_END = re.compile(
     r"\b(?:\w{2,}ed|complete|done|works?|working|pass(?:es)?|ready|success\w*"

@@ -131,7 +131,9 @@ def find_interrupted_request(work: WorkEvents) -> int:
 
 def _leads_in(text: str) -> bool:
     """Return whether a sentence only introduces what follows it."""
-    return text.endswith((":", "："))
+    words = analyzer.count_content_words(text)
+    is_result = RESULT.match(text) and words >= titles.MANY_CONTENT_WORDS
+    return text.endswith((":", "：")) and not is_result
 
 
 def request_line(work: WorkEvents, at: int) -> str:
@@ -152,9 +154,11 @@ _STEP = re.compile(r"\b(?:so|and|before) i(?:'|’)(?:m|ll) (?:now )?\w", re.IGN
 """A sentence about the next step of the work: "main is behind, so I'll rebase"."""
 
 RESULT = re.compile(
-    r"\W*(?:the (?:fix|change|solution)\b|now\b"
+    r"\W*(?:done\W+)?(?:the (?:fix|change|solution)\b|now\b"
     r"|(?:i(?:'ve| have)? )?(?:successfully )?(?:fixed|added|removed|replaced|created"
-    r"|updated|implemented|renamed|moved|extracted|wrote|found)\b)",
+    r"|updated|implemented|renamed|moved|extracted|wrote|found|built|changed|converted"
+    r"|deleted|disabled|enabled|enhanced|improved|merged|migrated|redesigned|refactored"
+    r"|reverted|rewrote|simplified|switched)\b)",
     re.IGNORECASE,
 )
 

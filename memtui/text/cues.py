@@ -195,6 +195,7 @@ is_role = re.compile(
     r"|(?:please )?think step by step\b(?: and be (?:concise|brief|terse))?\W*$"
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?:,? and think out loud)?\W*$"
     r"|(?:please )?be (?:concise|brief|terse)\W*$"
+    r"|(?:please )?(?:ignore|skip) \S+\W*$"
     r"|(?:but )?first,? (?:please )?(?:read|check|look|review|go through) "
     r"|you (?:write|give) (?:\w+ ){0,2}(?:answers|replies|responses)\b"
     r"|(?:bitte )?antworte(?:n sie)? (?:bitte |immer |stets |nur )*(?:auf|kurz|knapp)\b"

@@ -1103,3 +1103,16 @@ def test_pending_as_a_name_leaves_nothing_open() -> None:
     assert not card(ASK, EDIT, ("assistant", closing)).left_open
     closing = "The ledger rounds once. The review of the receipts is still pending."
     assert len(card(ASK, EDIT, ("assistant", closing)).left_open) == 1
+
+
+def test_an_outcome_may_introduce_a_list() -> None:
+    closing = (
+        "Done — converted the header of the ledger to a list, so each item is a"
+        " line:\n\n"
+        "- **Application:** Ledger of the shop\n- **Period:** 2 to 4 June\n"
+    )
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome
+    assert made.outcome.text == (
+        "converted the header of the ledger to a list, so each item is a line"
+    )

@@ -247,6 +247,11 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "",
             id="a correction",
         ),
+        pytest.param(
+            "Ignore `logs/mill.log`\n\nBuild a cost report of the mill as an HTML page",
+            "Build a cost report of the mill as an HTML page",
+            id="what to ignore",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
