@@ -1,4 +1,7 @@
-"""What calls of tools do, by the names and inputs that different agents give them."""
+"""Classify tool calls by their names, and read file edits from their inputs.
+
+Each agent has its own names for tools and for the fields of their inputs.
+"""
 
 import json
 import re

@@ -178,6 +178,7 @@ _REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
 _LEADS_TO = re.compile(
     r" (?:where|so that|that|which)(?:(?: (?:the )?\w+)? (?:can|should|must|will))?\W*$"
     r"| (?:with|using|by|like) (?:the following(?: \w+)?|this)\W*$"
+    r"| (?:for|that says|saying|as follows|and (?:provide|include|do))\W*$"
 )
 """The end of a sentence before a list."""
 
@@ -206,7 +207,7 @@ _AGENT_COMMAND = re.compile(r"\s*/([\w:-]+)(?=\s|$)")
 _BARE_COMMAND = re.compile(r"\s*/[\w:-]+(?:\s+\S*[./]\S*)*\s*")
 _TICKET = re.compile(
     r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b"
-    r"|(?<!\w)(?<!image )#(\d{1,6})\b",
+    r"|(?<!\w)(?<!image )#(\d{1,6})\b(?!-)",
     re.IGNORECASE,
 )
 _CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]*[{(\[][ \t]*$", re.MULTILINE)

@@ -252,6 +252,16 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "Build a cost report of the mill as an HTML page",
             id="what to ignore",
         ),
+        pytest.param(
+            "Please show me the current Git diff for:\n- mill/wheel.ts\n- mill/sack.ts",
+            "Show me the current Git diff",
+            id="a word that leads to a list",
+        ),
+        pytest.param(
+            "# The design of the old mill, version 2\n\n1. [Overview](#1-overview)",
+            "The design of the old mill, version 2",
+            id="an anchor is no ticket",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
