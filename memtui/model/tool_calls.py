@@ -96,12 +96,13 @@ def _first_text(fields: Mapping[str, object], names: Iterable[str]) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield all strings in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
+    """Yield all strings in a JSON value, however deep it is nested."""
+    pending = [value]
+    for one in pending:  # The list grows while it is read.
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict | list):
+            pending += one.values() if isinstance(one, dict) else one
 
 
 def _patched_files(patch: str) -> Iterator[FileEdit]:

@@ -210,7 +210,7 @@ _TICKET = re.compile(
     r"|(?<!\w)(?<!image )#(\d{1,6})\b(?!-)",
     re.IGNORECASE,
 )
-_CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]*[{(\[][ \t]*$", re.MULTILINE)
+_CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]{0,200}[{(\[][ \t]*$", re.M)
 """The first line of code that follows a request in the same line."""
 
 _ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(.+)")

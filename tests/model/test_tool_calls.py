@@ -133,3 +133,9 @@ def test_a_patch_is_read_from_damaged_json() -> None:
 
 def test_an_edit_in_damaged_json_is_unknown() -> None:
     assert parse_edits("Edit", '{"file_path": "a.p') == []
+
+
+def test_a_deeply_nested_patch_is_read() -> None:
+    nested = "[" * 900 + json.dumps(PATCH) + "]" * 900
+    edits = parse_edits("apply_patch", nested)
+    assert [edit.path for edit in edits] == ["a.py", "b.py"]

@@ -336,3 +336,9 @@ def test_a_recap_gives_the_title_of_a_request_that_it_quotes(
 def test_a_short_russian_request_gives_the_title() -> None:
     assert titles.request_title("Какую очередь взять?") == "Какую очередь взять?"
     assert titles.request_title("Продолжай, пожалуйста") == ""
+
+
+def test_code_in_a_request_is_searched_for_near_its_colon_alone() -> None:
+    far = "Repair this wheel of the old mill: " + "x" * 300 + " {"
+    assert titles._CODE_BEGINS.search(far) is None
+    assert titles._CODE_BEGINS.search("Repair this wheel: const wheel = {")
