@@ -613,6 +613,27 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert isinstance(rows.children[0].data, TocEntry)
 
 
+async def test_the_newest_days_are_expanded_also_where_the_first_read_is_slow(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, read = threading.Event(), branches.read_branches
+
+    def slow(*args: Any, **others: Any) -> branches.LoadedBranches:
+        go_on.wait()
+        return read(*args, **others)
+
+    monkeypatch.setattr(branches, "read_branches", slow)
+    async with app.run_test(size=SIZE) as pilot:
+        while not (found := pilot.app.screen.query(TocTree)):
+            await pilot.pause()
+        while not (rows := found.first().root.children):
+            await pilot.pause()
+        assert rows[0].data == workers.LOADING
+        go_on.set()
+        await settle(pilot)
+        assert "toc:day:2023-12-11" in labels(pilot)
+
+
 async def test_what_could_not_be_read_is_there_once_it_can_be(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -267,7 +267,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
                 self.zone,
                 frozenset(self._reading),
                 lines if finds_near else 0,
-                is_first=not self.root.children,
+                is_first=not self._rows,
             )
             self.load(read, partial(self._show, self.scope), LOAD_GROUP)
 
@@ -295,7 +295,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         self._reading = set()
         if scope == self.scope:
             cursor, entered = self.cursor_node, None
-            is_first = not self.root.children
+            is_first = not self._rows
             height = cursor.line - self.scroll_offset.y if cursor is not None else 0
             if is_first:
                 self._follows_newest = True
