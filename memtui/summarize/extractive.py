@@ -57,6 +57,9 @@ LATE_SHARE = 0.6
 MIN_OUTCOME_SCORE = 0.0
 """A sentence with a lower score is no better outcome than the subject of a commit."""
 
+ANSWER_SCORE, MIN_ANSWER_SCORE = 0.5, -0.3
+"""The score of the first sentence of an answer, if that of its wording is higher."""
+
 CAUSE_SCORE = 0.75
 """Added to the score of a sentence about the cause where it is not the outcome."""
 
@@ -98,7 +101,10 @@ def make_card(
     outcome = None
     if state.text == WorkState.ABANDONED:
         outcome = _undoing(work, state.refs[0])
-    outcome = outcome or _outcome(work, commits, [line.text for line in left_open])
+    if outcome is None:
+        is_answer = state.text == WorkState.ANSWERED
+        known = [line.text for line in left_open]
+        outcome = _outcome(work, commits, known, is_answer=is_answer)
     return Card(
         title=agent_title
         or _title(work, commits, is_continued=bool(earlier_prompts))
@@ -208,8 +214,9 @@ _ASIDE = re.compile(
     r"|still running|was committed"
     r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
     r"|(?:on|at) lines? ~?\d)"
-    r"|^(?:commit )?(?:committed|pushed)\b"
-    r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b",
+    r"|^(?:commit )?(?:committed|pushed)\b|^已(?:经)?(?:提交|推送|完成)"
+    r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b"
+    r"[^.,]{0,30}$",
     re.IGNORECASE,
 )
 """A sentence about something else than the result, or one that fits any work."""
@@ -241,12 +248,15 @@ _TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNOR
 _QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
 """Words that quote a file or the user."""
 
+_TICKED = re.compile(r"`[^`]+`")
+
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _NO_STATEMENT = re.compile(
     r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
-    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: ",
+    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
+    r"|(?:before|previously): ",
     re.IGNORECASE,
 )
 """How a thought, a condition, a note on a line of code or a heading begins."""
@@ -284,12 +294,16 @@ def _is_working_note(work: WorkEvents, at: int, text: str) -> bool:
 
 
 def _is_single_word(text: str) -> bool:
-    """Return whether a text is a path or another single word."""
-    return text.isascii() and " " not in text
+    """Return whether a text is a path, a command or another single word."""
+    return (text.isascii() and " " not in text) or _TICKED.fullmatch(text) is not None
 
 
 def _outcome(
-    work: WorkEvents, commits: Sequence[CardLine], left_open: Sequence[str]
+    work: WorkEvents,
+    commits: Sequence[CardLine],
+    left_open: Sequence[str],
+    *,
+    is_answer: bool,
 ) -> CardLine | None:
     """Quote the best sentence about the result from the last reports.
 
@@ -297,11 +311,12 @@ def _outcome(
         work: The events.
         commits: The commits made.
         left_open: Sentences about what remains to be done.
+        is_answer: Whether the work only answers a question.
     """
     found = [
         (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
         for age, at in enumerate(_main_reports(work))
-        for text, score in _results(work.sentences[at])
+        for text, score in _results(work.sentences[at], is_answer=is_answer)
         if not (age and _is_setback(text))
         and not _DECIDED.match(text)
         and not (work.has_failing_run and _ALL_PASS.search(text))
@@ -357,13 +372,22 @@ def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
         yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
 
 
-def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
-    """Yield sentences with a score of how well they say what came of the work."""
+def _results(
+    sentences: Sequence[Sentence], *, is_answer: bool = False
+) -> Iterator[tuple[str, float]]:
+    """Yield sentences with a score of how well they say what came of the work.
+
+    An answer begins with what was asked; details follow.
+    """
     is_first = True
     listed = find_open_items(sentences)
     for place, (one, is_left) in enumerate(zip(sentences, listed, strict=True)):
         words = analyzer.count_content_words(one.text)
         if words < titles.MIN_CONTENT_WORDS or is_left or not _can_be_result(one):
+            continue
+        if is_answer and is_first and _begins_answer(one):
+            is_first = False
+            yield one.text, ANSWER_SCORE
             continue
         is_aside = cues.is_routine(one.text) or any(
             cue.search(one.text) for cue in (_ASIDE, _CAUSE)
@@ -379,6 +403,13 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)
+
+
+def _begins_answer(one: Sentence) -> bool:
+    """Return whether a sentence is no list, title, quotation or polite phrase."""
+    if one.is_item or (one.is_heading and not _STATES_END.search(one.text)):
+        return False
+    return cues.wording_score(one.text) > MIN_ANSWER_SCORE and one.text[0] not in '"“«'
 
 
 _FIELD = re.compile(
@@ -481,7 +512,7 @@ _LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.I
 
 _DECISION = re.compile(
     r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|^decision:"
-    r"|决定|选择",
+    r"|(?<!再)决定|选择",
     re.IGNORECASE,
 )
 """A sentence with one of these is a decision even without its reason."""

@@ -436,8 +436,7 @@ def _breaks_off(work: WorkEvents) -> bool:
     """Return whether the agent was still at work, or asked something, at the end."""
     event = work.events[work.last]
     if work.last in work.calls:
-        is_end = tool_actions.commit_subjects(event) or tool_actions.was_pushed(event)
-        return not is_end
+        return not _ends_work(event)
     sentences = work.sentences.get(work.last, [])
     if work.last not in work.replies or not sentences:
         return False
@@ -446,10 +445,16 @@ def _breaks_off(work: WorkEvents) -> bool:
         return True
     if not asks(ending):
         return False
+    last_call = work.events[work.calls[-1]] if work.calls else None
     if _BLOCKED.search(event.text):
-        return True
-    has_failed = bool(work.calls) and work.events[work.calls[-1]].is_failed
+        return last_call is None or not _ends_work(last_call)
+    has_failed = last_call is not None and last_call.is_failed
     return has_failed and not POLITE_QUESTION.search(ending)
+
+
+def _ends_work(call: Event) -> bool:
+    """Return whether a call committed or pushed something."""
+    return bool(tool_actions.commit_subjects(call)) or tool_actions.was_pushed(call)
 
 
 def _reports_problems(work: WorkEvents, closing: int, *, is_pushed: bool) -> bool:
@@ -472,6 +477,6 @@ NOTHING_LEFT = re.compile(
 POLITE_QUESTION = re.compile(
     r"\b(?:anything else|help (?:you )?with|would you like|want me to"
     r"|does (?:this|that) (?:help|look|work)|souhaitez-vous|voulez-vous|soll ich"
-    r"|möchte(?:st du|n sie)|quieres que|te gustaría|хотите|хочешь)\b|需要我",
+    r"|möchte(?:st du|n sie)|quieres que|te gustaría|хотите|хочешь)\b|需要我|要不要我",
     re.IGNORECASE,
 )

@@ -43,7 +43,8 @@ is_pleasantry = re.compile(
 is_offer = re.compile(
     r"\b(?:would you like|want me to|shall i|should i|do you want|let me know|feel free"
     r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b"
-    r"|если хотите|дайте знать|хотите,? чтобы|如果你(?:需要|愿意|想)|需要我|请告诉我",
+    r"|если хотите|дайте знать|хотите,? чтобы|如果你(?:需要|愿意|想)|需要我|请告诉我"
+    r"|要不要我|是否需要我|(?:如果)?需要的话",
     re.IGNORECASE,
 ).search
 """Matches a sentence that offers further work."""
@@ -239,6 +240,9 @@ _MAY_BE_ROUTINE = re.compile(
 """Every routine sentence contains one of these; a faster test than ``_ROUTINE``."""
 
 
+_CLAUSE = re.compile(r", (?:and|so) |; | [—–] ")
+
+
 def is_log_line(sentence: str) -> bool:
     if _LOG_BEGINS.match(sentence) or any(
         one.search(sentence) for one in _LOG_CONTAINS
@@ -304,8 +308,11 @@ is_agent_error = re.compile(
 
 def is_routine(sentence: str) -> bool:
     """Return whether a sentence states what is true of all work: that the tests
-    pass."""
-    return bool(_MAY_BE_ROUTINE.search(sentence.lower()) and _ROUTINE.search(sentence))
+    pass. It may begin with something else."""
+    if not (_MAY_BE_ROUTINE.search(sentence.lower()) and _ROUTINE.search(sentence)):
+        return False
+    first = _CLAUSE.split(sentence, maxsplit=1)[0]
+    return first.count(" ") < 3 or _ROUTINE.search(first) is not None
 
 
 def wording_score(sentence: str) -> float:

@@ -9,38 +9,41 @@ from memtui.text.stopwords import word_set
 
 BASE_VERBS = word_set(
     """
-    access adapt add adjust adopt align allow analyse analyze annotate apply archive
-    ask assert assign attach audit automate avoid back bring build bump cache
-    calculate call cancel change check choose clarify clean clear clone close
+    access adapt add adjust adopt align allow analyse analyze annotate apply
+    archive ask assert assign attach audit automate avoid back bring build bump
+    cache calculate call cancel change check choose clarify clean clear clone close
     collect combine commit compare compile complete compute configure connect
     consider containerize continue convert copy correct cover create cut debug
     decide define delete deploy deprecate describe design detect determine develop
-    diagnose disable display dockerize document downgrade download draft draw drop
-    dump edit eliminate embed emit employ enable encode enforce enhance ensure
-    evaluate examine exclude execute expand explain explore export expose extend
-    extract fetch figure fill filter find finish fix focus follow force format
-    generate get give go group guard handle harden help hide highlight identify
-    ignore implement import improve include incorporate increase initialise
-    initialize inject inline insert inspect install integrate introduce investigate
-    join keep label launch limit link lint list load log look lower make map mark
-    measure merge migrate minify mock modernise modernize modify move name normalize
-    open optimise optimize order organise organize output override package
-    parameterize parse pass patch pin plan point polish populate port prepare
-    present prevent print process produce profile propagate propose provide publish
-    pull push put query raise read rearrange rebase rebuild reconcile record
-    recreate redesign redirect redo reduce refactor reformat refresh register
-    reimplement reinstall release reload relocate remove rename render reorder
-    reorganise reorganize repair repeat rephrase replace report reposition reproduce
-    require research reset resize resolve restart restore restructure rethink retry
-    return reuse revert review revise rewire rework rewrite roll rotate run sanitize
-    save scaffold scale scan scrape search select send separate serve set share
-    shorten show simplify skip solve sort spawn speed split squash stabilise
-    stabilize standardise standardize start stop store stream strip style substitute
-    suggest summarise summarize support suppress swap switch sync tag take teach
-    tell test think throttle tidy toggle trace track transform translate trigger
-    trim try tune turn tweak understand undo unify uninstall unpack update upgrade
-    upload use utilize validate verify view visualise visualize walk warn watch wire
-    work wrap write
+    diagnose dig disable discuss display dockerize document downgrade download
+    draft draw drop dump edit eliminate embed emit employ enable encode enforce
+    enhance enrich ensure estimate evaluate examine exclude execute expand explain
+    explore export expose extend extract fetch figure fill filter find finish fix
+    flatten focus follow force format generate get give go grab group guard handle
+    harden help hide highlight identify ignore implement import improve include
+    incorporate increase infer initialise initialize inject inline insert inspect
+    install integrate introduce investigate iterate join keep label launch lay
+    learn leave limit link lint list load log look lower make map mark measure
+    mention merge migrate minify mock modernise modernize modify move name
+    normalize notify open optimise optimize order organise organize outline output
+    override package parameterize parse pass patch pin plan point polish populate
+    port prepare present prevent print prioritise prioritize process produce
+    profile proofread propagate propose provide prune publish pull push put query
+    raise read rearrange rebase rebrand rebuild recalculate recommend reconcile
+    reconsider record recreate redeploy redesign redirect redo reduce refactor
+    refine reformat refresh regenerate register reimplement reinstall release
+    reload relocate remove rename render reorder reorganise reorganize repair
+    repeat rephrase replace report reposition reproduce require rerun research
+    reset resize resolve restart restore restructure rethink retry return reuse
+    revert review revise rewire rework rewrite roll rotate run sanitize save
+    scaffold scale scan scrape search select send separate serve set share shorten
+    show shrink simplify skip solve sort spawn speed split squash stabilise
+    stabilize standardise standardize start stop store stream strip style
+    substitute suggest summarise summarize support suppress swap switch sync tag
+    take teach tell test think throttle tidy tighten toggle trace track transform
+    translate trigger trim truncate try tune turn tweak unblock understand undo
+    unify uninstall unpack unzip update upgrade upload use utilize validate verify
+    view visualise visualize walk warn watch wire work wrap write
     """
 )
 

@@ -39,6 +39,8 @@ _FENCE = re.compile(
 )
 
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>")
+_CLOSING_TAGS = re.compile(r"\s*(?:</[A-Za-z][\w.:-]*>\s*)+(?=\S)")
+"""The end of pasted markup, before words of the user in the same line."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _STRONG = re.compile(r"\*\*|~~")
 _EMPHASIS = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
@@ -205,6 +207,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
     run = ""
     run_is_item = run_is_nested = False
     for line in text.split("\n"):
+        line = _CLOSING_TAGS.sub("", line)
         heading = _HEADING.match(line)
         entry = None if heading else _ITEM.match(line)
         bare = strip_markup(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
@@ -32,6 +33,9 @@ MAX_SENTENCES = 9
 MANY_CONTENT_WORDS = 4
 """With this many content words a title is clear despite a reference."""
 
+MANY_WORDS = 8
+"""An order with so many words does not only go on with the work, either."""
+
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
 _INTERJECTION = re.compile(
@@ -49,6 +53,9 @@ _INTERJECTION = re.compile(
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?) but"
+    r"|[^.!?;:\n]{0,60}?\b(?:works?|runs?|is|are) (?:perfectly|fine|well|great|good"
+    r"|nicely)\b[^.!?;:\n]{0,60}?,? but"
+    r"|(?:just )?to be (?:sure|clear|safe)(?=[,;:])"
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
@@ -58,12 +65,15 @@ _INTERJECTION = re.compile(
 """A word that begins a sentence and adds nothing to it."""
 
 _OPENING = re.compile(
-    r"(?:(?:can|could|would|will|do) (?:you|we|u|i)(?: please| now| also| maybe| mind)*"
+    r"(?:(?:can|could|would|will|do) (?:you|we|u|i)(?! think\b)"
+    r"(?: please| now| also| maybe| mind)*"
     r"|(?:kannst|könntest|würdest) du(?: bitte| mal| mir| jetzt| auch| noch)*"
     r"|(?:können|könnten|würden) sie(?: bitte| mir| jetzt| auch| noch)*"
     r"|(?:не )?(?:мог|могла|могли) бы (?:вы|ты)(?: пожалуйста)?"
     r"|(?:не )?(?:можешь|можете)(?: ли)?(?: ты| вы)?(?: пожалуйста)?"
     r"|i(?:'d| would)? (?:like|want|need)(?: (?:yo)?u| us)? (?:to|for you to)"
+    r"(?: be able to)?"
+    r"|it(?:'s| is) time (?:for (?:you|us) )?to"
     r"|(?:i'm|i am|we're|we are) trying to"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
@@ -113,7 +123,7 @@ _WHERE = re.compile(
 )
 
 _POLITE = re.compile(
-    r"[\s,.;]+(?:please|pls|thanks?|thank you|thx|asap|(?<=, )(?:too|as well)"
+    r"[\s,.;]+(?:please|pls|плз|пж|thanks?|thank you|thx|asap|(?<=, )(?:too|as well)"
     r"|(?:(?:can|could) you |please )+(?:fix|stop|solve|change) (?:it|this|that)"
     r"|(?:исправь\w*|почини\w*)?[, ]*пожалуйста)[\s.!?]*$"
     r"|[，。]\s*请?(?:帮我)?(?:修复|解决|处理)(?:一下)?(?:这个|该)?问题?[。！]?$",
@@ -171,6 +181,7 @@ _CORRECTION = re.compile(r"(?:not|no|don['’]?t|do not)\b", re.IGNORECASE)
 """Begins a correction of the request before."""
 
 _NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=\D)")
+_HEADING_MARK = re.compile(r"(?:(?<=: )|(?<=：))#+\s+")
 _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
 _REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
@@ -197,6 +208,15 @@ _PREFACE = re.compile(
 )
 """Describes the state before the request; a later sentence may say what is wanted."""
 
+
+_SITUATION = re.compile(
+    r"(?:i|we)(?:'m|’m| am|'re|’re| are) (?:in|on|at|working (?:on|in)|attempting) "
+    r"|(?:i|we) have (?!to\b)(?!(?:\w+ ){0,3}(?:issue|problem|bug|error|question)s?\b)",
+    re.IGNORECASE,
+)
+"""Describes where the user is or what there is; an order may follow."""
+
+_LETS = re.compile(r"(?:so |then |ok(?:ay)?,? )?let(?:'|’)?s ", re.IGNORECASE)
 
 _PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
@@ -251,6 +271,7 @@ def request_title(text: str) -> str:
     if not found or found.score < LIKELY:
         return ""
     is_long = len(sentences) > SHORT_SENTENCES or sentences[0].text.endswith(":")
+    is_long = is_long or found.title.count(" ") >= MANY_WORDS
     needs_few = is_long and is_order(found.title)
     least = MIN_CONTENT_WORDS if needs_few else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
@@ -370,15 +391,27 @@ def _score_request(title: str) -> RequestTitle:
 def _order_after(
     statement: RequestTitle, parts: Sequence[Sentence]
 ) -> RequestTitle | None:
-    """Return the title of the question "can you …" that follows a short statement."""
+    """Return the title of the order that follows a situation or a short statement.
+
+    After a short statement it begins with "can you" or "let's".
+    """
     count = analyzer.count_content_words(statement.title)
-    if count > MANY_CONTENT_WORDS or is_order(statement.title):
+    is_situation = _SITUATION.match(statement.title) is not None
+    if is_order(statement.title) or not (is_situation or count <= MANY_CONTENT_WORDS):
         return None
-    for clause in (part for one in parts for part in split_clauses(one.text)):
-        if _CAN_YOU.match(clause):
+    written = takewhile(lambda one: not _is_pasted(one.text), parts)
+    for clause in (part for one in written for part in split_clauses(one.text)):
+        is_asked = _CAN_YOU.match(clause) is not None
+        if is_asked or is_situation or _LETS.match(clause):
             found = _score_request(tidy_title(clause))
-            return found if found.score == SURE else None
+            is_work = found.score == SURE and (is_asked or is_order(found.title))
+            if is_work or is_asked:
+                return found if is_work else None
     return None
+
+
+def _is_pasted(text: str) -> bool:
+    return text.endswith(":") or cues.is_log_line(text)
 
 
 def _order_in(sentence: str, statement: RequestTitle) -> RequestTitle | None:
@@ -453,7 +486,7 @@ def tidy_title(text: str) -> str:
         led = pattern.match(bare)
         if led and _says_enough(bare[led.end() :], bare):
             bare = bare[led.end() :].strip()
-    bare = _REMNANT.sub("", _POLITE.sub("", bare))
+    bare = _REMNANT.sub("", _POLITE.sub("", _HEADING_MARK.sub("", bare)))
     bare = bare.strip(" \t*_–—:;,\\").lstrip("-")
     bare = bare.rstrip(".。!！;" if bare == asked else ".。!！?？;")
     if bare[:1] in _QUOTES and bare[-1:] == _QUOTES[bare[:1]] and len(bare) > 1:

@@ -1116,3 +1116,73 @@ def test_an_outcome_may_introduce_a_list() -> None:
     assert made.outcome.text == (
         "converted the header of the ledger to a list, so each item is a line"
     )
+
+
+def test_what_was_before_is_no_outcome() -> None:
+    closing = "Before: yes, the ledger added cents.\n\nThe ledger rounds once."
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome and made.outcome.text == "The ledger rounds once."
+
+
+def test_a_result_that_also_says_that_the_tests_pass_is_an_outcome() -> None:
+    closing = (
+        "All twelve ledgers round once, and the build and the tests pass.\n\n"
+        "## Ledger\n\nMerged rather than picked.\n"
+    )
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome and made.outcome.text.startswith("All twelve ledgers")
+
+
+@pytest.mark.parametrize(
+    ("closing", "outcome"),
+    [
+        (
+            "It would be a no-op: the branch is up to date.\n\nYour ledger is 17"
+            " commits ahead of the receipts, because nothing was merged since.",
+            "It would be a no-op: the branch is up to date.",
+        ),
+        (
+            "### Amounts are real; totals are estimated\n\nThe report was fixed.",
+            "Amounts are real; totals are estimated",
+        ),
+        (
+            "## Overview\n\n- Open the ledger\n\nThe receipts were fixed in May.",
+            "The receipts were fixed in May.",
+        ),
+    ],
+)
+def test_the_outcome_of_a_question_is_how_its_answer_begins(
+    closing: str, outcome: str
+) -> None:
+    question = ("user", "What would a merge of the ledger look like?")
+    made = card(question, ("assistant", closing))
+    assert made.state.text == WorkState.ANSWERED
+    assert made.outcome and made.outcome.text == outcome
+
+
+def test_committed_in_chinese_is_no_outcome_and_an_offer_leaves_nothing_open() -> None:
+    first = "已按方案 A 修复：账本只舍入一次，收据同步更新。"
+    last = "已提交并推送。\n\n- `make ledger`\n\n要不要我顺手整理剩余改动？"
+    made = card(
+        ("user", "账本的总额需要只舍入一次"),
+        EDIT,
+        ("assistant", first),
+        ("user", "提交推送"),
+        COMMIT,
+        PUSH,
+        ("assistant", last),
+    )
+    assert made.state.text == WorkState.PUSHED
+    assert made.outcome and made.outcome.text == first
+    assert not made.left_open
+
+
+def test_a_question_after_a_push_does_not_leave_work_open() -> None:
+    closing = "Committed with --no-verify. Which ledger should come next?"
+    made = card(ASK, EDIT, COMMIT, PUSH, ("assistant", closing))
+    assert made.state.text == WorkState.PUSHED
+
+
+def test_deciding_later_is_no_decision() -> None:
+    plan = "先做账本内的分层重构，再决定是否拆分账本的包结构。"
+    assert not card(("user", "评价这个方案"), ("assistant", plan)).decisions

@@ -262,6 +262,61 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "The design of the old mill, version 2",
             id="an anchor is no ticket",
         ),
+        pytest.param(
+            "I'm in the branch where we've added the water wheel (see PR #191)\n\n"
+            "I have a number of merge conflicts to deal with.\n\nFor each file. Lay out"
+            " each conflict, what caused it, and what you recommend.",
+            "Lay out each conflict, what caused it, and what you recommend (#191)",
+            id="an order after the situation",
+        ),
+        pytest.param(
+            "We have a barn with a wheel of oak.\n/usr/bin/mill starts the wheel\n"
+            "Clean the wheel of the mill before you restart the engine of the barn.",
+            "We have a barn with a wheel of oak",
+            id="an order in a log is no request",
+        ),
+        pytest.param(
+            "we have a mill in @apps/mill/ that's running perfectly. it now grinds rye."
+            " now it's time to update our deployment and get the new wheel turning",
+            "Update our deployment and get the new wheel turning",
+            id="it is time to",
+        ),
+        pytest.param(
+            "actually, a water wheel is overkill here. let's switch the mill to a"
+            " diesel engine instead",
+            "Switch the mill to a diesel engine instead",
+            id="let's, after a short statement",
+        ),
+        pytest.param(
+            "My mill runs perfectly with wheat, but with rye the axle gets very hot",
+            "With rye the axle gets very hot",
+            id="what works comes first",
+        ),
+        pytest.param(
+            "I want to be able to run the mill as a service and stop it in the night",
+            "Run the mill as a service and stop it in the night",
+            id="to be able to",
+        ),
+        pytest.param(
+            "do you think that the old mill grinds rye and wheat at once?",
+            "Do you think that the old mill grinds rye and wheat at once?",
+            id="a question about an opinion is no order to think",
+        ),
+        pytest.param(
+            "can you check this project and tell me if there is any virus or exploit?",
+            "Check this project and tell me if there is any virus or exploit",
+            id="a long order with few words that count",
+        ),
+        pytest.param(
+            "<Wheel speed={3} />\n  </Mill> the mill has the wrong color in a barn",
+            "The mill has the wrong color in a barn",
+            id="words after pasted markup",
+        ),
+        pytest.param(
+            "Evaluate the plan of the miller: # A lighter water wheel, version 1",
+            "Evaluate the plan of the miller: A lighter water wheel, version 1",
+            id="the mark of a heading",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
