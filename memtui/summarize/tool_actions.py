@@ -90,6 +90,7 @@ _AGENT_MISTAKE = re.compile(
 
 _UNINFORMATIVE = re.compile(
     r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
+    r"|(?:chunk id|wall time|original token count): .*|output:"
     r"|[>%].*|\$.*|\W*|npm (?:err!|error) code.*)$",
     re.I,
 )
@@ -154,7 +155,8 @@ def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
     answered = _COMMIT.findall(text)
     if not answered and not is_error and not _REFUSED.search(text):
         return list(_commit_messages(command))
-    return list(filter(None, map(strip_markup, answered)))
+    subjects = map(strip_markup, answered)
+    return [one for one in subjects if one and not one.endswith(":")]
 
 
 def is_commit_call(text: str) -> bool:

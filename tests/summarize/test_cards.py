@@ -328,6 +328,7 @@ def test_finished_items_are_not_left_open() -> None:
 
 def test_a_subject_without_words_is_no_commit() -> None:
     assert not card(ASK, shell('git commit -m "fix: "', "done")).commits
+    assert not card(ASK, shell("git rebase", "[detached HEAD 1a2b3c4] fix:")).commits
 
 
 def test_a_progress_note_is_no_outcome() -> None:
@@ -957,6 +958,18 @@ def test_a_bare_command_of_the_agent_names_nothing() -> None:
         (
             [shell("npm publish", "error: 403 Forbidden", is_error="true")],
             "npm publish (failed: error: 403 Forbidden)",
+        ),
+        (
+            [
+                shell(
+                    "bun run lint",
+                    "Chunk ID: ef36e7\nWall time: 1.4 seconds\n"
+                    "Process exited with code 1\nOriginal token count: 15\nOutput:\n"
+                    "x.ts: unused variable total",
+                    is_error="true",
+                )
+            ],
+            "bun run lint (failed: x.ts: unused variable total)",
         ),
         (
             [shell("npm ci && npm run build 2>&1 | tail -3", "0 errors")],
