@@ -37,6 +37,7 @@ from memtui.summarize.work_events import (
     request_line,
 )
 from memtui.text import analyzer, cues, orders, titles
+from memtui.text.orders import TitleKind
 from memtui.text.prose import (
     Sentence,
     shorten,
@@ -128,20 +129,40 @@ _BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I
 
 
 def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool) -> str:
-    """Name the work by its first real request, by the subject of a commit or a remark.
+    """Name the work by its first real request, else by the subject of a commit.
 
-    In a segment that goes on with earlier work, a late request does not name it.
+    A question, a remark or what only prepares the work names it where there is nothing
+    better. In a segment that goes on with earlier work, a late request does not name
+    it.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
-    remark = ""
-    texts = [work.events[at].text for at in work.requests if at <= end]
-    for text, later in zip_longest(texts, texts[1:], fillvalue=""):
+    places = [at for at in work.requests if at <= end]
+    found: list[tuple[TitleKind, int, str]] = []
+    for at, following in zip_longest(places, places[1:], fillvalue=len(work.events)):
+        text = work.events[at].text
+        later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            if not orders.is_remark(title):
+            kind = orders.find_kind(title)
+            if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and not found):
                 return title
-            remark = remark or title
-    return titles.tidy_title(commits[-1].text) if commits else remark
+            # A statement after a question is an answer or a remark.
+            rank = TitleKind.REMARK if kind is TitleKind.STATEMENT else kind
+            found.append((rank, at - following, title))
+    if commits:
+        return titles.tidy_title(_main_commit(commits).text)
+    return min(found)[2] if found else ""
+
+
+_CHORE = re.compile(r"(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
+
+
+def _main_commit(commits: Sequence[CardLine]) -> CardLine:
+    """Return the commit with the most events since the one before, rather no chore."""
+    places = [0, *(line.refs[-1] for line in commits)]
+    steps = [end - start for start, end in pairwise(places)]
+    is_work = [not _CHORE.match(line.text) for line in commits]
+    return max(zip(is_work, steps, commits, strict=True), key=lambda one: one[:2])[2]
 
 
 def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
@@ -256,10 +277,11 @@ _NO_STATEMENT = re.compile(
     r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
-    r"|(?:before|previously): ",
+    r"|(?:before|previously|file|location): "
+    r"|you can (?!now\b)|(?:open|visit|try|run|click|refresh|reload|go to) ",
     re.IGNORECASE,
 )
-"""How a thought, a condition, a note on a line of code or a heading begins."""
+"""How a thought, a condition, advice, a note on a line of code or a heading begins."""
 
 _GUESS = re.compile(
     r"\b(?:likely|probably|perhaps|maybe|might|may be|seems?|appears?"
@@ -329,7 +351,8 @@ def _outcome(
     if commits:
         return commits[-1]
     last = work.replies[-1:]
-    for one in (one.text for at in last for one in work.sentences[at]):
+    lines = [one for at in last for one in work.sentences[at] if not one.is_heading]
+    for one in (one.text for one in lines):
         if analyzer.count_content_words(one) and not (
             is_progress_note(one)
             or _is_single_word(one)
@@ -397,7 +420,6 @@ def _results(
             score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
         score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
-        score -= 0.5 * (one.is_heading and not _STATES_END.search(one.text))
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
@@ -413,12 +435,13 @@ def _begins_answer(one: Sentence) -> bool:
 
 
 _FIELD = re.compile(
-    r"[\w /-]{3,30}: (?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
+    r"[\w ./-]{3,30}(?:: | [-–—] )(?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
 )
-"""Matches an item that only names a value: "Reporting period: 2 to 4 June"."""
+"""Matches an item that only names a value, or says what something is for: "Reporting
+period: 2 to 4 June", "serve.sh - Start the server"."""
 
 _STATES_END = re.compile(
-    r"\b(?:\w{2,}ed|complete|done|works?|working|pass(?:es)?|ready|success\w*"
+    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed|complete|done|works?|working|pass(?:es)?|ready|success\w*"
     r"|is|are|was|were|now|fertig|behoben|готово|исправлен\w*)\b|完成|修复",
     re.IGNORECASE,
 )
@@ -450,6 +473,7 @@ def _can_be_result(one: Sentence) -> bool:
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
         or _QUOTATION.fullmatch(one.text)
+        or (one.is_heading and not _STATES_END.search(one.text))
         or _HASH.match(one.text)
         or _NO_STATEMENT.match(one.text)
         or cues.is_offer(one.text)
@@ -502,7 +526,7 @@ _REASON = re.compile(
 )
 
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|prefer|keep|use\b|using|go with|left out|dropped"
+    r"\b(?:instead of|rather than|prefer|keep|use\b|go with|left out|dropped"
     r"|switch(?:ed|ing)? to|вместо|statt)|采用|而不是",
     re.IGNORECASE,
 )

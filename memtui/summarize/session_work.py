@@ -81,11 +81,19 @@ def names_work(name: str) -> bool:
 
 
 def choose_name(titles: Sequence[str]) -> str:
-    """Return the first title of a session's segments that names its work."""
+    """Return the title of a session's segments that names its work best.
+
+    It is the first order, wish or problem, else the first of the best other kind.
+    """
     names = [title.removesuffix(CONTINUED) for title in titles]
     if len(names) == 1:
         return names[0]
-    return next(filter(names_work, names), names[0])
+    from memtui.text.orders import TitleKind, find_kind  # not needed at the start
+
+    def rank(name: str) -> TitleKind:
+        return max(find_kind(name), TitleKind.STATEMENT)
+
+    return min(filter(names_work, names), key=rank, default=names[0])
 
 
 def find_last_state(states: Sequence[str]) -> int:

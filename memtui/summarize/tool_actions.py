@@ -240,6 +240,7 @@ def error_line(text: str) -> str:
     response = text.partition("\n")[2][: 4 * TOOL_CHARS]
     if _AGENT_MISTAKE.match(response):
         return ""
+    response = response.removeprefix("Error: ")  # set before the output by the agent
     lines = [strip_markup(line) for line in response.splitlines()]
     informative = [line for line in lines if _is_words(line)]
     error = next(filter(_ERROR.search, informative), "")
@@ -449,6 +450,9 @@ _COUNTS = tuple(
         # Bun and Node: "1219 pass" and "0 fail" on lines of their own
         r"^\s*(?:# )?(?P<passed>\d+) pass\b[^\n]*\n(?:[^\n]*\n)??\s*(?:# )?"
         r"(?P<failed>\d+) fail",
+        # Maven: "Tests run: 5, Failures: 0, Errors: 5"; "12 tests run, 12 passed"
+        r"Tests run: (?P<run>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)",
+        r"^\D*\d+ tests run, (?P<passed>\d+) passed(?:, (?P<failed>\d+) failed)?",
         # Mocha: "12 passing (3s)", "1 failing"
         r"^\s*(?P<passed>\d+) passing\b(?:[^\n]*\n\s*(?P<failed>\d+) failing)?",
     )
@@ -462,8 +466,9 @@ def count_tests(event: Event) -> TestCounts | None:
     last: tuple[int, TestCounts] | None = None
     for pattern in _COUNTS:
         for found in pattern.finditer(_output(event)):
-            counts = found.groupdict()
-            passed, failed = int(counts["passed"] or 0), int(counts["failed"] or 0)
+            counts = {name: int(text or 0) for name, text in found.groupdict().items()}
+            failed = counts["failed"] + counts.get("errors", 0)
+            passed = counts["passed"] if "passed" in counts else counts["run"] - failed
             if (passed or failed) and (last is None or found.start() > last[0]):
                 last = found.start(), TestCounts(passed, failed)
     return last[1] if last else None
@@ -479,24 +484,36 @@ _UNSURE_STATUS = re.compile(r"[|;\n]|<<|\bnohup\b|&\s*$")
 _PIPED_TO_READ = re.compile(r"(?: 2>&1)? *\| *(?:tail|head|cat)\b[^|;&\n]*$")
 _IN_BACKGROUND = re.compile(r"Command running in background|Process running")
 _NO_ERRORS = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b", re.IGNORECASE)
+_FAILURE = re.compile(
+    r"^(?:\[?ERR(?:OR)?!?\b|FAIL(?:ED|URE)?\b|fatal:|Traceback)|\bBUILD FAIL"
+    r"|\b[1-9]\d* (?:errors?|failed|failures?)\b",
+    re.MULTILINE,
+)
+"""The output of a command that failed, whatever its status."""
+
+_LEADING_COMMENT = re.compile(r"\A(?:\s*#[^\n]*\n)+")
 
 _BUILDS = re.compile(
     r"(?:npm|pnpm|yarn|bun)\s(?:run\s)?(?:\S*(?:build|lint|check|compile|format|install"
-    r"|bundle|audit|migrat|generate)\S*|ci\b)"
+    r"|bundle|audit|migrat|generate|test)\S*|ci\b)"
     r"|(?:npx|bunx|uvx)\s|tsc\b|eslint\b|biome\b|prettier\b|vite\b|webpack\b"
     r"|(?:ruff|mypy|pyright|flake8|black)\b"
     r"|(?:pip3?|uv|poetry|bundle|composer|brew|apt(?:-get)?)\s(?:\S+ )?"
     r"(?:install|sync|add)\b"
     r"|(?:c?make|ninja|gradle|\./gradlew|mvn|dotnet|xcodebuild)\b"
-    r"|cargo\s(?:build|check|clippy|fmt|run)|go\s(?:build|vet|mod|generate|install)"
+    r"|cargo\s(?:build|check|clippy|fmt|run|test)"
+    r"|go\s(?:build|vet|mod|generate|install|test)"
+    r"|(?:python3? -m )?(?:pytest|unittest)\b|jest\b|vitest\b|rspec\b|phpunit\b"
     r"|golangci-lint\b|nix\b|(?:docker|podman)\s(?:build|compose|run)|terraform\b"
     r"|kubectl\b|helm\b|ansible\S*"
 )
-"""Commands that build, check, install or deploy."""
+"""Commands that build, check, test, install or deploy."""
 
 
 def command_results(event: Event) -> Iterator[tuple[str, str]]:
     """Yield the builds, checks and deployments of a call, each with its result.
+
+    Tests are among them where their output has no counts.
 
     The result is "ok", or "failed" and the line that says why. Those whose result is
     not certain are left out: a failed one of several, or one in the background.
@@ -504,7 +521,8 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
     if not is_command(event) or count_tests(event):
         return
     output = _output(event)
-    command, piped = _PIPED_TO_READ.subn("", whole_command(event).strip())
+    command = _LEADING_COMMENT.sub("", whole_command(event).strip())
+    command, piped = _PIPED_TO_READ.subn("", command)
     if _IN_BACKGROUND.match(output) or _UNSURE_STATUS.search(command):
         return
     steps = [one for one in _STEP_END.split(command) if not _CANNOT_FAIL.match(one)]
@@ -514,7 +532,9 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
             return
         why = error_line(event.text)
         result = f"failed: {why}" if why else "failed"
-    elif piped and mentions_error(_NO_ERRORS.sub("", output)):
+    elif _FAILURE.search(output) or (
+        piped and mentions_error(_NO_ERRORS.sub("", output))
+    ):
         return
     for step in map(short_command, steps):
         if _BUILDS.match(step) or _DEPLOY.match(step):

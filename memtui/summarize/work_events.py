@@ -269,6 +269,9 @@ UNDONE = re.compile(
 _AGENT_GIVES_UP = re.compile(r"\W*(?:i|we) give up\b|let's park (?:this|it)\b", re.I)
 
 _SAYS_COMMITTED = re.compile(r"\bcommitted\b", re.IGNORECASE)
+_SAYS_PUSHED = re.compile(
+    r"\balready\b.{0,30}\bpushed\b|\beverything(?: is|'s)? up[- ]to[- ]date\b", re.I
+)
 
 _BLOCKED = re.compile(
     r"\b(?:fail\w*|error\w*|block\w*|can(?:'t|not) (?:proceed|continue))\b|--no-verify",
@@ -422,13 +425,16 @@ def _missing_step(
     """Return the request for a commit or push that did not come about."""
     for at in work.requests:
         start = work.events[at].text[:REQUEST_CHARS]
-        if WANTS_PUSH.match(start) and not any(one > at for one in pushes):
+        later = [one for one in work.replies if one > at]
+        lines = [one.text for reply in later for one in work.sentences[reply]]
+        if WANTS_PUSH.match(start):
+            is_missing = not any(one > at for one in pushes)
+            says_so = _SAYS_PUSHED
+        else:
+            is_missing = last_commit < at and WANTS_COMMIT.match(start) is not None
+            says_so = _SAYS_COMMITTED
+        if is_missing and not any(map(says_so.search, lines)):
             return at
-        if WANTS_COMMIT.match(start) and last_commit < at:
-            later = (one for one in work.replies if one > at)
-            lines = (one.text for reply in later for one in work.sentences[reply])
-            if not any(map(_SAYS_COMMITTED.search, lines)):
-                return at
     return None
 
 

@@ -152,7 +152,8 @@ _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
     r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
     r"|/\w+/|From \S+$|Tip: |\w+@\d|> \w|Visit https?:|error: script"
-    r"|Traceback \(|File \"[^\"]+\", line \d|(?:\w+\.)*\w+(?:Error|Exception): "
+    r"|(?i:ready in \d)|Traceback \("
+    r"|File \"[^\"]+\", line \d|(?:\w+\.)*\w+(?:Error|Exception): "
 )
 
 _LOG_CONTAINS = (
@@ -299,7 +300,7 @@ is_agent_error = re.compile(
     r"|\w+Exception - litellm"
     r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
     r"|retrying in \d|(?:claude |codex )?(?:ai )?usage limit|you(?:'ve| have) (?:hit"
-    r"|reached) your (?:usage|rate) limit|credit balance is too low|prompt is too long"
+    r"|reached) your (?:\w+ )?limit|credit balance is too low|prompt is too long"
     r"|(?:connection|request) (?:error|timed out)\b|stream disconnected)",
     re.IGNORECASE,
 ).match

@@ -4,6 +4,7 @@ This is apart from ``titles``, which takes long to import.
 """
 
 import re
+from enum import IntEnum
 
 from memtui.text.stopwords import word_set
 
@@ -40,7 +41,7 @@ BASE_VERBS = word_set(
     show shrink simplify skip solve sort spawn speed split squash stabilise
     stabilize standardise standardize start stop store stream strip style
     substitute suggest summarise summarize support suppress swap switch sync tag
-    take teach tell test think throttle tidy tighten toggle trace track transform
+    take talk teach tell test think throttle tidy tighten toggle trace track transform
     translate trigger trim truncate try tune turn tweak unblock understand undo
     unify uninstall unpack unzip update upgrade upload use utilize validate verify
     view visualise visualize walk warn watch wire work wrap write
@@ -66,6 +67,19 @@ _WANTS = re.compile(
 )
 
 
+_PREPARES = word_set(
+    """
+    explore familiarize give list load look navigate open read run see show study
+    talk tell understand
+    """
+)
+"""The verbs of orders that often only prepare the work: "read the design first"."""
+
+_FURTHER_VERB = re.compile(r"\b(?:and|then|to) (?:then |also )?([a-z]+)\b", re.I)
+_VAGUE_OBJECT = re.compile(r"\w+ (?:it|this|that|these|those|them)\b", re.IGNORECASE)
+_COMMITS = re.compile(r"(?:git )?(?:commit|push)\b", re.IGNORECASE)
+_NAMES_TICKET = re.compile(r"#\d")
+
 _GUESSED = re.compile(r",? (?:i (?:think|guess|believe|suppose)|imo|imho)\W*$", re.I)
 _WISHES = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|could|let'?s|would)\b", re.I
@@ -87,6 +101,44 @@ def is_remark(title: str) -> bool:
         return False
     wishes = _WISHES if _GUESSED.search(title) else _WANTS
     return not wishes.search(title)
+
+
+class TitleKind(IntEnum):
+    """How well a title of this kind names work; a lower value is better."""
+
+    ORDER = 0
+    STATEMENT = 1
+    """A wish or a problem."""
+    PREPARATION = 2
+    QUESTION = 3
+    REMARK = 4
+
+
+def find_kind(title: str) -> TitleKind:
+    """Return the kind of request that a title was made from."""
+    if _NAMES_TICKET.search(title):
+        return TitleKind.ORDER
+    if _COMMITS.match(title):
+        return TitleKind.REMARK
+    if is_order(title):
+        return TitleKind.PREPARATION if _only_prepares(title) else TitleKind.ORDER
+    if title.rstrip().endswith(("?", "？")):
+        return TitleKind.QUESTION
+    return TitleKind.REMARK if is_remark(title) else TitleKind.STATEMENT
+
+
+def _only_prepares(order: str) -> bool:
+    """Return whether an order does not say what is to be done, or to what."""
+    verb = FIRST_WORD.match(order)
+    if verb is None or verb[1].lower() not in _PREPARES:
+        return has_vague_object(order)
+    further = {one.lower() for one in _FURTHER_VERB.findall(order, verb.end())}
+    return further.isdisjoint(BASE_VERBS - _PREPARES)
+
+
+def has_vague_object(title: str) -> bool:
+    """Return whether a title is an order like "Call it main.py"."""
+    return is_order(title) and _VAGUE_OBJECT.match(title) is not None
 
 
 def has_vague_subject(title: str) -> bool:

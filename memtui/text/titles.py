@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from memtui.text import analyzer, cues, prose, stopwords
+from memtui.text import analyzer, cues, orders, prose, stopwords
 from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
 
@@ -41,7 +41,8 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "�
 _INTERJECTION = re.compile(
     r"(?:(?:hey|hi|hello)(?: (?:claude|there|again))?|ok(?:ay)?|so|well|now"
     r"|and|also|alright|actually|yes|yeah|great|cool"
-    r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
+    r"|perfect|excellent|awesome|good|nice|k|thanks?(?: you)?|please|pls|just|then|next"
+    r"|first|basically|the (?:issue|problem|bug) (?:is|was) that"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
     r"|in this (?:project|repo(?:sitory)?|app)|hola|bonjour|salut|olá|por ?favor|tolong"
@@ -82,6 +83,8 @@ _OPENING = re.compile(
     r"|(?:you are|you're|act as) an? [^.!?;:\n,]{3,80}?[,;.:]"
     r"|(?:puedes|podes|podés|podr[íi]as|pode(?:ria)?|peux-tu|pourrais-tu|pouvez-vous"
     r"|pourriez-vous)(?: por favor| s'il (?:te|vous) plaît)?"
+    r"|(?:quiero|quisiera|necesito|me gustaría)(?=\s+\w+[aei]r(?:l[aeo]s?)?\b)"
+    r"|(?:je (?:veux|voudrais|souhaite)|j['’]aimerais)(?=\s+\w+(?:er|ir|re)\b)"
     r"|your (?:task|job|goal) is to|let'?s|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
     re.IGNORECASE,
@@ -101,7 +104,9 @@ _ASKED_LATER = re.compile(
 """A question whose main clause comes last: "Rather than cards, can you show …"."""
 
 _ASKS_ABROAD = re.compile(
-    r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]|pued|pod|peux|pour|pouv", re.IGNORECASE
+    r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]|pued|pod|peux|pour|pouv|qui[es]|neces"
+    r"|me gust|je |j['’]",
+    re.IGNORECASE,
 )
 """Matches the openings in other languages than English."""
 
@@ -172,6 +177,8 @@ _LOOSE_END = re.compile(
     re.IGNORECASE,
 )
 """Words at which no title ends."""
+
+_SUBORDINATE = re.compile(r"\s(?:which|that|so that)\s.*")
 
 _REFERENCE = re.compile(
     r"\b(?:it|them|these|those)\b|\b(?:this|that)(?: \w+)?\W*$", re.IGNORECASE
@@ -470,25 +477,30 @@ def _title_score(title: str) -> float:
         return UNSURE
     if cues.starts_with_reference(title):
         return LIKELY if count >= MANY_CONTENT_WORDS else UNSURE
+    if orders.has_vague_object(title):
+        return LIKELY
     few = MANY_CONTENT_WORDS if title.endswith("?") else MIN_CONTENT_WORDS + 1
-    return UNSURE if count < few and _REFERENCE.search(title) else SURE
+    is_vague = count < few and _REFERENCE.search(_SUBORDINATE.sub("", title))
+    return UNSURE if is_vague else SURE
 
 
 def tidy_title(text: str) -> str:
     """Turn a sentence into a title: remove phrases that only ask, label or thank."""
-    bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
+    bare = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
     if led := _SHELL_PROMPT.match(bare):
         bare = bare[led.end() :]
     if bare.startswith("/") and bare[1:].partition(" ")[0] in BASE_VERBS:
         bare = bare[1:]
-    bare = _strip_openings(bare)
+    bare, is_asked = _strip_openings(bare)
     for pattern in (_LABEL, _WHERE):
         led = pattern.match(bare)
         if led and _says_enough(bare[led.end() :], bare):
+            if led[0].startswith("Fix:") and not is_order(bare[led.end() :]):
+                continue  # "Fix: The agent fails" does not state that it fails.
             bare = bare[led.end() :].strip()
     bare = _REMNANT.sub("", _POLITE.sub("", _HEADING_MARK.sub("", bare)))
     bare = bare.strip(" \t*_–—:;,\\").lstrip("-")
-    bare = bare.rstrip(".。!！;" if bare == asked else ".。!！?？;")
+    bare = bare.rstrip(".。!！?？;" if is_asked else ".。!！;")
     if bare[:1] in _QUOTES and bare[-1:] == _QUOTES[bare[:1]] and len(bare) > 1:
         bare = bare[1:-1]
     return _capitalize(shorten_title(bare))
@@ -501,18 +513,21 @@ def _says_enough(rest: str, text: str) -> bool:
     )
 
 
-def _strip_openings(text: str) -> str:
-    rest = text
+def _strip_openings(text: str) -> tuple[str, bool]:
+    """Remove what begins a request, and return whether it asked for something."""
+    rest, is_asked = text, False
     while True:
-        led = _INTERJECTION.match(rest)
+        led, is_opening = _INTERJECTION.match(rest), False
         if led is None and (led := _OPENING.match(rest)):
             verb = FIRST_WORD.match(rest, led.end())
             if _ASKS_ABROAD.match(led[0]):
                 pass  # The verb has other places and endings.
             elif verb is None or not _is_verb(verb[1].lower(), led[0]):
                 led = None
+            is_opening = led is not None
         if led is None or not _says_enough(rest[led.end() :], text):
-            return rest
+            return rest, is_asked
+        is_asked = is_asked or is_opening
         rest = rest[led.end() :]
 
 

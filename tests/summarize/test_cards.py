@@ -124,6 +124,13 @@ def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
     assert found.left_open[0].refs == (4,)
 
 
+def test_a_push_that_was_made_before_is_not_left_open() -> None:
+    already = ("assistant", "The rounding is already committed and pushed.")
+    found = card(ASK, EDIT, COMMIT, SAY, ("user", "commit and push"), already)
+    assert found.state.text == WorkState.DONE
+    assert found.left_open == ()
+
+
 @pytest.mark.parametrize(
     ("output", "counts"),
     [
@@ -132,6 +139,8 @@ def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
         ("Tests:  34 failed, 169 skipped, 660 passed", "34 failed, 660 passed"),
         ("test result: ok. 7 passed; 0 failed; 0 ignored", "7 passed"),
         ("  12 passing (3s)\n  1 failing", "1 failed, 12 passed"),
+        ("Tests run: 9, Failures: 1, Errors: 2, Skipped: 0", "3 failed, 6 passed"),
+        ("✅ 12 tests run, 12 passed", "12 passed"),
     ],
 )
 def test_test_runs_are_counted(output: str, counts: str) -> None:
@@ -492,6 +501,7 @@ def test_a_last_run_that_failed_is_a_failure() -> None:
     "text",
     [
         "The API provider has rate limited you.",
+        "You've hit your limit · resets 6am (Europe/Paris)",
         "litellm.APIConnectionError: Connection timed out after 600 seconds.",
         "API Error: 529 overloaded",
     ],
@@ -609,6 +619,11 @@ def test_files_of_the_same_name_are_listed_once() -> None:
         "We will add the setting to the ledger in the next step.",
         "The goal is to round the totals once in the ledger.",
         "Found the key info.",
+        "You can review the rounding of the ledger on the server.",
+        "Open http://localhost:9998 to see the rounding of the ledger.",
+        "## Analysis Summary for ledger.py and Related Components",
+        "Ready in 1546ms for the next request of the ledger",
+        "File: app/ledger.py of the rounding service",
     ],
 )
 def test_what_says_no_result_is_no_outcome(text: str) -> None:
@@ -943,10 +958,20 @@ def test_a_bare_command_of_the_agent_names_nothing() -> None:
     assert found.title == "What is delta?"
 
 
+NPM_TEST_FAILED = "npm test (failed: FAIL a.test.ts)"
+DOCKER_FAILED = "Error: Exit code 1\nCreating network\nERROR: java:8-jre: not found"
+
+
 @pytest.mark.parametrize(
     ("calls", "line"),
     [
         ([shell("npm run build", "built in 2 s")], "npm run build (ok)"),
+        ([shell("# once\nA=b npm run build", "built")], "npm run build (ok)"),
+        ([shell("npm test", "FAIL a.test.ts", is_error="true")], NPM_TEST_FAILED),
+        (
+            [shell("docker compose up", DOCKER_FAILED, is_error="true")],
+            "docker compose up (failed: ERROR: java:8-jre: not found)",
+        ),
         (
             [
                 shell("npm run lint", "1 warning"),
@@ -994,6 +1019,7 @@ def test_builds_and_deployments_are_listed_with_their_last_result(
         shell("npm run build || true", "done"),
         shell("npm run build", "Command running in background with ID: b1"),
         shell("npm run test", "Tests: 3 passed, 3 total"),
+        shell("mvn package", "[ERROR] no such goal\nBUILD FAILURE"),
         shell("ls build", "main.js"),
         COMMIT,
     ],

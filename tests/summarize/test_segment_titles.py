@@ -203,6 +203,32 @@ def test_a_commit_is_a_better_title_than_a_vague_request() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "first", ["What is the port of the ferry server?", "Read the plan of the harbour"]
+)
+def test_a_question_or_a_preparation_gives_way_to_work(first: str) -> None:
+    order = ("user", "Scan the harbour code for unused functions")
+    commit = ("Bash", "Bash: git commit\n[main 1a2b3c4] refactor: drop unused berths")
+    assert title(("user", first)) == first
+    assert title(("user", first), order) == order[1]
+    assert title(("user", first), commit) == "Drop unused berths"
+
+
+def test_of_several_questions_the_one_that_took_most_work_is_the_title() -> None:
+    second = "Did you test the login of the ferry with a browser?"
+    calls = [("Bash", "Bash: ls\na.py")] * 4
+    turns = [("user", "Which port does the ferry server use?"), ("user", second)]
+    assert title(*turns, *calls, ("user", "Which browser do you use here?")) == second
+
+
+def test_of_several_commits_the_main_one_is_the_title() -> None:
+    commits = [
+        ("Bash", f"Bash: git commit\n[main 1a2b3c4] {subject}")
+        for subject in ("docs: list the berths", "Add berths to the harbour", "Typo")
+    ]
+    assert title(("user", "go on"), *commits) == "Add berths to the harbour"
+
+
 def committed(answer: str, **metadata: str) -> str:
     command = (
         "git commit -m \"$(cat <<'EOF'\nRound invoices once\n\nLong story.\nEOF\n)\""

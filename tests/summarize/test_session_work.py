@@ -31,6 +31,9 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
     assert name(["Ran npm test", "Edited a.py"]) == "Ran npm test"
     assert name(["The build is running", "Fix the login form"]) == "Fix the login form"
     assert name(["Continue", "Fix the login form"]) == "Fix the login form"
+    assert name(["Is it up?", "Fix the login form"]) == "Fix the login form"
+    assert name(["Read the plan", "Fix the login form"]) == "Fix the login form"
+    assert name(["The login should be short", "Fix it"]) == "The login should be short"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from memtui.text import orders, titles
+from memtui.text.orders import TitleKind
 
 
 @pytest.mark.parametrize(
@@ -317,10 +318,49 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "Evaluate the plan of the miller: A lighter water wheel, version 1",
             id="the mark of a heading",
         ),
+        pytest.param(
+            "okay excellent, can you create a simple script which lets me run this?"
+            " lets call it ./run-mill.sh",
+            "Create a simple script which lets me run this",
+            id="an order before the name of its result",
+        ),
+        pytest.param(
+            "quiero implementar la tarea 1.2 del molino de agua",
+            "Implementar la tarea 1.2 del molino de agua",
+            id="a wish in Spanish",
+        ),
+        pytest.param(
+            "So the bearing of the mill is taken care of?",
+            "The bearing of the mill is taken care of?",
+            id="a question does not become a statement",
+        ),
+        pytest.param(
+            "Implement the following plan:\n\n# Fix: The mill floods the barn\n\n…",
+            "Fix: The mill floods the barn",
+            id="a problem does not become a statement",
+        ),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
     assert titles.request_title(text) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("Build the wheel of the mill", TitleKind.ORDER),
+        ("Read the plan and build the wheel", TitleKind.ORDER),
+        ("Look at #12", TitleKind.ORDER),
+        ("The wheel should be oiled", TitleKind.STATEMENT),
+        ("Read the plan of the mill", TitleKind.PREPARATION),
+        ("Call it wheel.py", TitleKind.PREPARATION),
+        ("Is the wheel balanced?", TitleKind.QUESTION),
+        ("The mill is running", TitleKind.REMARK),
+        ("Git commit with a detailed comment", TitleKind.REMARK),
+    ],
+)
+def test_the_kind_of_a_title(title: str, kind: TitleKind) -> None:
+    assert orders.find_kind(title) is kind
 
 
 @pytest.mark.parametrize(
