@@ -29,7 +29,7 @@ from memtui.search.snippets import matching_terms
 from memtui.services import browse, day_sessions
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
-from memtui.text import analyzer, date_format, dates, stemmer
+from memtui.text import analyzer, date_format, dates
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -248,7 +248,7 @@ def browse_keyword(
     if not terms:
         return _match_reply("nodes", (), limit, scope)
     with database.connection():
-        starts = [stemmer.word_prefixes(term) for term in terms]
+        starts = [analyzer.word_prefixes(term) for term in terms]
         parent = store_nodes.resolve_id(node_id) if node_id else None
         segments = store_nodes.read_keywords(parent, scope, prefixes=starts)
         matching = _filter_by_terms(islice(segments, MAX_SEGMENTS), terms)

@@ -15,7 +15,7 @@ from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims, negation
 from memtui.summarize.grounding.passages import PassageIndex
-from memtui.text import analyzer, cues, prose, scripts, titles
+from memtui.text import analyzer, cues, prose, titles
 
 
 class Objection(StrEnum):
@@ -106,7 +106,7 @@ def _find_objection(
         return Objection.PLACEHOLDER
     if is_repetition(text, kept):
         return Objection.REPETITION
-    if scripts.is_in_other_script(text, source.spoken):
+    if prose.is_in_other_script(text, source.spoken):
         return Objection.OTHER_SCRIPT
     if is_narration(text):
         return Objection.NARRATION
@@ -124,7 +124,7 @@ def _find_objection(
 def find_title_objection(title: str, source: SourceTexts) -> Objection:
     if is_placeholder(title):
         return Objection.PLACEHOLDER
-    if scripts.is_in_other_script(title, source.spoken):
+    if prose.is_in_other_script(title, source.spoken):
         return Objection.OTHER_SCRIPT
     if is_narration(title):
         return Objection.NARRATION
@@ -152,7 +152,7 @@ def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
     """
     source = SourceTexts(texts)
     whole = " ".join(one.text for one in draft.bullets)
-    if scripts.is_in_other_script(whole, source.spoken):
+    if prose.is_in_other_script(whole, source.spoken):
         return "the reply is in another language than the log"
     passages = PassageIndex([text for _, text in texts])
     objections = list_objections(draft.bullets, source)

@@ -36,7 +36,7 @@ from memtui.summarize.work_events import (
     read_work,
     request_line,
 )
-from memtui.text import analyzer, cues, orders, titles
+from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
     Sentence,
     shorten,
@@ -138,7 +138,7 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     for text, later in zip_longest(texts, texts[1:], fillvalue=""):
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            if not orders.is_remark(title):
+            if not cues.is_remark(title):
                 return title
             remark = remark or title
     return titles.tidy_title(commits[-1].text) if commits else remark
@@ -164,7 +164,7 @@ def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
 
 
 def _is_question_or_remark(title: str) -> bool:
-    return asks(title) or orders.is_remark(title)
+    return asks(title) or cues.is_remark(title)
 
 
 _ACHIEVED = re.compile(

@@ -24,7 +24,7 @@ from memtui.model.summaries import (
 )
 from memtui.summarize import headlines, session_parts, session_work
 from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
-from memtui.text import analyzer, orders, prose, stopwords
+from memtui.text import analyzer, cues, prose, stopwords
 
 IDENTITY = "extractive-8"
 """The name and version of the rules of extracts. Raise the version if a rule changes,
@@ -315,6 +315,6 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
         WORK_SHARE if is_day else PROJECT_SHARE,
     )
     only = next((one for one in works if is_day and one.names == [text]), None)
-    if only is None or orders.is_order(text):
+    if only is None or cues.is_order(text):
         return text
     return only.describe(HEADLINE_CHARS)

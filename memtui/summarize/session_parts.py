@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.summaries import BulletKind
 from memtui.summarize import session_work
-from memtui.text import analyzer, orders, stopwords, titles
+from memtui.text import analyzer, cues, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS
 
 COMMIT_EFFORT, FILES_EFFORT = 15.0, 5.0
@@ -190,7 +190,7 @@ def _name(stretch: Sequence[TocNode]) -> str:
     outcomes = _select(BulletKind.OUTCOME, stretch)
     if subject:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
-        is_done = (is_main and orders.is_order(title)) or bool(
+        is_done = (is_main and cues.is_order(title)) or bool(
             _content_terms(title) & _content_terms(subject)
         )
         says_less = counts[title] < min(counts[subject], MIN_REQUEST_WORDS)
@@ -198,7 +198,7 @@ def _name(stretch: Sequence[TocNode]) -> str:
             title in commits
             or title.endswith(("?", "？"))
             or not session_work.names_work(title)
-            or orders.has_vague_subject(title)
+            or cues.has_vague_subject(title)
             or says_less
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):

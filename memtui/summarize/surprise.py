@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from memtui.text import analyzer
-from memtui.text.bm25 import inverse_document_frequency
+from memtui.text.analyzer import inverse_document_frequency
 
 TERMS_PER_SEGMENT = 40
 """Number of highest-weighted terms by which a segment is compared."""

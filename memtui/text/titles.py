@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
-from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
+from memtui.text.cues import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
 
 TITLE_CHARS = 80

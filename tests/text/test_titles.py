@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.text import orders, titles
+from memtui.text import cues, titles
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
     ],
 )
 def test_a_statement_is_a_remark(title: str) -> None:
-    assert orders.is_remark(title)
+    assert cues.is_remark(title)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_a_statement_is_a_remark(title: str) -> None:
     ],
 )
 def test_requests_questions_and_problems_are_no_remarks(title: str) -> None:
-    assert not orders.is_remark(title)
+    assert not cues.is_remark(title)
 
 
 RECAP = """This session is being continued from a previous conversation.

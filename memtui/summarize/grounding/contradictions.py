@@ -14,7 +14,7 @@ from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind
 from memtui.summarize.grounding import conflicts, matching, negation, numbers
 from memtui.text import analyzer, cues
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import stem
 from memtui.text.stopwords import word_set
 
 MIN_SHARED = 0.6

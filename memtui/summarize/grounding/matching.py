@@ -21,7 +21,7 @@ from memtui.model.verdicts import (
 from memtui.summarize.grounding import conflicts, negation, numbers
 from memtui.summarize.grounding.passages import Passage, PassageIndex
 from memtui.text import analyzer
-from memtui.text.stemmer import is_irregular
+from memtui.text.analyzer import is_irregular
 from memtui.text.stopwords import ACRONYMS, NARRATION_STEMS, STOP_WORDS
 from memtui.text.synonyms import SYNONYMS
 
