@@ -25,7 +25,7 @@ from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
-    from memtui.model.schedule import Schedules
+    from memtui.model.jobs import Schedules
     from memtui.pipeline.pipeline import Pipeline, PipelineConfig
     from memtui.pipeline.progress import PipelineProgress
     from memtui.search.combined import CombinedSearch
@@ -431,7 +431,7 @@ the model at the same time."""
 
 
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
-    from memtui.model.schedule import Schedules
+    from memtui.model.jobs import Schedules
 
     return Schedules(
         crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},

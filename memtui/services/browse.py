@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 
-from memtui.model import activity, calendar
-from memtui.model.activity import ScopedNode
+from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    NodeStatus,
+    ScopedNode,
+    TocEntry,
+    TocNode,
+    shares_of_level,
+)
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 
 PAGE_SIZE = 500
@@ -229,7 +234,7 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     with database.connection():
         if scope.is_narrow:
             level = calendar.period(node_id).level
-            mine = activity.shares_of_level(
+            mine = shares_of_level(
                 level, scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS)
             )
             found = [node_id] if node_id in mine else sorted(mine)

@@ -439,7 +439,6 @@ def count_content_words(text: str) -> int:
 
 # Stems
 
-
 MIN_STEMMED_LETTERS = 4
 """Shorter words are their own stem."""
 
@@ -581,7 +580,6 @@ _ROOTS = {form: stem(form) for form in _IRREGULAR}
 
 
 # Weights of terms
-
 
 BM25_K1 = 1.2
 """The higher it is, the more repeated occurrences of a term count."""

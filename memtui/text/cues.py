@@ -338,7 +338,6 @@ def wording_score(sentence: str) -> float:
 
 # Orders and remarks
 
-
 BASE_VERBS = word_set(
     """
     access adapt add adjust adopt align allow analyse analyze annotate apply

@@ -325,7 +325,6 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 # Scripts
 
-
 SCRIPT_CHARS = 20_000
 """The number of characters of a text that are read."""
 

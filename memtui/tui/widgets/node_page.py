@@ -17,10 +17,16 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model import calendar, nodes
-from memtui.model.activity import ScopedNode
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, DaySession, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    Bullet,
+    DaySession,
+    NodeStatus,
+    ScopedNode,
+    TocEntry,
+    TocNode,
+)
 from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
 from memtui.services import browse, day_sessions, versions
