@@ -21,9 +21,8 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry, TocNode
 from memtui.search import query as search_query
-from memtui.search import query_dates
 from memtui.search.node_documents import node_texts
-from memtui.search.query import Query
+from memtui.search.query import STARTS_BEFORE, Query, note_earlier_starts
 from memtui.search.scoring import NodeField
 from memtui.search.snippets import matching_terms
 from memtui.services import browse, day_sessions
@@ -140,7 +139,7 @@ def _no_node(workspace: "Workspace", node_id: str, scope: Scope) -> Reply:
         "bullets",
         formatting.nodes(earlier, workspace.zone, scope),
         LineWriter(workspace.zone).bullet_or_node,
-        notes=(query_dates.STARTS_BEFORE if earlier else note,),
+        notes=(STARTS_BEFORE if earlier else note,),
         groups=GROUPS,
         group=lambda _: "children",
     )
@@ -213,7 +212,7 @@ def browse_time(workspace: "Workspace", when: str, scope: Scope = ALL) -> Reply:
     if periods and not found:
         notes.append("Nothing is stored of it.")
     starts = [entry.start_time for entry in found.values()]
-    notes += query_dates.note_earlier_starts(periods, starts)
+    notes += note_earlier_starts(periods, starts)
     understood = [
         {
             "text": period.label,

@@ -21,7 +21,7 @@ from memtui.model.hits import (
     Snippet,
 )
 from memtui.model.nodes import TocNode
-from memtui.search import messages, query_dates, resolve_filters
+from memtui.search import messages
 from memtui.search import query as search_query
 from memtui.search.messages import (
     MessageMatches,
@@ -37,7 +37,16 @@ from memtui.search.nodes import (
     read_hits,
     read_newest,
 )
-from memtui.search.query import Query
+from memtui.search.query import (
+    Query,
+    describe_newest,
+    is_small_talk,
+    list_pages,
+    note_earlier_starts,
+    parse_with_dates,
+    query_for_newest,
+    resolve_names,
+)
 from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer
 from memtui.search.snippets import best_snippet, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
@@ -114,10 +123,10 @@ class CombinedSearch:
         call it on the thread of the screen.
         """
         began_s = time.perf_counter()
-        query = query_dates.parse(text, self._clock(), self._zone, filters)
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
         result: Hits[CombinedHit] = Hits(text, notes=query.hints)
-        recent_query = query_dates.recent_query(query)
-        if recent_query is None and query_dates.is_small_talk(query):
+        recent_query = query_for_newest(query)
+        if recent_query is None and is_small_talk(query):
             recent_query = replace(query, words=())
         if recent_query:
             with database.connection():
@@ -135,22 +144,22 @@ class CombinedSearch:
         self, query: Query, result: Hits[CombinedHit], limit: int
     ) -> Hits[CombinedHit]:
         """Return the newest segments if no topic is searched for."""
-        query, notes = resolve_filters.resolve(query)
+        query, notes = resolve_names(query)
         hits: tuple[CombinedHit, ...] = ()
         if query.filters.role:
             notes.append(NEWEST_MESSAGES)
         else:
-            pages = query_dates.page_ids(query, self._zone)
+            pages = list_pages(query, self._zone)
             hits = _list_newest(query, limit, pages)
-        notes += [*result.notes, *query_dates.describe_newest(query)]
+        notes += [*result.notes, *describe_newest(query)]
         starts = [hit.at for hit in hits]
-        notes += query_dates.note_earlier_starts(query.periods, starts)
+        notes += note_earlier_starts(query.periods, starts)
         return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(
         self, query: Query, result: Hits[CombinedHit], limit: int
     ) -> Hits[CombinedHit]:
-        query, unknown = resolve_filters.resolve(query)
+        query, unknown = resolve_names(query)
         filters = query.filters
         found = (
             MessageMatches() if filters.needs_nodes else self._searcher.search(query)

@@ -12,10 +12,10 @@ from itertools import islice
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hits, Snippet
-from memtui.search import query_dates, resolve_filters, snippets
+from memtui.search import snippets
 from memtui.search.combined import CombinedSearch
 from memtui.search.messages import MessageSearcher, RankedMessage
-from memtui.search.query import Query
+from memtui.search.query import Query, parse_with_dates, resolve_names
 from memtui.search.scoring import DATE_BOOST
 from memtui.search.snippets import Sentences
 from memtui.store import conversations, database, nodes, segments, sessions
@@ -75,11 +75,11 @@ class QuoteSearch:
     ) -> QuoteResult:
         """Return the best quotes; any text is a valid query."""
         result = self._search.find(text, limit=max(1, limit), filters=filters)
-        query = query_dates.parse(text, self._clock(), self._zone, filters)
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
         if result.is_recent or query.filters.needs_nodes:
             return QuoteResult(result, result.hits)
         with database.connection():
-            query, _ = resolve_filters.resolve(query)
+            query, _ = resolve_names(query)
             if not result.hits:
                 return QuoteResult(result, (), *self._check_words(query, (), (), {}))
             hits = {

@@ -8,7 +8,7 @@ import pytest
 from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.search import query_dates
+from memtui.search.query import STARTS_BEFORE
 from memtui.services import branches, browse, day_sessions
 from memtui.services.branches import YEARS
 from memtui.store import database
@@ -93,7 +93,7 @@ def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = browse.list_children(DAY)
     reply = toc.get_node(workspace, "toc:day:2025-03-15")
-    assert reply.notes == (query_dates.STARTS_BEFORE,)
+    assert reply.notes == (STARTS_BEFORE,)
     (item,) = reply.items
     assert segment.node_id.startswith(item["node_id"])
     later = toc.get_node(workspace, "toc:day:2025-03-16")
