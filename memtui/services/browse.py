@@ -95,7 +95,7 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
     It is the shown version if the scope has all of the node. Bullets that contradict
     each other are marked, the newest first.
     """
-    from memtui.summarize.grounding import contradictions  # not needed at the start
+    from memtui.summarize.grounding import matching  # not needed at the start
 
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
@@ -107,7 +107,7 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
             from memtui.services import scope_summaries  # not needed at the start
 
             node = scope_summaries.summarize_node(found, scope)
-    bullets = contradictions.mark_contradictions(node.bullets)
+    bullets = matching.mark_contradictions(node.bullets)
     return replace(part, node=replace(node, bullets=bullets))
 
 

@@ -27,10 +27,10 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize import acceptance
 from memtui.summarize.acceptance import Objection, SourceTexts
-from memtui.summarize.bullets import create_bullet, join_children
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
+from memtui.summarize.rollup import create_bullet, join_bullets
 from memtui.summarize.session_work import CONTINUED
 from memtui.text import analyzer, prose
 
@@ -232,7 +232,7 @@ def ground_parent(
     """
     row = [bullet for child in children for bullet in child.bullets]
     if not draft.generation.model:
-        return GroundedSummary(draft.title, join_children(draft, row))
+        return GroundedSummary(draft.title, join_bullets(draft, row))
     below = [
         ChildBullet(one.text, one.verdict, tuple(read_events(one.grip_ids)))
         for one in row
