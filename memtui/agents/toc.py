@@ -25,7 +25,7 @@ from memtui.search.node_documents import node_texts
 from memtui.search.query import STARTS_BEFORE, Query, note_earlier_starts
 from memtui.search.scoring import NodeField
 from memtui.search.snippets import matching_terms
-from memtui.services import browse, day_sessions
+from memtui.services import browse
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates
@@ -329,7 +329,7 @@ def search_children(
             names = [one for one in names if one.startswith(citations.SEGMENT_PREFIX)]
         nodes = _get_within(parent, names) if children else []
         listed = browse.get_entries(children, scope)
-        listed = day_sessions.add_session_counts(listed, workspace.zone, scope)
+        listed = browse.add_session_counts(listed, workspace.zone, scope)
         entries = {one.node_id: one for one in listed}
     found: dict[str, Item] = {}
     for node in nodes:
@@ -485,7 +485,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
     chosen: list[tuple[tuple[int, ...], TocEntry | DaySession]] = []
 
     def add_nodes(nodes: Sequence[TocEntry], parent: tuple[int, ...]) -> None:
-        add(day_sessions.add_session_counts(nodes, workspace.zone, scope), parent)
+        add(browse.add_session_counts(nodes, workspace.zone, scope), parent)
 
     add_nodes(browse.list_children(limit=MAX_CHILDREN, scope=scope), ())
     while queue and (limit is None or len(chosen) * ENTRY_TOKENS < limit):
@@ -494,7 +494,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
         if isinstance(one, DaySession):
             add(one.rows, place)
         elif one.level is TocLevel.DAY:
-            add(day_sessions.list_sessions(one.node_id, scope), place)
+            add(browse.list_day_sessions(one.node_id, scope), place)
         elif one.level is not TocLevel.SEGMENT:
             children = browse.list_children(
                 one.node_id, limit=MAX_CHILDREN, scope=scope, month_id=one.month_id

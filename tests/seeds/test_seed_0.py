@@ -19,7 +19,7 @@ from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocNode
 from memtui.model.summaries import BulletKind, DraftBullet, Keyword, KeywordOrigin
 from memtui.model.verdicts import Support
 from memtui.search.query import parse_with_dates
-from memtui.services import browse, conversation, explain, versions
+from memtui.services import browse, conversation, versions
 from memtui.store import database, outbox
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
@@ -326,7 +326,7 @@ def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> 
     assert node is not None
     first = node.bullets[0]
     assert (first.text, first.support) == (doubtful, Support.WEAK)
-    assert "payments.py" in explain.explain_verdict(first)
+    assert "payments.py" in versions.explain_verdict(first)
     assert f"~ {doubtful}" in agent_text(full_workspace, "get_node", node_id=day)
     text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
     assert "EXCERPT" in text

@@ -5,7 +5,7 @@ import pytest
 from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import EventQuote, Support, Verdict
-from memtui.services import explain
+from memtui.services import versions
 from memtui.summarize.grounding import matching
 
 
@@ -69,7 +69,7 @@ def test_the_newest_comes_first_in_the_place_of_the_first() -> None:
         "Tests pass",
         "The docs are online",
     ]
-    reasons = [explain.explain_contradiction(one) for one in after]
+    reasons = [versions.explain_contradiction(one) for one in after]
     assert reasons == ["", "contradicts “Tests pass”", "contradicts “Tests fail”", ""]
 
 
