@@ -14,8 +14,7 @@ from typing import TextIO
 from memtui import workspace
 from memtui.capture.formats import plain
 from memtui.cli import output, work
-from memtui.cli.arguments import Parser, add_dry_run
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.quantities import plural
