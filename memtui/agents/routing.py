@@ -23,13 +23,13 @@ from memtui.model.filters import ALL, EVERYTHING, Scope
 from memtui.model.hits import Hits
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
+from memtui.search.combined import QuoteResult
 from memtui.search.query import (
     Query,
     note_earlier_starts,
     parse_with_dates,
     restrict_to_periods,
 )
-from memtui.search.quotes import QuoteResult
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text import analyzer
