@@ -37,9 +37,8 @@ from memtui.store import (
     versions,
 )
 from memtui.store.segments import SegmentRange, SegmentTerms
-from memtui.summarize import draft as summarize_draft
-from memtui.summarize import keywords
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize import acceptance, keywords
+from memtui.summarize.acceptance import GroundedSummary
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.rollup import sanitize_draft
@@ -108,7 +107,7 @@ class SegmentInput:
         segment, bounds, session = self.segment, self.range, self.session
         cleaned = _redact_draft(sanitize_draft(self._with_work(draft)))
         ground = partial(
-            summarize_draft.ground_segment, events=segment.events, node_id=self.name
+            acceptance.ground_segment, events=segment.events, node_id=self.name
         )
         grounded = ground(cleaned)
         if draft.generation.model:
@@ -172,12 +171,12 @@ class ParentInput:
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
         cleaned = _redact_draft(sanitize_draft(draft, HEADLINE_CHARS))
-        grounded = summarize_draft.ground_parent(
+        grounded = acceptance.ground_parent(
             cleaned, self.children, conversations.read_grips
         )
         if draft.generation.model:
             extract = _redact_draft(self.draft(ExtractiveSummarizer()))
-            found = summarize_draft.ground_parent(
+            found = acceptance.ground_parent(
                 extract, self.children, conversations.read_grips
             )
             grounded = grounded.with_extract(found)

@@ -19,7 +19,7 @@ from memtui.store import database, segments
 from memtui.store import events as store_events
 from memtui.store.schema import SegmentRow
 from memtui.summarize import keywords
-from memtui.summarize.draft import ground_segment
+from memtui.summarize.acceptance import ground_segment
 from memtui.summarize.grounding import claims
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
