@@ -1,5 +1,5 @@
-"""What a command gets: the parser of its options, some of which several commands have,
-and its context: paths, settings, and the workspace."""
+"""The parser of a command's options, the options that several commands have, and the
+context of a command: paths, settings, and the workspace."""
 
 import argparse
 import logging
