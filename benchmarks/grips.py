@@ -25,7 +25,7 @@ from typing import Any
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
-from memtui.text import analyzer, bm25
+from memtui.text import analyzer
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QMSUM = DATA / "summaries" / "qmsum"
@@ -185,12 +185,12 @@ def _bm25(
 ) -> list[float]:
     lengths = [text.total() for text in texts]
     rarity = {
-        term: bm25.inverse_document_frequency(
+        term: analyzer.inverse_document_frequency(
             len(turns), sum(term in turn for turn in turns)
         )
         for term in wanted
     }
-    damping = bm25.length_norms(lengths, anchoring.TEXT_B)
+    damping = analyzer.length_norms(lengths, anchoring.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)

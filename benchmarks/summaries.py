@@ -25,7 +25,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.summarize import extractive, segmenter
 from memtui.summarize.segmenter import SegmentRules
-from memtui.text import analyzer, bm25, prose
+from memtui.text import analyzer, prose
 from memtui.text.tokens import estimate
 
 _NOISE, _BEFORE_MARK = re.compile(r"\{\w+\}"), re.compile(r" (?=[.,?!])")
@@ -170,7 +170,7 @@ def _tell(name: str, tasks: Sequence[Task]) -> None:
         term for task in tasks for term in set(analyzer.terms(_whole(task)))
     )
     weight = {
-        term: bm25.inverse_document_frequency(len(tasks), count)
+        term: analyzer.inverse_document_frequency(len(tasks), count)
         for term, count in holding.items()
     }
     shares = [_shares(task, weight) for task in tasks]

@@ -58,9 +58,9 @@ def _setting(default: T, description: str, **details: Any) -> T:
 
 
 def _check_cron(cron: str) -> str:
-    from memtui.model import schedule
+    from memtui.model.jobs import find_cron_error
 
-    return schedule.find_cron_error(cron)
+    return find_cron_error(cron)
 
 
 def _check_zone(name: str) -> str:

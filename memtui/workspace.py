@@ -25,14 +25,13 @@ from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
-    from memtui.model.schedule import Schedules
+    from memtui.model.jobs import Schedules
     from memtui.pipeline.pipeline import Pipeline, PipelineConfig
     from memtui.pipeline.progress import PipelineProgress
-    from memtui.search.combined import CombinedSearch
+    from memtui.search.combined import CombinedSearch, QuoteSearch
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
-    from memtui.search.quotes import QuoteSearch
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.summarizer import Summarizer
@@ -150,7 +149,7 @@ class Workspace:
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
-        from memtui.search.quotes import QuoteSearch
+        from memtui.search.combined import QuoteSearch
 
         return QuoteSearch(self.search, self._message_searcher, self.zone, self.now)
 
@@ -431,7 +430,7 @@ the model at the same time."""
 
 
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
-    from memtui.model.schedule import Schedules
+    from memtui.model.jobs import Schedules
 
     return Schedules(
         crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},

@@ -27,7 +27,7 @@ from memtui.model.events import (
     is_event_id,
     is_in_future,
 )
-from memtui.search import resolve_filters
+from memtui.search.query import SessionNameError, UnknownSessionError, find_session
 from memtui.services import jobs as services_jobs
 from memtui.services.jobs import JobStatus
 from memtui.store import database
@@ -202,15 +202,15 @@ def _resolve(session: str) -> tuple[str, str, bool]:
     The beginning of an id is refused: it could match a session by mistake.
     """
     try:
-        agent, name = resolve_filters.find_session(session)
-    except resolve_filters.UnknownSessionError:
+        agent, name = find_session(session)
+    except UnknownSessionError:
         agent, _, name = session.rpartition(":")
         agent = agent or DEFAULT_AGENT
         if not (_NAME.fullmatch(agent) and _NAME.fullmatch(name)):
             what = f"{session[:80]!r} names no session: a new one's name is"
             raise UsageError(f"{what} {_NAME_RULE}") from None
         return agent, name, False
-    except resolve_filters.SessionNameError as error:
+    except SessionNameError as error:
         raise UsageError(f"{error}; give one of these in full") from None
     whole = f"{agent}:{name}"
     if session not in (name, whole):

@@ -22,7 +22,7 @@ from memtui.model.sessions import Session, SessionWork
 from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support
 from memtui.search import snippets
-from memtui.services import day_sessions, explain
+from memtui.services import browse, versions
 from memtui.text import date_format
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def one_line(text: str) -> str:
 
 def nodes(entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL) -> list[Item]:
     """Describe nodes of a list, and count their sessions in a scope."""
-    return [*map(node, day_sessions.add_session_counts(entries, zone, scope))]
+    return [*map(node, browse.add_session_counts(entries, zone, scope))]
 
 
 def node(entry: TocEntry) -> Item:
@@ -94,7 +94,7 @@ def node_state(one: TocEntry | TocNode) -> str:
 
 def bullet(one: Bullet) -> Item:
     """Describe a bullet, its sources, and why these do not fully support it."""
-    reasons = explain.explain_contradiction(one), explain.explain_verdict(one)
+    reasons = versions.explain_contradiction(one), versions.explain_verdict(one)
     why = "; ".join(filter(None, reasons))
     return {
         "text": one.labelled,

@@ -23,9 +23,13 @@ from memtui.model.filters import ALL, EVERYTHING, Scope
 from memtui.model.hits import Hits
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
-from memtui.search import query_dates
-from memtui.search.query import Query
-from memtui.search.quotes import QuoteResult
+from memtui.search.combined import QuoteResult
+from memtui.search.query import (
+    Query,
+    note_earlier_starts,
+    parse_with_dates,
+    restrict_to_periods,
+)
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text import analyzer
@@ -78,7 +82,7 @@ def route(
     if _ASKS_WHAT_IS_OPEN.search(question):
         return _list_left_open(workspace, question, scope, limit)
     filters = replace(EVERYTHING, scope=scope)
-    parsed = query_dates.parse(question, workspace.now(), zone, filters)
+    parsed = parse_with_dates(question, workspace.now(), zone, filters)
     # Filters of the question hold for browsing too.
     with database.connection():
         scope, nothing_of = scopes.resolve_names(parsed.filters.scope)
@@ -115,7 +119,7 @@ def route(
     if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     starts = [node.start_time for node in found]
-    missing += query_dates.note_earlier_starts(parsed.periods, starts)
+    missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.
     found_notes = search_notes(replace(quoted.found, times=()))
     notes = [*missing, *elsewhere, *found_notes]
@@ -183,7 +187,7 @@ def _list_left_open(
     A project, a time and a topic that the question names are respected.
     """
     zone = workspace.zone
-    dated = query_dates.parse(question, workspace.now(), zone)
+    dated = parse_with_dates(question, workspace.now(), zone)
     words = _OPEN_WORDS.sub(" ", dated.text)
     parsed = search_query.parse(words, zone, replace(EVERYTHING, scope=scope))
     with database.connection():
@@ -244,7 +248,7 @@ def _search(
     find = partial(workspace.quotes.find, limit=limit)
     if not parsed.periods:
         return find(question, filters=everything)
-    within = query_dates.restrict(everything, parsed.periods)
+    within = restrict_to_periods(everything, parsed.periods)
     quoted = find(parsed.text, filters=within)
     quotes = tuple(one for one in quoted.quotes if parsed.covers(one.at))
     if quotes:

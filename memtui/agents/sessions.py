@@ -14,7 +14,7 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import NO_WORK
-from memtui.search import resolve_filters
+from memtui.search.query import SessionNameError, UnknownSessionError, find_session
 from memtui.services import session_outcomes, sessions
 from memtui.services.conversation import expand, find_cited_event
 from memtui.services.sessions import SessionDetails
@@ -63,8 +63,8 @@ def list_sessions(
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     """Describe one session, named by ``[agent:]id`` or the beginning of that."""
     try:
-        facts = sessions.get_details(*resolve_filters.find_session(session))
-    except resolve_filters.SessionNameError as error:
+        facts = sessions.get_details(*find_session(session))
+    except SessionNameError as error:
         return _no_session("card", error)
     return _describe(workspace, facts)
 
@@ -124,8 +124,8 @@ def list_messages(
         MemtuiError: The session has no such subagent.
     """
     try:
-        facts = sessions.get_details(*resolve_filters.find_session(session))
-    except resolve_filters.SessionNameError as error:
+        facts = sessions.get_details(*find_session(session))
+    except SessionNameError as error:
         return _no_session("messages", error)
     page = sessions.list_messages(
         facts,
@@ -212,12 +212,10 @@ def _as_page(
     )
 
 
-def _no_session(name: str, error: resolve_filters.SessionNameError) -> Reply:
+def _no_session(name: str, error: SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
     notes = replies.error_info(error).message.splitlines()
-    notes += (
-        [SEE_SESSIONS] if isinstance(error, resolve_filters.UnknownSessionError) else []
-    )
+    notes += [SEE_SESSIONS] if isinstance(error, UnknownSessionError) else []
     return Reply(name, (), str, notes=notes)
 
 
@@ -247,9 +245,9 @@ def get_events(
     start, end = (periods[0].start, periods[0].end) if periods else (None, None)
     if session:
         try:
-            agent, session = resolve_filters.find_session(session)
+            agent, session = find_session(session)
             scope = replace(scope, agent=agent)
-        except resolve_filters.SessionNameError as error:
+        except SessionNameError as error:
             reply = _no_session("events", error)
             return replace(reply, notes=[*reply.notes, *labels])
     with database.connection():

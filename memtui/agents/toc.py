@@ -21,15 +21,14 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry, TocNode
 from memtui.search import query as search_query
-from memtui.search import query_dates
 from memtui.search.node_documents import node_texts
-from memtui.search.query import Query
+from memtui.search.query import STARTS_BEFORE, Query, note_earlier_starts
 from memtui.search.scoring import NodeField
 from memtui.search.snippets import matching_terms
-from memtui.services import browse, day_sessions
+from memtui.services import browse
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
-from memtui.text import analyzer, date_format, dates, stemmer
+from memtui.text import analyzer, date_format, dates
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -140,7 +139,7 @@ def _no_node(workspace: "Workspace", node_id: str, scope: Scope) -> Reply:
         "bullets",
         formatting.nodes(earlier, workspace.zone, scope),
         LineWriter(workspace.zone).bullet_or_node,
-        notes=(query_dates.STARTS_BEFORE if earlier else note,),
+        notes=(STARTS_BEFORE if earlier else note,),
         groups=GROUPS,
         group=lambda _: "children",
     )
@@ -213,7 +212,7 @@ def browse_time(workspace: "Workspace", when: str, scope: Scope = ALL) -> Reply:
     if periods and not found:
         notes.append("Nothing is stored of it.")
     starts = [entry.start_time for entry in found.values()]
-    notes += query_dates.note_earlier_starts(periods, starts)
+    notes += note_earlier_starts(periods, starts)
     understood = [
         {
             "text": period.label,
@@ -248,7 +247,7 @@ def browse_keyword(
     if not terms:
         return _match_reply("nodes", (), limit, scope)
     with database.connection():
-        starts = [stemmer.word_prefixes(term) for term in terms]
+        starts = [analyzer.word_prefixes(term) for term in terms]
         parent = store_nodes.resolve_id(node_id) if node_id else None
         segments = store_nodes.read_keywords(parent, scope, prefixes=starts)
         matching = _filter_by_terms(islice(segments, MAX_SEGMENTS), terms)
@@ -330,7 +329,7 @@ def search_children(
             names = [one for one in names if one.startswith(citations.SEGMENT_PREFIX)]
         nodes = _get_within(parent, names) if children else []
         listed = browse.get_entries(children, scope)
-        listed = day_sessions.add_session_counts(listed, workspace.zone, scope)
+        listed = browse.add_session_counts(listed, workspace.zone, scope)
         entries = {one.node_id: one for one in listed}
     found: dict[str, Item] = {}
     for node in nodes:
@@ -486,7 +485,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
     chosen: list[tuple[tuple[int, ...], TocEntry | DaySession]] = []
 
     def add_nodes(nodes: Sequence[TocEntry], parent: tuple[int, ...]) -> None:
-        add(day_sessions.add_session_counts(nodes, workspace.zone, scope), parent)
+        add(browse.add_session_counts(nodes, workspace.zone, scope), parent)
 
     add_nodes(browse.list_children(limit=MAX_CHILDREN, scope=scope), ())
     while queue and (limit is None or len(chosen) * ENTRY_TOKENS < limit):
@@ -495,7 +494,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
         if isinstance(one, DaySession):
             add(one.rows, place)
         elif one.level is TocLevel.DAY:
-            add(day_sessions.list_sessions(one.node_id, scope), place)
+            add(browse.list_day_sessions(one.node_id, scope), place)
         elif one.level is not TocLevel.SEGMENT:
             children = browse.list_children(
                 one.node_id, limit=MAX_CHILDREN, scope=scope, month_id=one.month_id

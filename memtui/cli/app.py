@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.context import Context, open_workspace
+from memtui.cli.command import Context, open_workspace
 from memtui.errors import MemtuiError, StoreDamagedError
 from memtui.paths import in_home
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_max_tokens, add_query, add_scope
 from memtui.errors import UsageError
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope

@@ -14,15 +14,14 @@ from typing import TextIO
 from memtui import workspace
 from memtui.capture.formats import plain
 from memtui.cli import output, work
-from memtui.cli.arguments import Parser, add_dry_run
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.quantities import plural
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker import WorkerLock
-from memtui.store import archive, backup, database, events
+from memtui.store import backup, database, events
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
 from memtui.text.secrets import RULES_VERSION
@@ -101,7 +100,7 @@ def write_export(file: Path, *, may_replace: bool) -> Counter[str]:
 
 def _write_records(opened: TextIO) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for record in archive.read_all():
+    for record in events.read_all():
         opened.write(plain.to_line(record))
         counts[RECORD_NAMES[type(record)]] += 1
     opened.flush()

@@ -3,8 +3,7 @@
 from argparse import Namespace
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser
 from memtui.errors import SettingsError
 from memtui.files import PRIVATE
 from memtui.paths import PRIVATE_FOLDER

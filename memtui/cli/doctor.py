@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memtui import workspace
 from memtui.cli import hooks, output
-from memtui.cli.context import Context, start_log
+from memtui.cli.command import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
 from memtui.model.quantities import plural

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import replies
 from memtui.cli import output, work
-from memtui.cli.arguments import Parser, add_dry_run
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.services import forget

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser, add_dry_run
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import HooksError
 from memtui.integrations import agents, config_files
 from memtui.integrations.agents import (

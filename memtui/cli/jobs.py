@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta, tzinfo
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser, add_number
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_number
 from memtui.errors import UsageError
 from memtui.model.jobs import ALL_JOBS, Job, JobRun, find_job, find_jobs
 from memtui.model.quantities import plural

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui import __version__
-from memtui.cli.arguments import Parser, UsageExit
+from memtui.cli.command import Context, Parser, UsageExit
 from memtui.errors import MemtuiError, StoreDamagedError
 
 log = logging.getLogger(__name__)
@@ -83,10 +83,10 @@ GROUPS = {
         Subcommand(
             "call", "ask", "call one of memtui's tools for agents, or list them"
         ),
-        Subcommand("mcp", "mcp", "serve MCP, or register the server with agents"),
+        Subcommand("mcp", "servers", "serve MCP, or register the server with agents"),
         Subcommand(
             "serve",
-            "serve",
+            "servers",
             "serve memtui's tools for agents over HTTP",
             has_json=False,
         ),
@@ -97,7 +97,7 @@ GROUPS = {
         Subcommand("reindex", "work", "build the search index again"),
         Subcommand("config", "config", "print the settings, or write a file of them"),
         Subcommand("tokens", "config", "download what exact token counts need"),
-        Subcommand("web", "web", "open the app in a browser", False),
+        Subcommand("web", "servers", "open the app in a browser", False),
         Subcommand("demo", "app", "open the app with made-up conversations", False),
     ),
 }
@@ -209,8 +209,6 @@ def _top_parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from memtui.cli.context import Context
-
     context = Context(args)
     try:
         code: int = args.run(args, context)

@@ -6,8 +6,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from memtui.cli import output, work
-from memtui.cli.arguments import Parser, add_dry_run, add_paging
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, add_dry_run, add_paging
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.services.quarantine import (

@@ -7,7 +7,8 @@ from memtui.agents import formatting, sessions, toc
 from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.cli import output
-from memtui.cli.arguments import (
+from memtui.cli.command import (
+    Context,
     Parser,
     add_max_tokens,
     add_number,
@@ -15,7 +16,6 @@ from memtui.cli.arguments import (
     add_scope,
     whole_number,
 )
-from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.filters import Scope
 from memtui.model.nodes import Bullet

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde

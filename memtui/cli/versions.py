@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser, whole_number
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser, whole_number
 from memtui.errors import MemtuiError
 from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import versions

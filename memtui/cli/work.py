@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.capture import formats
 from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
-from memtui.cli.arguments import Parser
-from memtui.cli.context import Context
+from memtui.cli.command import Context, Parser
 from memtui.errors import MemtuiError, SourceError
 from memtui.model.calendar import TocLevel
 from memtui.model.quantities import plural

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memtui.errors import HooksError, UsageError
 from memtui.files import read_small_file
-from memtui.integrations import config_files, json_edit
+from memtui.integrations import config_files
 from memtui.integrations.config_files import (
     COMMAND_FIELDS,
     ConfigEntry,
@@ -347,7 +347,11 @@ def hook_status(agent: Agent, machine: Machine) -> HookStatus:
     try:
         if text := config_files.read_text(agent.hooks, machine):
             existing = agent.hooks.existing(text)
-            off = json_edit.find(text, agent.off_setting) if agent.off_setting else []
+            off = (
+                config_files.find_members(text, agent.off_setting)
+                if agent.off_setting
+                else []
+            )
             is_off = bool(off) and off[-1].value is True
     except HooksError as error:
         problem = str(error)

@@ -94,7 +94,7 @@ class FilterField:
 def _parse_start(value: str, zone: tzinfo) -> datetime:
     """Return the start of a year, month, day or minute given as an ISO date.
 
-    Words like "yesterday" have been converted by ``search.query_dates``.
+    Words like "yesterday" have been converted by ``search.query``.
 
     Raises:
         ValueError: The value is not a date.

@@ -22,7 +22,7 @@ from memtui.capture.tail import FileWatcher, Tail
 from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
-from memtui.model.schedule import Schedules
+from memtui.model.jobs import Schedules
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
 from memtui.pipeline.schedule import JobScheduler

@@ -12,8 +12,14 @@ from enum import StrEnum
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
-from memtui.model.jobs import ROLLUP_JOBS, Job, JobState, RunReason, RunResult
-from memtui.model.schedule import Schedules
+from memtui.model.jobs import (
+    ROLLUP_JOBS,
+    Job,
+    JobState,
+    RunReason,
+    RunResult,
+    Schedules,
+)
 from memtui.store import database, jobs, rewrite_queue
 
 LATE_AFTER = timedelta(hours=1)

@@ -37,13 +37,11 @@ from memtui.store import (
     versions,
 )
 from memtui.store.segments import SegmentRange, SegmentTerms
-from memtui.summarize import draft as summarize_draft
-from memtui.summarize import keywords
-from memtui.summarize import surprise as summarize_surprise
-from memtui.summarize.bullets import sanitize
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize import acceptance, keywords
+from memtui.summarize.acceptance import GroundedSummary
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
+from memtui.summarize.rollup import sanitize_draft
 from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import ExtractiveSummarizer, Summarizer
 from memtui.text import secrets
@@ -107,9 +105,9 @@ class SegmentInput:
         The digest is the ``input_hash``; the words' weights may be known already.
         """
         segment, bounds, session = self.segment, self.range, self.session
-        cleaned = _redact_draft(sanitize(self._with_work(draft)))
+        cleaned = _redact_draft(sanitize_draft(self._with_work(draft)))
         ground = partial(
-            summarize_draft.ground_segment, events=segment.events, node_id=self.name
+            acceptance.ground_segment, events=segment.events, node_id=self.name
         )
         grounded = ground(cleaned)
         if draft.generation.model:
@@ -172,13 +170,13 @@ class ParentInput:
         """Return a version of the node; see ``SegmentInput.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        cleaned = _redact_draft(sanitize(draft, HEADLINE_CHARS))
-        grounded = summarize_draft.ground_parent(
+        cleaned = _redact_draft(sanitize_draft(draft, HEADLINE_CHARS))
+        grounded = acceptance.ground_parent(
             cleaned, self.children, conversations.read_grips
         )
         if draft.generation.model:
             extract = _redact_draft(self.draft(ExtractiveSummarizer()))
-            found = summarize_draft.ground_parent(
+            found = acceptance.ground_parent(
                 extract, self.children, conversations.read_grips
             )
             grounded = grounded.with_extract(found)
@@ -320,8 +318,8 @@ class SummaryStage:
             self._save(made, now_ms)
             segments.add_terms(
                 terms,
-                summarize_surprise.surprise_score,
-                summarize_surprise.MAX_SESSIONS_PER_TERM,
+                keywords.surprise_score,
+                keywords.MAX_SESSIONS_PER_TERM,
             )
             segments.set_summarized(done)
             for item, _ in failed:
@@ -349,7 +347,7 @@ class SummaryStage:
         weighed = keywords.weigh_words(work.segment.events)
         digest = work.input_hash(identity)
         made = work.make_version(draft, identity, digest, weighed)
-        terms = summarize_surprise.surprise_terms(weighed.weights)
+        terms = keywords.surprise_terms(weighed.weights)
         return made, SegmentTerms(work.name, work.range.number, terms)
 
     def _save(self, made: Sequence[NewVersion], now_ms: int) -> None:

@@ -28,9 +28,15 @@ from memtui.model.hits import (
 )
 from memtui.model.sessions import Session
 from memtui.search import query as search_query
-from memtui.search import query_dates, resolve_filters, scoring
+from memtui.search import scoring
 from memtui.search.message_index import MAX_PER_TERM, MessageIndex
-from memtui.search.query import Query
+from memtui.search.query import (
+    Query,
+    describe_newest,
+    parse_with_dates,
+    query_for_newest,
+    resolve_names,
+)
 from memtui.search.scoring import (
     EQUAL_ROLES,
     Candidate,
@@ -395,9 +401,9 @@ class SessionSearch:
         thread of the screen.
         """
         began_s = time.perf_counter()
-        query = query_dates.parse(text, self._clock(), self._zone, filters)
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
         result: Hits[MessageHit] = Hits(text, notes=query.hints)
-        recent_query = query_dates.recent_query(query)
+        recent_query = query_for_newest(query)
         if recent_query is None and query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         elif query.filters.needs_nodes:
@@ -406,7 +412,7 @@ class SessionSearch:
             before = max(0, min(before, WINDOW_MESSAGES - 1))
             after = max(0, min(after, WINDOW_MESSAGES - 1 - before))
             with database.connection():
-                query, unknown = resolve_filters.resolve(recent_query or query)
+                query, unknown = resolve_names(recent_query or query)
                 if recent_query is not None:
                     newest = conversations.list_recent_messages(
                         query.filters, MAX_RECENT
@@ -415,7 +421,7 @@ class SessionSearch:
                         _RankedHit(n, 1.0, RankedMessage(n, event, 1.0, 1.0, 1.0, 1.0))
                         for n, event in newest
                     ]
-                    notes = query_dates.describe_newest(query)
+                    notes = describe_newest(query)
                     query = replace(query, periods=())
                 else:
                     matches = self._searcher.search(query, scoring.ROLE_WEIGHTS)

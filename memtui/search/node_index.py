@@ -43,8 +43,7 @@ from memtui.search import node_documents, scoring
 from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word
 from memtui.search.scoring import WeightedTerm
-from memtui.text.analyzer import fold
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import fold, stem
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -18,9 +18,16 @@ from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
 from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
-from memtui.search import query_dates, resolve_filters, scoring
+from memtui.search import scoring
 from memtui.search.node_documents import node_documents, node_times
-from memtui.search.query import Query
+from memtui.search.query import (
+    Query,
+    describe_newest,
+    list_pages,
+    parse_with_dates,
+    query_for_newest,
+    resolve_names,
+)
 from memtui.search.snippets import best_snippet
 from memtui.store import database, outbox, scopes, versions
 from memtui.store import nodes as store_nodes
@@ -99,8 +106,8 @@ class Teleport:
         """
         began_s = time.perf_counter()
         filters = replace(EVERYTHING, scope=scope)
-        query = query_dates.parse(text, self._clock(), self._zone, filters)
-        recent_query = query_dates.recent_query(query)
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
+        recent_query = query_for_newest(query)
         result: Hits[Hit] = Hits(text, notes=query.hints)
         if query.filters.role:
             result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
@@ -116,20 +123,20 @@ class Teleport:
 
     def _recent(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
         """Return the nodes of the periods, and the newest ones."""
-        query, unknown = resolve_filters.resolve(query)
-        pages = query_dates.page_ids(query, self._zone)
+        query, unknown = resolve_names(query)
+        pages = list_pages(query, self._zone)
         newest = [one.node_id for one in read_newest(query.filters, limit)]
         found = list(dict.fromkeys([*pages, *newest]))[:limit]
         matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
         return replace(
             result,
             hits=tuple(read_hits(matches, query)),
-            notes=(*result.notes, *unknown, *query_dates.describe_newest(query)),
+            notes=(*result.notes, *unknown, *describe_newest(query)),
             is_recent=True,
         )
 
     def _search(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
-        query, unknown = resolve_filters.resolve(query)
+        query, unknown = resolve_names(query)
         found = self.rank(query, limit + REPEATED)
 
         def score(hit: Hit) -> float:

@@ -10,21 +10,29 @@ Any text is a query. Text that is not syntax is searched for as it is: ``std::ve
 ``-term``             nothing that contains it; ``-rf`` and ``--force`` are text
 ``agent:codex``       a filter; see ``filters.FILTER_FIELDS``
 ====================  =========================================================
+
+Dates outside quotes and filters are separated from the words to look up. Names of
+sessions, agents and projects are resolved as far as the store has them.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 from typing import TYPE_CHECKING
 
-from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
+from memtui.errors import AmbiguousError, MemtuiError
+from memtui.model.events import clean
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
 from memtui.model.hits import ReadDate
+from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
-from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS
+from memtui.text.fencing import neutralize_line
+from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS, word_set
 
 if TYPE_CHECKING:
     from memtui.text.dates import DatePeriod
+
 
 NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
 
@@ -108,7 +116,7 @@ class Query:
     stop_words: int = 0
     """The number of typed words that no index contains."""
     periods: "tuple[DatePeriod, ...]" = ()
-    """The dates that were read; see ``query_dates``."""
+    """The dates that were read; see ``parse_with_dates``."""
 
     def covers(self, at: datetime) -> bool:
         """Return True if a time lies in one of the periods."""
@@ -176,7 +184,7 @@ def _is_in(at: datetime, period: "DatePeriod") -> bool:
 
 
 def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
-    """Parse any text; filters in it replace the others."""
+    """Parse any text without reading dates; filters in it replace the others."""
     tokens: list[tuple[str, bool]] = []  # and whether it is the end of the query
     phrases: list[str] = []
     excluded: list[tuple[str, bool]] = []
@@ -281,3 +289,237 @@ def _phrase_terms(phrases: list[str]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(term for word in indexed for term in analyzer.query_terms(word))
     )
+
+
+# Dates
+
+NEWEST_LISTED = "Without a word to search for, the newest are listed."
+
+STARTS_BEFORE = (
+    "Nothing starts then. This starts before and continues into it: work is listed"
+    " under the day it starts in."
+)
+
+PERIOD_WORDS = word_set(
+    "activity conversations done history overview progress recap session sessions"
+    " status summary updates work"
+)
+"""Words that ask for all of a period: "summary of february"."""
+
+MIN_STOP_WORDS = 2
+"""A text with so many stop words is a sentence."""
+
+MAX_PERIODS = 12
+"""The number of periods of a query that are used: its first ones."""
+
+FILTER_CHARS = 60
+"""The number of characters read for a date after ``after:`` or ``before:``."""
+
+_DATE_FILTER = re.compile(
+    r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',
+    re.I,
+)
+
+_NOT_READ = re.compile(
+    rf'"[^"]*"|\b(?:{"|".join(FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I
+)
+
+
+def restrict_to_periods(within: Filters, periods: Sequence["DatePeriod"]) -> Filters:
+    """Restrict filters to the time from the first period's start to the last one's end.
+
+    A side on which a period is open is not restricted.
+    """
+    starts, ends = [one.start for one in periods], [one.end for one in periods]
+    first = min((at for at in starts if at), default=None) if all(starts) else None
+    last = max((at for at in ends if at), default=None) if all(ends) else None
+    return replace(
+        within,
+        since=max((at for at in (within.since, first) if at), default=None),
+        until=min((at for at in (within.until, last) if at), default=None),
+    )
+
+
+def parse_with_dates(
+    text: str, now: datetime, zone: tzinfo, filters: Filters = EVERYTHING
+) -> Query:
+    """Parse any text with dates; filters in it replace the others.
+
+    Loose times ("recently") remain words.
+    """
+    words, periods = _read_dates(text, now, zone)
+    return replace(parse(words, zone, filters), periods=periods)
+
+
+def _read_dates(
+    text: str, now: datetime, zone: tzinfo
+) -> tuple[str, tuple["DatePeriod", ...]]:
+    from memtui.text import dates  # slow to import, and not needed by the indexes
+
+    query = _with_filter_dates(text[:MAX_CHARS], now, zone)
+    readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
+    periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
+    if periods:
+        rest = dates.remove(query, periods)
+        return rest, tuple(dates.distinct(periods)[:MAX_PERIODS])
+    # "feb 11" and "july" alone are dates, unlike within a text; "2000" is a number.
+    for preposition in ("on", "in") if not query.strip().isdigit() else ():
+        text = f"{preposition} {query.strip()}"
+        alone = dates.read(text, now, zone)
+        if len(alone) == 1 and not dates.remove(text, alone):
+            return "", tuple(alone)
+    return query, ()
+
+
+def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
+    """Replace words after ``after:`` and ``before:`` by an ISO date."""
+    from memtui.text import dates
+
+    place, replaced = 0, ""
+    for found in _DATE_FILTER.finditer(query):
+        if found.start() < place or query.count('"', 0, found.start()) % 2:
+            continue
+        quoted = found["quoted"]
+        words = quoted if quoted is not None else query[found.end() :][:FILTER_CHARS]
+        period = next(iter(dates.read(words, now, zone)), None)
+        if period is None or period.span[0]:
+            continue
+        if quoted and period.span[1] < len(quoted):
+            continue
+        at = (period.start or period.end or now).astimezone(zone)
+        form = "%Y-%m-%d" if at.time() == time() else "%Y-%m-%dT%H:%M"
+        replaced += f"{query[place : found.start()]}{found['name']}:{at.strftime(form)}"
+        place = found.end() + (0 if quoted is not None else period.span[1])
+    return replaced + query[place:]
+
+
+# Queries without a topic, for which the newest are listed
+
+
+def query_for_newest(query: Query) -> Query | None:
+    """Return the query to list the newest for; None if it names a topic, or no filters.
+
+    "What was I doing" names none. Several periods are taken as one, from the first to
+    the last.
+    """
+    has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
+    is_restricted = bool(query.periods) or (has_filters and not query.hints)
+    names_period = all(word.text.lower() in PERIOD_WORDS for word in query.words)
+    is_question = (query.stop_words > 0 or names_period) and not query.has_topic
+    is_without_words = query.is_empty or (bool(query.periods) and is_question)
+    if not (is_without_words and is_restricted) or query.needs_text:
+        return None
+    filters = restrict_to_periods(query.filters, query.periods)
+    return replace(query, words=(), filters=filters)
+
+
+def is_small_talk(query: Query) -> bool:
+    """Return True for "how are you" and "remind me what we discussed"."""
+    indexed = len(query.words) if not query.has_only_stop_words else 0
+    is_sentence = query.stop_words >= MIN_STOP_WORDS or not indexed
+    return (
+        query.stop_words > 0
+        and is_sentence
+        and not (query.has_topic or query.needs_text)
+    )
+
+
+def describe_newest(query: Query) -> tuple[str, ...]:
+    """Return the periods of the query, and a note that this is no ranking."""
+    return (*(f"{period.label}." for period in query.periods), NEWEST_LISTED)
+
+
+def note_earlier_starts(
+    periods: Collection["DatePeriod"], starts: Collection[datetime]
+) -> tuple[str, ...]:
+    """Return a note if all work that was found starts before the periods."""
+    bounds = [period.start for period in periods if period.start]
+    is_earlier = bounds and starts and max(starts) < min(bounds)
+    return (STARTS_BEFORE,) if is_earlier else ()
+
+
+def list_pages(query: Query, zone: tzinfo) -> list[str]:
+    """Return the nodes of exactly the periods of a query without other filters."""
+    from memtui.text import dates
+
+    filters = replace(query.filters, since=None, until=None)
+    if filters != replace(EVERYTHING, scope=filters.scope):
+        return []
+    return [
+        node_id
+        for period in query.periods
+        if (node_id := dates.whole_node(period, zone))
+    ]
+
+
+# Names of sessions, agents and projects
+
+MAX_NAMED = 5
+
+
+class SessionNameError(MemtuiError):
+    """A name is not that of exactly one session."""
+
+
+class UnknownSessionError(SessionNameError):
+    """No session has this name."""
+
+
+class AmbiguousSessionError(SessionNameError, AmbiguousError):
+    """Several sessions have this name."""
+
+
+def find_session(name: str) -> tuple[str, str]:
+    """Return the agent and the id of the session ``[agent:]id``.
+
+    The beginning is enough that no other session has.
+
+    Raises:
+        UnknownSessionError: There is no such session.
+        AmbiguousSessionError: There are several.
+    """
+    with database.connection():
+        agent, start = _split_session_name(name)
+        found = sessions.find_by_name(start, agent, is_prefix=False) if start else []
+        if not found and start:
+            found = sessions.find_by_name(start, agent, is_prefix=True)
+    if not found:
+        raise UnknownSessionError(
+            f"there is no session {name!r}; see them: memtui sessions"
+        )
+    if len(found) > 1:
+        names = [f"{agent}:{session}" for agent, session in found[:MAX_NAMED]]
+        raise AmbiguousSessionError(name, "sessions", names, len(found))
+    return found[0]
+
+
+def _split_session_name(name: str) -> tuple[str, str]:
+    """Split ``[agent:]id``; without a known agent, all of it is the id."""
+    name = clean(name).strip()
+    agent, colon, start = name.partition(":")
+    is_known = bool(agent and colon) and sessions.count((), Scope(agent)) > 0
+    return (agent, start) if is_known else ("", name)
+
+
+def resolve_names(query: Query) -> tuple[Query, list[str]]:
+    """Return a query whose filters have the names in the store, and notes.
+
+    A session may be given as ``[agent:]id``, or by its beginning: then all sessions
+    that begin so are searched. The notes name what is unknown or ambiguous.
+    """
+    scope, notes = scopes.resolve_names(query.filters.scope)
+    query = replace(query, filters=replace(query.filters, scope=scope))
+    name = query.filters.session
+    if not name:
+        return query, notes
+    agent, session = _split_session_name(name)
+    is_without_agent = bool(scope.agent) and not agent
+    try:
+        agent, session = find_session(
+            f"{scope.agent}:{name}" if is_without_agent else name
+        )
+    except SessionNameError as error:
+        notes += map(neutralize_line, str(error).splitlines())
+    scope = replace(scope, agent=scope.agent or agent)
+    filters = replace(query.filters, scope=scope, session=session)
+    return replace(query, filters=filters), notes

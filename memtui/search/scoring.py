@@ -26,7 +26,8 @@ from memtui.model.events import EventRole
 from memtui.search.query import Query
 from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer
-from memtui.text.bm25 import K1, inverse_document_frequency
+from memtui.text.analyzer import BM25_K1 as K1
+from memtui.text.analyzer import inverse_document_frequency
 
 # Weights of nodes and grips
 

@@ -1,16 +1,38 @@
-"""Reads the table of contents, newest first at every level, and its calendar."""
+"""Reads the table of contents, newest first at every level, and its calendar.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+A session of a day is no stored node: it is composed of the summaries of its segments.
+
+A branch has the rows below a year, a month, a week or a day. A row is known by its node
+and by its parent: a week across two months has two rows. The rows of a day are its
+sessions.
+"""
+
+import sys
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
+from itertools import pairwise
 
-from memtui.model import activity, calendar
-from memtui.model.activity import ScopedNode
+from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    DAY_SESSION_PREFIX,
+    MAX_KEYWORDS,
+    DaySession,
+    NodeCounts,
+    NodeStatus,
+    ScopedNode,
+    TocEntry,
+    TocNode,
+    shares_of_level,
+)
+from memtui.model.summaries import NO_STATS, Keyword
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
+from memtui.store import segments as store_segments
+from memtui.summarize import session_work
 
 PAGE_SIZE = 500
 """The entries that are read at once."""
@@ -90,7 +112,7 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
     It is the shown version if the scope has all of the node. Bullets that contradict
     each other are marked, the newest first.
     """
-    from memtui.summarize.grounding import contradictions  # not needed at the start
+    from memtui.summarize.grounding import matching  # not needed at the start
 
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
@@ -102,7 +124,7 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
             from memtui.services import scope_summaries  # not needed at the start
 
             node = scope_summaries.summarize_node(found, scope)
-    bullets = contradictions.mark_contradictions(node.bullets)
+    bullets = matching.mark_contradictions(node.bullets)
     return replace(part, node=replace(node, bullets=bullets))
 
 
@@ -229,7 +251,7 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     with database.connection():
         if scope.is_narrow:
             level = calendar.period(node_id).level
-            mine = activity.shares_of_level(
+            mine = shares_of_level(
                 level, scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS)
             )
             found = [node_id] if node_id in mine else sorted(mine)
@@ -261,7 +283,7 @@ def find_session_node(agent: str, session_id: str, at: datetime) -> str:
         return next((node_id for node_id in reversed(path) if node_id in known), "")
 
 
-MAX_KEYWORDS = 5_000
+MAX_LISTED_KEYWORDS = 5_000
 """The most keywords that are listed: those of the most days."""
 
 
@@ -283,5 +305,336 @@ def list_scopes() -> ScopeChoices:
         return ScopeChoices(
             tuple(scopes.list_names("agent")),
             tuple(scopes.list_names("project")),
-            tuple(scopes.list_keywords(MAX_KEYWORDS)),
+            tuple(scopes.list_keywords(MAX_LISTED_KEYWORDS)),
         )
+
+
+# Sessions of a day
+
+
+def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
+    """Return the sessions of a day, those that began there last first."""
+    with database.connection():
+        entries = list_children(day_id, limit=sys.maxsize, scope=scope)
+        work = store_segments.read_states([entry.node_id for entry in entries])
+    groups: dict[tuple[str, str], list[TocEntry]] = {}
+    for entry in entries:
+        agent, session_id, _ = work.get(entry.node_id, ("", entry.node_id, ""))
+        groups.setdefault((agent, session_id), []).append(entry)
+    states = {name: state for name, (*_, state) in work.items()}
+    found = [
+        DaySession(day_id, *key, *_describe_session(segments, states), tuple(segments))
+        for key, segments in groups.items()
+    ]
+    return sorted(found, key=lambda one: one.start_time, reverse=True)
+
+
+def _describe_session(
+    segments: Sequence[TocEntry], states: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return the name and the state of a session, of segments newest first."""
+    names = [one.headline for one in reversed(segments) if one.headline]
+    known = [states.get(one.node_id, "") for one in reversed(segments)]
+    known = list(filter(None, known))
+    name = session_work.choose_name(names) if names else ""
+    state = known[session_work.find_last_state(known)] if known else ""
+    return name, state
+
+
+def get_day_session_node(session: DaySession) -> TocNode | None:
+    """Return a session of a day as a node: the card merged from its segments.
+
+    Returns:
+        The node, which is not stored; None if no segment exists any more.
+    """
+    with database.connection():
+        names = [entry.node_id for entry in reversed(session.segments)]
+        segments = nodes.get_many(names)
+    if not segments:
+        return None
+    first, last = segments[0], segments[-1]
+    is_by_model = all(segment.is_by_model for segment in segments)
+    return TocNode(
+        node_id=session.node_id,
+        level=TocLevel.SEGMENT,
+        title=session.name,
+        headline=session.name,
+        start_time=first.start_time,
+        end_time=last.end_time,
+        bullets=session_work.merge_cards(segments),
+        withheld=tuple(bullet for one in segments for bullet in one.withheld),
+        keywords=_merge_keywords(segments),
+        child_node_ids=tuple(names),
+        status=_merge_status(segments),
+        summarizer=first.summarizer,
+        counts=sum((segment.counts for segment in segments), NodeCounts()),
+        agents=first.agents,
+        projects=first.projects,
+        generation=last.generation if is_by_model else NO_STATS,
+    )
+
+
+def _merge_keywords(segments: Sequence[TocNode]) -> tuple[Keyword, ...]:
+    """Return the keywords of most weight, each once."""
+    found: dict[str, Keyword] = {}
+    for keyword in (keyword for segment in segments for keyword in segment.keywords):
+        if keyword.word not in found or keyword.weight > found[keyword.word].weight:
+            found[keyword.word] = keyword
+    ranked = sorted(found.values(), key=lambda keyword: -keyword.weight)
+    return tuple(ranked[: MAX_KEYWORDS[TocLevel.SEGMENT]])
+
+
+def _merge_status(segments: Sequence[TocNode]) -> NodeStatus:
+    statuses = {segment.status for segment in segments}
+    if statuses == {NodeStatus.PENDING}:
+        return NodeStatus.PENDING
+    changing = (NodeStatus.STALE, NodeStatus.PROVISIONAL)
+    return next((one for one in changing if one in statuses), NodeStatus.CURRENT)
+
+
+def get_path_with_session(node_id: str) -> list[str]:
+    """Return the ids from the year down to a node; empty if there is no such node.
+
+    Above a segment is its session of the day, also where it is the only segment.
+    """
+    if node_id.startswith(DAY_SESSION_PREFIX):
+        day = node_id.removeprefix(DAY_SESSION_PREFIX).partition(":")[0]
+        path = get_path(f"toc:day:{day}")
+        return [*path, node_id] if path else []
+    path = get_path(node_id)
+    if not path or calendar.period(path[-1]).level is not TocLevel.SEGMENT:
+        return path
+    *above, segment_id = path
+    with database.connection():
+        work = store_segments.read_states([segment_id])
+    agent, session_id, _ = work.get(segment_id, ("", segment_id, ""))
+    session = DaySession(above[-1], agent, session_id, "", "", ())
+    return [*above, session.node_id, segment_id]
+
+
+def count_day_sessions(scope: Scope = ALL) -> int:
+    with database.connection():
+        return store_segments.count_sessions([store_segments.ALL_TIMES], scope)[0]
+
+
+def add_session_counts(
+    entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL
+) -> list[TocEntry]:
+    """Return entries, those above the segments with the number of their sessions."""
+    wide = [entry for entry in entries if entry.level is not TocLevel.SEGMENT]
+    ranges = [_time_range(entry, zone) for entry in wide]
+    with database.connection():
+        counts = iter(store_segments.count_sessions(ranges, scope) if wide else ())
+    return [
+        entry
+        if entry.level is TocLevel.SEGMENT
+        else replace(entry, sessions=next(counts))
+        for entry in entries
+    ]
+
+
+def _time_range(entry: TocEntry, zone: tzinfo) -> store_segments.TimeRange:
+    """Return the times of an entry: of a week, those in the month above it."""
+    start, end = calendar.bounds(entry.node_id, zone)
+    if entry.month_id:
+        first, after = calendar.bounds(entry.month_id, zone)
+        start, end = max(start, first), min(end, after)
+    return to_ms(start), to_ms(end)
+
+
+# Branches
+
+NEAR_DAYS = 7
+"""The days that are expanded first: the newest one and those before it."""
+
+RowKey = tuple[str, str]
+"""The ids of the parent of a row, "" for the years, and of the row itself."""
+
+RowPath = tuple[RowKey, ...]
+"""The keys from the root down to a row."""
+
+YEARS: RowKey = ("", "")
+"""The key of the root, above the years."""
+
+
+NodeRow = TocEntry | DaySession
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBranches:
+    """Branches of the contents, those further up first."""
+
+    rows: Mapping[RowKey, Sequence[NodeRow]]
+    near: Collection[RowKey] = ()
+    """The branches to expand so that the newest days are visible, if asked for."""
+    newest: RowKey | None = None
+    """The row of the latest session, if asked for."""
+    sessions: int | None = None
+    """The number of sessions in all years; None if the years were not read."""
+    is_all: bool = True
+    """False where a limit left some out."""
+
+
+@dataclass(slots=True)
+class BranchReader:
+    """Reads branches, each once."""
+
+    scope: Scope
+    zone: tzinfo
+    found: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
+
+    def read(self, key: RowKey) -> Sequence[NodeRow]:
+        """Return the rows below a branch, newest first."""
+        if key not in self.found:
+            self.found[key] = self._read(*key)
+        return self.found[key]
+
+    def _read(self, parent_id: str, node_id: str) -> Sequence[NodeRow]:
+        level = calendar.period(node_id).level if node_id else None
+        if level is TocLevel.DAY:
+            return list_day_sessions(node_id, self.scope)
+        month_id = parent_id if level is TocLevel.WEEK else ""
+        return list_children(
+            node_id,
+            limit=sys.maxsize,
+            scope=self.scope,
+            month_id=month_id,
+            make_headlines=False,
+        )
+
+    def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:
+        """Return the rows of branches, with all that is shown of them.
+
+        Rows whose branch is among them are expanded, and may lack a headline then.
+        """
+        rows = {key: list(self.read(key)) for key in keys}
+        places = [
+            (key, at, row)
+            for key, some in rows.items()
+            for at, row in enumerate(some)
+            if isinstance(row, TocEntry)
+        ]
+        entries = add_activity([row for *_, row in places], self.scope)
+        entries = add_session_counts(entries, self.zone, self.scope)
+        for (key, at, _), entry in zip(places, entries, strict=True):
+            is_expanded = (key[1], entry.node_id) in rows
+            (rows[key][at],) = (
+                [entry] if is_expanded else add_headlines([entry], self.scope)
+            )
+        return rows
+
+    def days(self, above: RowPath = (YEARS,)) -> Iterator[RowPath]:
+        """Yield the keys from the root to each day, newest first."""
+        for row in self.read(above[-1]):
+            way = (*above, (above[-1][1], row.node_id))
+            if isinstance(row, TocEntry) and row.level is not TocLevel.DAY:
+                yield from self.days(way)
+            else:
+                yield way
+
+
+def read_branches(
+    scope: Scope,
+    zone: tzinfo,
+    keys: Collection[RowKey],
+    near_rows: int = 0,
+    *,
+    is_first: bool = False,
+) -> LoadedBranches:
+    """Read branches, and those of the newest days.
+
+    With all above them the newest days may take ``near_rows`` rows; 0 not to look for
+    them. Look no further than ``NEAR_DAYS`` if ``is_first``, which takes less time.
+    """
+    reader = BranchReader(scope, zone)
+    near: Collection[RowKey] = []
+    newest: RowKey | None = None
+    with database.connection():
+        if near_rows:
+            days = NEAR_DAYS if is_first else None
+            near, newest = _find_near(reader, near_rows, days)
+        found = reader.complete(dict.fromkeys((*near, *keys)))
+        sessions = count_day_sessions(scope) if YEARS in found else None
+    return LoadedBranches(found, near, newest, sessions)
+
+
+def _find_near(
+    reader: BranchReader, room: int, days: int | None
+) -> tuple[Collection[RowKey], RowKey | None]:
+    """Return the branches to expand for the newest days, and the latest session.
+
+    They have at most ``room`` rows, unless the newest day has more. Only so many days
+    before the newest one are looked at, or with None as many as fit.
+    """
+    near = {YEARS: None}
+    latest: date | None = None
+    newest: RowKey | None = None
+    for way in reader.days():
+        day_id = way[-1][1]
+        day = calendar.period(day_id).first
+        wanted = near | dict.fromkeys(way)
+        if latest is None:
+            latest = day
+            sessions = reader.read(way[-1])
+            newest = (day_id, sessions[0].node_id) if sessions else way[-1]
+        else:
+            is_late = days is not None and (latest - day).days >= days
+            if is_late or sum(len(reader.read(key)) for key in wanted) > room:
+                break
+        near = wanted
+    return list(near), newest
+
+
+def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBranches:
+    """Read all branches below a row, up to a number of rows; each as a whole."""
+    reader = BranchReader(scope, zone)
+    waiting, total = deque([key]), 0
+    found: list[RowKey] = []
+    while waiting:
+        rows = reader.read(waiting[0])
+        total += len(rows)
+        if total > most:
+            break
+        found.append(waiting.popleft())
+        waiting += [
+            (found[-1][1], row.node_id) for row in rows if isinstance(row, TocEntry)
+        ]
+    return LoadedBranches(reader.complete(found), is_all=not waiting)
+
+
+def find_sibling(
+    path: Sequence[str], step: int, scope: Scope, zone: tzinfo
+) -> Sequence[str]:
+    """Return the path to the next older (1) or newer (-1) row of the same level.
+
+    The row may be under another parent: the day before a Monday is in another week.
+
+    Returns:
+        The ids from the year down; empty if there is no such row.
+    """
+    reader = BranchReader(scope, zone)
+    for depth in range(len(path) - 1, -1, -1):
+        siblings = _child_ids(reader, path[:depth])
+        at = siblings.index(path[depth]) + step if path[depth] in siblings else -1
+        if 0 <= at < len(siblings):
+            found = [*path[:depth], siblings[at]]
+            while len(found) < len(path):
+                children = _child_ids(reader, found)
+                if not children:
+                    break
+                found.append(children[0] if step > 0 else children[-1])
+            return found
+    return ()
+
+
+def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
+    *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
+    if not node_id.startswith(DAY_SESSION_PREFIX):
+        return [row.node_id for row in reader.read((parent_id, node_id))]
+    sessions = reader.read((path[-3], parent_id))
+    return [
+        row.node_id
+        for session in sessions
+        if isinstance(session, DaySession) and session.node_id == node_id
+        for row in session.rows
+    ]

@@ -6,8 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.model.schedule import Schedules
+from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult, Schedules
 from memtui.store import (
     database,
     jobs,

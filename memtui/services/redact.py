@@ -17,14 +17,7 @@ from memtui.model.sessions import counted_text
 from memtui.paths import Paths
 from memtui.services import forget
 from memtui.services.forget import Forget
-from memtui.store import (
-    archive,
-    database,
-    deletion,
-    meta,
-    problems,
-    schema,
-)
+from memtui.store import database, deletion, events, meta, problems, schema
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
@@ -95,7 +88,7 @@ class Redaction:
 
     def _redact_events(self) -> None:
         last = "" if self._is_dry_run else _saved_position()
-        while batch := archive.read_events_after(last, BATCH_SIZE):
+        while batch := events.read_after(last, BATCH_SIZE):
             kinds = Counter[str]()
             changed = list(self._find_changed(batch, kinds))
             self._result.events += len(changed)
@@ -127,11 +120,11 @@ class Redaction:
         deletion.find_derived()
         with schema.unlocked_events():
             deletion.delete_derived(self._zone, to_ms(self._clock()))
-        archive.replace_events(changed)
+        events.replace_events(changed)
 
     def _redact_thoughts(self) -> None:
         last = ""
-        while batch := archive.list_thoughts_after(last, BATCH_SIZE):
+        while batch := events.read_thoughts_after(last, BATCH_SIZE):
             kinds = Counter[str]()
             texts = [(name, text, _redact(kinds, text)) for name, text in batch]
             changed = [(name, new) for name, old, new in texts if new != old]
@@ -140,7 +133,7 @@ class Redaction:
             last = batch[-1][0]
             if changed and not self._is_dry_run:
                 with database.transaction():
-                    archive.update_thoughts(changed)
+                    events.update_thoughts(changed)
                     self._count(kinds)
 
     def _redact_others(self) -> None:
@@ -148,10 +141,10 @@ class Redaction:
         kinds = Counter[str]()
         result = self._result
         with forget.rolled_back() if self._is_dry_run else database.transaction():
-            for fields in (archive.SESSION_FIELDS, archive.SUBAGENT_FIELDS):
-                result.titles += archive.redact_rows(fields, partial(_redact, kinds))
-            result.states += archive.redact_cursors(partial(_redact_all, kinds))
-            result.states += archive.redact_problems(partial(_redact, kinds))
+            for fields in (deletion.SESSION_FIELDS, deletion.SUBAGENT_FIELDS):
+                result.titles += deletion.redact_rows(fields, partial(_redact, kinds))
+            result.states += deletion.redact_cursors(partial(_redact_all, kinds))
+            result.states += deletion.redact_problems(partial(_redact, kinds))
             self._count(kinds)
         result.hook_files, in_spool = redact_spool(
             self._spool, self._clock(), is_dry_run=self._is_dry_run
@@ -162,7 +155,7 @@ class Redaction:
                 self._count(in_spool)
 
     def _check_names(self) -> None:
-        names = set(archive.list_names())
+        names = set(deletion.list_kept_names())
         names |= {("file", file.name) for _, file in self._spool.all_files()}
         found = (kind for kind, name in names if secrets.redact(name).kinds)
         self._result.names.update(found)

@@ -24,7 +24,6 @@ from memtui.model.summaries import (
 )
 from memtui.store import nodes, scoped_nodes
 from memtui.summarize import keywords, rollup
-from memtui.summarize.bullets import join_children, sanitize
 
 DaySegments = Mapping[str, Sequence[TocNode]]
 """Segments, oldest first, by the ids of their days."""
@@ -128,7 +127,9 @@ def _combine(
 ) -> ScopeSummary:
     level = calendar.period(node_id).level
     children = [part.node for part in parts]
-    made = sanitize(rollup.summarize_children(level, children, totals), HEADLINE_CHARS)
+    made = rollup.sanitize_draft(
+        rollup.summarize_children(level, children, totals), HEADLINE_CHARS
+    )
     row = [places for part in parts for places in part.places]
     bullets = (
         Bullet(
@@ -209,4 +210,4 @@ def _ground(made: ScopeSummary) -> tuple[Bullet, ...]:
     )
     summary = Summary(made.node.headline, tuple(drafts))
     row = [bullet for segment in segments for bullet in segment.bullets]
-    return join_children(summary, row)
+    return rollup.join_bullets(summary, row)

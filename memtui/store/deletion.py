@@ -1,19 +1,22 @@
-"""Deletion of selected events, and of all that was derived from them.
+"""Deletion of selected events, and of all that was derived from them; redaction of text
+that is not in events.
 
 ``select`` and ``select_events`` fill temporary tables of the connection. The other
 functions count, describe and delete what was selected last, in the same transaction.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
+import peewee
+
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import meta, outbox, rollup_queue, sessions, tombstones
+from memtui.store import meta, outbox, problems, rollup_queue, sessions, tombstones
 from memtui.store import segments as store_segments
 from memtui.store.database import (
     IN_JSON,
@@ -25,6 +28,13 @@ from memtui.store.database import (
     path,
 )
 from memtui.store.events import IS_MESSAGE
+from memtui.store.problems import ProblemCount, ProblemKind
+from memtui.store.schema import (
+    CursorRow,
+    ProblemRow,
+    SessionRow,
+    SubagentRow,
+)
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 
@@ -452,3 +462,74 @@ def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:
         for kind, *columns in pending["tombstones"]
     ]
     return TombstoneKind(pending["kind"]), named
+
+
+# Redaction of all text that is not in events
+
+Redact = Callable[[str], str]
+
+SESSION_FIELDS = (
+    SessionRow.title,
+    SessionRow.summary,
+    SessionRow.branch,
+    SessionRow.cwd,
+    SessionRow.root,
+    SessionRow.project,
+    SessionRow.model,
+    SessionRow.created_by,
+)
+
+SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
+
+
+def redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> int:
+    """Redact some fields of all rows of their table; return how many rows changed."""
+    table, changed = fields[0].model, 0
+    for row in list(table.select()):
+        before = {field: getattr(row, field.name) for field in fields}
+        changes = {f: new for f, old in before.items() if (new := redact(old)) != old}
+        if changes:
+            table.update(changes).where(row._pk_expr()).execute()
+            changed += 1
+    return changed
+
+
+def list_kept_names() -> Iterator[tuple[str, str]]:
+    """Yield the names that stay as they are, each with its kind.
+
+    Stored content is found by them when its source is read again.
+    """
+    for kind, column in (
+        ("agent", SessionRow.agent),
+        ("session", SessionRow.name),
+        ("file", CursorRow.path),
+        ("file", ProblemRow.source),
+    ):
+        for (name,) in column.model.select(column).distinct().tuples():
+            yield kind, name
+
+
+def redact_cursors(redact: Callable[[object], object]) -> int:
+    """Redact the saved state of file readers; return how many changed."""
+    changed = 0
+    for file, stored in CursorRow.select(CursorRow.path, CursorRow.state).tuples():
+        state = json.dumps(redact(json.loads(stored)))
+        if state != stored:
+            CursorRow.update(state=state).where(CursorRow.path == file).execute()
+            changed += 1
+    return changed
+
+
+def redact_problems(redact: Redact) -> int:
+    """Redact the reasons why records were skipped; return how many changed."""
+    changed = 0
+    for row in list(ProblemRow.select()):
+        if (reason := redact(row.reason)) != row.reason:
+            ProblemRow.delete().where(
+                ProblemRow.source == row.source, ProblemRow.reason == row.reason
+            ).execute()
+            kind = ProblemKind(row.kind)
+            count = ProblemCount(reason, kind, row.line, row.count, row.words)
+            problems.add(row.source, [count], row.last_ms)
+            changed += 1
+    return changed

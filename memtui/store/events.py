@@ -1,4 +1,7 @@
-"""Events: added once, with the outbox rows that announce them, then only read."""
+"""Events: added once, with the outbox rows that announce them, then only read.
+
+Only a redaction replaces them.
+"""
 
 import json
 import logging
@@ -10,6 +13,8 @@ from memtui.model.events import (
     Event,
     EventRole,
     EventType,
+    Provenance,
+    SourceCopy,
     Thought,
     fingerprint,
     from_ms,
@@ -18,22 +23,29 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.filters import ALL, Scope
-from memtui.model.sessions import counted_text
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
 from memtui.store import outbox, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
+    db,
     existing_keys,
     fetch,
     fetch_value,
     insert,
     last_rowids,
 )
-from memtui.store.schema import EventRow, SourceCopyRow, ThoughtRow
+from memtui.store.schema import (
+    EventRow,
+    SourceCopyRow,
+    ThoughtRow,
+    unlocked_events,
+)
 from memtui.store.sessions import SessionKey
 from memtui.store.source_copies import StoredEvent
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
+
 
 log = logging.getLogger(__name__)
 
@@ -405,7 +417,7 @@ def thoughts_between(
     Thoughts of all conversations are returned when the subagent is None.
     """
     rows = fetch(
-        f"{SELECT_THOUGHTS} WHERE t.session_id = ? AND t.at_ms BETWEEN ? AND ?"
+        f"{_SELECT_THOUGHTS} WHERE t.session_id = ? AND t.at_ms BETWEEN ? AND ?"
         " AND t.subagent = coalesce(?, t.subagent) ORDER BY t.at_ms, t.id LIMIT ?",
         number,
         start_ms,
@@ -413,17 +425,17 @@ def thoughts_between(
         subagent,
         -1 if limit is None else limit,
     )
-    return [to_thought(row) for row in rows]
+    return [_to_thought(row) for row in rows]
 
 
-SELECT_THOUGHTS = (
+_SELECT_THOUGHTS = (
     "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
     " JOIN sessions s ON s.id = t.session_id"
 )
 """Selects whole thoughts, in the order of the fields of ``Thought``."""
 
 
-def to_thought(row: tuple[Any, ...]) -> Thought:
+def _to_thought(row: tuple[Any, ...]) -> Thought:
     name, agent, session_id, at_ms, text, subagent = row
     return Thought(name, agent, session_id, from_ms(at_ms), text, subagent)
 
@@ -431,3 +443,109 @@ def to_thought(row: tuple[Any, ...]) -> Thought:
 def count_thoughts(number: int, subagent: str) -> int:
     sql = "SELECT count(*) FROM thoughts WHERE session_id = ? AND subagent = ?"
     return int(fetch_value(sql, number, subagent))
+
+
+# Everything, with its origin: for export and redaction
+
+PAGE_ROWS = 500
+
+_SELECT_WITH_ORIGIN = (
+    f"SELECT {COLUMNS}, e.route, e.source_hash"
+    " FROM events e JOIN sessions s ON s.id = e.session_id"
+)
+
+
+def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
+    """Yield everything as it is at one moment, even if another process writes."""
+    with db.atomic():
+        for row in sessions.list_rows():
+            yield SessionMetadata(
+                agent=row.agent,
+                session_id=row.name,
+                cwd=row.cwd,
+                project=row.project,
+                branch=row.branch,
+                title=row.title,
+                model=row.model,
+                at=None if row.project_ms is None else from_ms(row.project_ms),
+                root=row.root,
+                created_by=row.created_by,
+                forked_from=row.forked_from,
+                summary=row.summary,
+            )
+            own = f"{_SELECT_WITH_ORIGIN} WHERE e.session_id = ? {_IN_ORDER}"
+            events_of = db.execute_sql(own, (row.id,))
+            while page := events_of.fetchmany(PAGE_ROWS):
+                yield from _with_origin(page)
+        for columns in db.execute_sql(
+            "SELECT agent, session_name, subagent, kind, tool_use_id, task"
+            " FROM subagents ORDER BY agent, session_name, subagent"
+        ):
+            yield SubagentMetadata(*columns)
+        thoughts = db.execute_sql(f"{_SELECT_THOUGHTS} ORDER BY t.id")
+        yield from map(_to_thought, thoughts)
+
+
+def read_after(event_id: str, limit: int) -> list[Event]:
+    """Return events with higher ids than one, in their order; empty at the end."""
+    while rows := fetch(
+        f"{_SELECT_WITH_ORIGIN} WHERE e.id > ? ORDER BY e.id LIMIT ?", event_id, limit
+    ):
+        if found := _with_origin(rows):
+            return found
+        event_id = rows[-1][0]
+    return []
+
+
+def _with_origin(rows: Sequence[Any]) -> list[Event]:
+    """Return the events that can be read, with what is known of their origin."""
+    read = {event.event_id: event for event in read_rows(r[:-2] for r in rows)}
+    found: dict[str, list[SourceCopy]] = {}
+    for event_id, copy_id, route, name in fetch(
+        "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
+        " LEFT JOIN sessions s ON s.id = c.session_id"
+        f" WHERE c.event_id {IN_JSON} ORDER BY c.copy_id",
+        json.dumps(list(read)),
+    ):
+        found.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
+    return [
+        replace(
+            read[event_id],
+            provenance=Provenance(
+                route if isinstance(route, str) else "",
+                source_hash if isinstance(source_hash, bytes) else None,
+                tuple(found.get(event_id, ())),
+            ),
+        )
+        for event_id, *_, route, source_hash in rows
+        if event_id in read
+    ]
+
+
+def replace_events(changed: Sequence[Event]) -> None:
+    """Replace events by versions with changed text, inside one transaction.
+
+    They are added again, since another event may have the same content now.
+    """
+    ids = (json.dumps([event.event_id for event in changed]),)
+    sql = f"SELECT DISTINCT session_id FROM events WHERE id {IN_JSON}"
+    numbers = {number for (number,) in db.execute_sql(sql, ids).fetchall()}
+    with unlocked_events():
+        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
+        db.execute_sql(f"DELETE FROM events WHERE id {IN_JSON}", ids)
+    numbers |= add(changed, route="").sessions
+    for number in numbers:
+        sessions.recount(number)
+    sessions.request_owner_update(numbers)
+    source_copies.update_owners()
+
+
+def read_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
+    rows = ThoughtRow.select(ThoughtRow.id, ThoughtRow.text)
+    later = rows.where(ThoughtRow.id > thought_id).order_by(ThoughtRow.id)
+    return list(later.limit(limit).tuples())
+
+
+def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
+    for thought_id, text in changed:
+        ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()

@@ -139,7 +139,7 @@ class SegmentRow(Table):
 
     ``summarized_events`` is how many events its last summary was made from; ``terms``
     are the start of its session in seconds and the hashes of its terms, packed as
-    32-bit integers (see ``surprise``).
+    32-bit integers (see ``keywords``).
     """
 
     id = peewee.TextField(primary_key=True)

@@ -9,12 +9,22 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from memtui.model import activity, calendar
-from memtui.model.activity import ScopedNode, ScopeShare
+from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    ChildCounts,
+    NodeCounts,
+    NodeStatus,
+    ScopedNode,
+    ScopeShare,
+    TocEntry,
+    TocNode,
+    count_messages_by_part,
+    days_of_level,
+    shares_of_level,
+)
 from memtui.store import nodes, scopes
 from memtui.store.database import IN_JSON, fetch, fetch_column, fetch_dicts
 
@@ -109,7 +119,7 @@ def _shares_of_levels(
 ) -> dict[str, ScopeShare]:
     shares: dict[str, ScopeShare] = {}
     for level in levels:
-        shares |= activity.shares_of_level(level, days)
+        shares |= shares_of_level(level, days)
     return shares
 
 
@@ -166,7 +176,7 @@ def list_children(
         return []
     if scope.is_narrow and level is not TocLevel.SEGMENT:
         shares = shares_by_day(scope, days)
-        own = sorted(activity.shares_of_level(level, shares), reverse=True)
+        own = sorted(shares_of_level(level, shares), reverse=True)
         entries = nodes.get_entries(own[offset : offset + limit])
         entries = _narrow_entries(entries, shares, scope)
     else:
@@ -236,9 +246,9 @@ _SELECT_PARTS = (
 )
 
 
-def _read_children(names: Sequence[str], scope: Scope) -> activity.ChildCounts:
+def _read_children(names: Sequence[str], scope: Scope) -> ChildCounts:
     """Return the children of some nodes; of days, the segments of a scope."""
-    children: activity.ChildCounts = {}
+    children: ChildCounts = {}
     condition, values = scopes.segment_condition(scope)
     for parent_id, child, start_ms, messages in fetch(
         f"{_SELECT_PARTS} WHERE n.parent_id {IN_JSON} AND {condition}",
@@ -249,12 +259,12 @@ def _read_children(names: Sequence[str], scope: Scope) -> activity.ChildCounts:
     return children
 
 
-def _with_activity(entry: TocEntry, children: activity.ChildCounts) -> TocEntry:
+def _with_activity(entry: TocEntry, children: ChildCounts) -> TocEntry:
     own = children.get(entry.node_id)
     if not own:
         return entry
     start_ms = to_ms(entry.start_time)
-    return replace(entry, activity=activity.count_by_part(entry.node_id, start_ms, own))
+    return replace(entry, activity=count_messages_by_part(entry.node_id, start_ms, own))
 
 
 def count_node(node: TocNode, scope: Scope) -> ScopedNode:
@@ -268,7 +278,7 @@ def count_node(node: TocNode, scope: Scope) -> ScopedNode:
     if node.level is TocLevel.SEGMENT or not scope.is_narrow:
         return ScopedNode(node, node.counts)
     days = shares_by_day(scope, calendar.day_range(node.node_id))
-    shares = activity.shares_of_level(node.level, days)
+    shares = shares_of_level(node.level, days)
     share = shares.get(node.node_id, ScopeShare())
     return ScopedNode(
         node if share.is_all_of(node.counts) else replace(node, counts=share.counts),
@@ -350,7 +360,7 @@ def _narrow_entries(
     day_ids = [entry.node_id for entry in entries if entry.level is TocLevel.DAY]
     children = _read_children(day_ids, scope)
     for level in levels - {TocLevel.DAY}:
-        children |= activity.days_of_level(level, days)
+        children |= days_of_level(level, days)
     segment_ids = [e.node_id for e in entries if e.level is TocLevel.SEGMENT]
     segments = scopes.filter_nodes(segment_ids, scope)
     narrowed = []

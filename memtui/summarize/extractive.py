@@ -36,8 +36,8 @@ from memtui.summarize.work_events import (
     read_work,
     request_line,
 )
-from memtui.text import analyzer, cues, orders, titles
-from memtui.text.orders import TitleKind
+from memtui.text import analyzer, cues, titles
+from memtui.text.cues import TitleKind
 from memtui.text.prose import (
     Sentence,
     shorten,
@@ -143,7 +143,7 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
         later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            kind = orders.find_kind(title)
+            kind = cues.find_kind(title)
             if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and not found):
                 return title
             # A statement after a question is an answer or a remark.
@@ -185,7 +185,7 @@ def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
 
 
 def _is_question_or_remark(title: str) -> bool:
-    return asks(title) or orders.is_remark(title)
+    return asks(title) or cues.is_remark(title)
 
 
 _ACHIEVED = re.compile(

@@ -3,13 +3,19 @@
 A day lists its pieces of work: one per session, by name, outcome and state. A longer
 period lists its projects, each with its counts and its most important pieces of work.
 Nothing is reworded, so that each line keeps the grips of the lines below.
+
+The work of a session on a day has parts. A commit ends a part, which is the work since
+the commit before it. Work that is not committed is divided by requests. Parts with
+similar names are one.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from memtui.model.calendar import TocLevel
+from memtui.model.events import clean
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
 from memtui.model.quantities import plural
 from memtui.model.sessions import WorkState
@@ -17,14 +23,16 @@ from memtui.model.summaries import (
     BULLET_CHARS,
     HEADLINE_CHARS,
     NO_TOTALS,
+    TITLE_CHARS,
     BulletKind,
     DraftBullet,
     ProjectTotals,
     Summary,
 )
-from memtui.summarize import headlines, session_parts, session_work
-from memtui.summarize.headlines import SEPARATOR, WORK_SHARE, NamedWork
-from memtui.text import analyzer, orders, prose, stopwords
+from memtui.model.verdicts import Support, Verdict, VerdictFeatures, worst
+from memtui.summarize import session_work
+from memtui.text import analyzer, cues, prose, stopwords, titles
+from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS
 
 IDENTITY = "extractive-8"
 """The name and version of the rules of extracts. Raise the version if a rule changes,
@@ -156,10 +164,10 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     return _Work(
         nodes[0].projects[0] if nodes[0].projects else "",
         nodes[0].bullets[0].session_id if nodes[0].bullets else "",
-        session_parts.name_parts(nodes),
+        name_parts(nodes),
         best[-1][1].text if best else "",
         f" ({state})" if state not in ("", WorkState.ANSWERED) else "",
-        _weigh(sum(map(session_parts.measure_effort, nodes)), state),
+        _weigh(sum(map(measure_effort, nodes)), state),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
 
@@ -307,7 +315,7 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
     """
     is_day = level is TocLevel.DAY
     has_one = is_day and len({one.project for one in works}) < 2
-    text = headlines.compose(
+    text = compose_headline(
         [
             NamedWork("" if has_one else one.project, one.names, one.effort)
             for one in _rank(works)
@@ -315,6 +323,418 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
         WORK_SHARE if is_day else PROJECT_SHARE,
     )
     only = next((one for one in works if is_day and one.names == [text]), None)
-    if only is None or orders.is_order(text):
+    if only is None or cues.is_order(text):
         return text
     return only.describe(HEADLINE_CHARS)
+
+
+# The parts of a session
+
+COMMIT_EFFORT, FILES_EFFORT = 15.0, 5.0
+"""The effort of a commit, and of changing files in a segment, in messages."""
+
+SAME_SHARE = 0.5
+"""Two parts are similar if they have this share of their words or files in common."""
+
+MAIN_SHARE = 0.5
+"""Of similar parts the first is named that has this share of the effort of the largest;
+likewise of the requests of a part."""
+
+NAMED_SHARE = 0.15
+"""A part with a smaller share of the effort of the largest is not named."""
+
+
+_NUMBER = re.compile(r"\d+")
+
+NAMED_FILES = 2
+"""A part without a request is named by at most this many of its files, too."""
+
+
+@dataclass(slots=True, eq=False)
+class _WorkPart:
+    """A part of a session's work."""
+
+    name: str
+    effort: float
+    terms: set[str]
+    """The content words of the name."""
+    files: set[str]
+    """The names of the files that it changes."""
+
+    def has_name_like(self, other: "_WorkPart") -> bool:
+        """Return whether the names share words, and do not differ in their numbers."""
+        own, others = (set(_NUMBER.findall(one.name)) for one in (self, other))
+        has_other_number = own and others and own.isdisjoint(others)
+        return not has_other_number and _overlap(self.terms, other.terms)
+
+    def is_near(self, other: "_WorkPart") -> bool:
+        """Return whether both are the same, or change the same files."""
+        return self is other or _overlap(self.files, other.files)
+
+
+def measure_effort(segment: TocNode) -> float:
+    """Return the amount of work of a segment, in messages."""
+    kinds = [one.kind for one in segment.bullets]
+    return (
+        segment.counts.messages
+        + COMMIT_EFFORT * kinds.count(BulletKind.COMMIT)
+        + FILES_EFFORT * (BulletKind.FILES in kinds)
+    )
+
+
+def name_parts(segments: Sequence[TocNode]) -> list[str]:
+    """Return the names of the large parts of a session's work, the main one first.
+
+    One part of each group that changes the same files comes before the others, so that
+    the first names say most of the session.
+
+    Args:
+        segments: The segments, oldest first; at least one.
+    """
+    parts = left = _find_parts(segments)
+    near = {one: [*filter(one.is_near, parts)] for one in parts}
+    groups: list[list[_WorkPart]] = []
+    while left:
+        found = ([other for other in near[one] if other in left] for one in left)
+        groups.append(max(found, key=_total_effort))
+        left = [one for one in left if one not in groups[-1]]
+    least = NAMED_SHARE * _total_effort(groups[0])
+    ranked = [_first_large(group) for group in groups if _total_effort(group) >= least]
+    least = NAMED_SHARE * max(one.effort for one in parts)
+    large = [one for one in parts if one.effort >= least]
+    ranked += sorted(large, key=lambda one: -one.effort)
+    names = list(dict.fromkeys(one.name for one in ranked))
+    return [*filter(session_work.names_work, names)] or names[:1]
+
+
+def _total_effort(parts: Sequence[_WorkPart]) -> float:
+    return sum(one.effort for one in parts)
+
+
+def _first_large(parts: Sequence[_WorkPart]) -> _WorkPart:
+    least = MAIN_SHARE * max(one.effort for one in parts)
+    return next(one for one in parts if one.effort >= least)
+
+
+def _overlap(one: set[str], other: set[str]) -> bool:
+    least = SAME_SHARE * min(len(one), len(other))
+    return least > 0 and len(one & other) >= least
+
+
+def _find_parts(segments: Sequence[TocNode]) -> list[_WorkPart]:
+    """Return the parts of a session in order, those with similar names as one."""
+    parts: list[_WorkPart] = []
+    for stretch in _divide_at_commits(segments):
+        name = _name_part(stretch)
+        part = _WorkPart(
+            name,
+            sum(map(measure_effort, stretch)),
+            _content_terms(name),
+            {name for segment in stretch for name in _list_files(segment)},
+        )
+        same = [*filter(part.has_name_like, parts)]
+        if not same and _goes_on(stretch):
+            same = parts
+        if same:
+            same[-1].effort += part.effort
+            same[-1].files |= part.files
+        else:
+            parts.append(part)
+    return parts
+
+
+def _divide_at_commits(segments: Sequence[TocNode]) -> Iterator[Sequence[TocNode]]:
+    """Yield the segments up to each commit, then those of each further request."""
+    start = 0
+    for end, segment in enumerate(segments, 1):
+        if _select_bullets(BulletKind.COMMIT, [segment]):
+            yield segments[start:end]
+            start = end
+    yield from _group_by_request(segments[start:]).values()
+
+
+def _goes_on(stretch: Sequence[TocNode]) -> bool:
+    """Return whether segments go on with an earlier request, and commit nothing."""
+    title = stretch[0].headline
+    is_new = not title.endswith(session_work.CONTINUED)
+    has_commit = bool(_select_bullets(BulletKind.COMMIT, stretch))
+    return not has_commit and not (is_new and session_work.names_work(title))
+
+
+def _group_by_request(segments: Sequence[TocNode]) -> dict[str, list[TocNode]]:
+    """Return the segments of each request, by its title."""
+    groups: dict[str, list[TocNode]] = {}
+    last = ""
+    for segment in segments:
+        title = segment.headline.removesuffix(session_work.CONTINUED)
+        if last and title not in groups and not session_work.names_work(title):
+            title = last
+        groups.setdefault(title, []).append(segment)
+        last = title
+    return groups
+
+
+def _select_bullets(kind: BulletKind, segments: Sequence[TocNode]) -> list[Bullet]:
+    return [one for segment in segments for one in segment.bullets if one.kind is kind]
+
+
+def _list_files(segment: TocNode) -> Iterator[str]:
+    for bullet in _select_bullets(BulletKind.FILES, [segment]):
+        for change in bullet.text.split(", "):
+            name = change.partition(" +")[0].partition(" −")[0]
+            if not name.endswith(" more"):
+                yield name
+
+
+def _name_part(stretch: Sequence[TocNode]) -> str:
+    """Name a part by its main request, its first commit or its outcome.
+
+    A commit says what was done if the request does not: if it is a question or a
+    remark, or if the work went another way.
+    """
+    groups = _group_by_request(stretch)
+    efforts = {
+        title: sum(map(measure_effort, found)) for title, found in groups.items()
+    }
+    least = MAIN_SHARE * max(efforts.values())
+    title = next(one for one, effort in efforts.items() if effort >= least)
+    commits = [
+        titles.tidy_title(one.text)
+        for one in _select_bullets(BulletKind.COMMIT, stretch)
+    ]
+    counts = {one: analyzer.count_content_words(one) for one in (title, *commits)}
+    subject = next((one for one in commits if counts[one] >= MIN_CONTENT_WORDS), "")
+    outcomes = _select_bullets(BulletKind.OUTCOME, stretch)
+    if subject:
+        is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
+        is_done = (is_main and cues.is_order(title)) or bool(
+            _content_terms(title) & _content_terms(subject)
+        )
+        says_less = counts[title] < min(counts[subject], MIN_REQUEST_WORDS)
+        if (
+            title in commits
+            or title.endswith(("?", "？"))
+            or not session_work.names_work(title)
+            or cues.has_vague_subject(title)
+            or says_less
+            or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
+        ):
+            title = subject
+    elif session_work.is_action_line(title) and outcomes:
+        files = [name for segment in stretch for name in _list_files(segment)]
+        title = titles.tidy_title(outcomes[-1].text)
+        if files:
+            title += f" ({', '.join(dict.fromkeys(files[:NAMED_FILES]))})"
+    return title.replace(" — ", ": ").replace("; ", ", ")
+
+
+def _content_terms(text: str) -> set[str]:
+    return set(analyzer.query_terms(text)) - stopwords.VAGUE_STEMS
+
+
+# Headlines
+
+SEPARATOR = "; "
+"""Between the names of pieces of work."""
+
+MIN_NAME_CHARS = 40
+"""A name is not cut shorter than this to make room for another one."""
+
+LIST_CHARS = 40
+"""The room that is left to the names of projects whose work is not named."""
+
+WORK_SHARE = 0.05
+"""Work with a smaller share of the effort of the project's largest is not named."""
+
+
+class NamedWork(NamedTuple):
+    """A piece of work by the names of its parts, the largest first."""
+
+    project: str
+    names: Sequence[str]
+    effort: float
+
+
+def compose_headline(works: Sequence[NamedWork], project_share: float) -> str:
+    """Name the main work of each large project, then further work as far as it fits.
+
+    Args:
+        works: The best first.
+        project_share: The share of the effort of the largest project that a large one
+            has at least.
+    """
+    efforts: dict[str, float] = {}
+    for work in works:
+        efforts[work.project] = efforts.get(work.project, 0.0) + work.effort
+    projects = sorted(efforts, key=lambda one: -efforts[one])
+    named = _choose_named(works)
+    main = {one.project: one.names[0] for one in reversed(named)}
+    ranked = [one for one in projects if one in main]
+    least = project_share * max((efforts[one] for one in ranked), default=0.0)
+    headline = _Headline(projects)
+    headline.add_main({one: main[one] for one in ranked if efforts[one] >= least})
+    headline.add_further(
+        [
+            *((one.project, one.names[0]) for one in named),
+            *((one.project, name) for one in named for name in one.names[1:]),
+        ]
+    )
+    headline.add_small([(one, main[one]) for one in ranked])
+    return str(headline)
+
+
+def _choose_named(works: Sequence[NamedWork]) -> list[NamedWork]:
+    """Return works of different names that say something, without small ones."""
+    distinct = [*{one.names[0]: one for one in reversed(works)}.values()][::-1]
+    telling = [one for one in distinct if _says_enough(one.names[0])] or distinct[:1]
+    largest = {one.project: one.effort for one in reversed(telling)}
+    return [one for one in telling if one.effort >= WORK_SHARE * largest[one.project]]
+
+
+def _says_enough(name: str) -> bool:
+    return titles.is_informative(name) and not session_work.is_action_line(name)
+
+
+@dataclass(slots=True)
+class _Headline:
+    """The names of work on each project, while they are chosen."""
+
+    projects: Sequence[str]
+    """The largest first."""
+    names: dict[str, list[str]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return the names, and as many of the other projects as fit."""
+        text = _join_names(self.names)
+        others = self._others(self.names)
+        for more in range(len(others)):
+            if len(text + (listed := _list_projects(others, more))) <= HEADLINE_CHARS:
+                return text + listed
+        count = f"{SEPARATOR}{plural(len(others), 'more project')}" if others else ""
+        return text + count
+
+    def add_main(self, names: Mapping[str, str]) -> None:
+        """Add a name for each of the first projects, the longest ones cut if needed."""
+        for count in range(len(names), 0, -1):
+            chosen = dict([*names.items()][:count])
+            cut = {one: [name[:MIN_NAME_CHARS]] for one, name in chosen.items()}
+            if self._room(cut) >= 0 or count == 1:
+                room = self._room({one: [""] for one in chosen})
+                limit = _longest_cut(room, [*map(len, chosen.values())])
+                self.names = {
+                    one: [titles.shorten_title(name, limit)]
+                    for one, name in chosen.items()
+                }
+                return
+
+    def add_further(self, names: Sequence[tuple[str, str]]) -> None:
+        """Add names for the same projects, the last one cut if needed."""
+        for project, name in names:
+            mine = self.names.get(project, [])
+            if mine and not any(name.startswith(one.rstrip("…")) for one in mine):
+                room = self._room(self.names) - len(SEPARATOR)
+                if room < min(len(name), MIN_NAME_CHARS):
+                    return
+                mine.append(titles.shorten_title(name, room))
+
+    def add_small(self, names: Sequence[tuple[str, str]]) -> None:
+        """Add names for further projects as long as there is room."""
+        for project, name in names:
+            more = {**self.names, project: [name]}
+            if project not in self.names:
+                if self._room(more) < 0:
+                    return
+                self.names = more
+
+    def _room(self, names: Mapping[str, Sequence[str]]) -> int:
+        """Return the room beside some names and a list of other projects."""
+        listed = _list_projects(self._others(names), 0)
+        return HEADLINE_CHARS - len(_join_names(names)) - min(LIST_CHARS, len(listed))
+
+    def _others(self, names: Mapping[str, Sequence[str]]) -> list[str]:
+        return [one for one in self.projects if one and one not in names]
+
+
+def _longest_cut(room: int, lengths: Sequence[int]) -> int:
+    """Return the length to which the longest texts are cut so that all fit."""
+    for count, length in enumerate(sorted(lengths)):
+        share = room // (len(lengths) - count)
+        if length > share:
+            return max(share, 1)
+        room -= length
+    return max(lengths)
+
+
+def _join_names(names: Mapping[str, Sequence[str]]) -> str:
+    """Join the names of each project after its own; those without a project first."""
+    return SEPARATOR.join(
+        f"{project}: {SEPARATOR.join(names[project])}"
+        if project
+        else SEPARATOR.join(names[project])
+        for project in sorted(names, key=bool)
+    )
+
+
+def _list_projects(projects: Sequence[str], more: int) -> str:
+    """Name all but the last of some projects, and say how many more there are."""
+    if not projects:
+        return ""
+    count = f" and {more} more" if more else ""
+    return f"{SEPARATOR}also {', '.join(projects[: len(projects) - more])}{count}"
+
+
+# The bullets of a draft
+
+
+def sanitize_draft(draft: Summary, title_chars: int = TITLE_CHARS) -> Summary:
+    """Return a draft without control characters, line ends, empty or long bullets."""
+    bullets = tuple(
+        replace(bullet, text=text)
+        for bullet in draft.bullets
+        if (text := _shorten_line(bullet.text, BULLET_CHARS))
+    )
+    keywords = (_shorten_line(word, TITLE_CHARS) for word in draft.keywords)
+    return replace(
+        draft,
+        title=_shorten_line(draft.title, title_chars) or "Untitled",
+        bullets=bullets,
+        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
+    )
+
+
+def _shorten_line(text: str, limit: int) -> str:
+    return prose.shorten_to_sentences(" ".join(clean(text).split()), limit)
+
+
+def join_bullets(draft: Summary, row: Sequence[Bullet]) -> tuple[Bullet, ...]:
+    """Return bullets that are composed of children's, with the grips of all of these.
+
+    Args:
+        draft: The draft; ``refs`` are indexes into ``row``.
+        row: All children's bullets, in order.
+    """
+    bullets = []
+    for claim in draft.bullets:
+        below = [row[at] for at in claim.refs if 0 <= at < len(row)]
+        grip_ids = dict.fromkeys(name for one in below for name in one.grip_ids)
+        support = worst([one.support for one in below]) if below else Support.SUPPORTED
+        features = VerdictFeatures(1.0)
+        spans = tuple(dict.fromkeys(s for one in below for s in one.verdict.spans))
+        matched = tuple(sorted(set(analyzer.query_terms(claim.text))))
+        verdict = Verdict(support, features, matched, spans=spans)
+        bullets.append(create_bullet(claim, tuple(grip_ids), verdict))
+    return tuple(bullets)
+
+
+def create_bullet(
+    claim: DraftBullet, grip_ids: tuple[str, ...], verdict: Verdict
+) -> Bullet:
+    return Bullet(
+        claim.text,
+        grip_ids,
+        verdict,
+        claim.kind,
+        claim.project,
+        claim.session_id,
+        claim.effort,
+    )

@@ -1,7 +1,7 @@
 """Words of the same meaning, and words that mean little, for comparing a summary with
 its source."""
 
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import stem
 from memtui.text.stopwords import GENERIC_WORDS, VAGUE_WORDS
 
 _GROUPS = """

@@ -29,7 +29,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.filters import Scope
 from memtui.paths import in_home
-from memtui.search import query_dates
+from memtui.search.query import STARTS_BEFORE
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes
@@ -225,11 +225,11 @@ def test_a_day_is_covered_by_a_segment_that_began_before_it(
         routing.route(workspace, date),
         search.search_memory(workspace, f"what was I doing on {date}"),
     ):
-        assert query_dates.STARTS_BEFORE in reply.notes
+        assert STARTS_BEFORE in reply.notes
         assert not any("Nothing is stored" in note for note in reply.notes)
         assert "walrus" in replies.write_text(reply)
     reply = routing.route(workspace, f"{AT:%Y-%m-%d}")
-    assert query_dates.STARTS_BEFORE not in reply.notes
+    assert STARTS_BEFORE not in reply.notes
 
 
 def test_a_time_in_words_is_shown_as_understood(full_workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from memtui.cli import web, web_server
+from memtui.cli import servers, web_server
 from memtui.cli.main import main
 from memtui.paths import in_home
 from memtui.pipeline.worker import WorkerLock
@@ -230,7 +230,7 @@ def test_no_tab_is_drawn_for_a_size_that_nobody_has(
 
 
 def test_it_is_served_to_no_other_machine() -> None:
-    with web.listen(0) as listener:
+    with servers.listen(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
 
 
@@ -244,7 +244,7 @@ def test_a_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
 def test_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.cli.web.find_spec", lambda name: None)
+    monkeypatch.setattr("memtui.cli.servers.find_spec", lambda name: None)
     assert main(["web"]) == 1
     assert "pip install 'memtui[web]'" in capsys.readouterr().err
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.model import activity
 from memtui.model.events import to_ms
+from memtui.model.nodes import count_messages_by_part
 
 MONDAY = to_ms(datetime(2024, 1, 15, tzinfo=UTC))
 HOUR_MS = 3_600_000
@@ -45,4 +45,4 @@ HOUR_MS = 3_600_000
 def test_each_part_of_a_time_has_what_was_said_in_it(
     node_id: str, under: list[tuple[str, int, int]], shown: tuple[int, ...]
 ) -> None:
-    assert activity.count_by_part(node_id, MONDAY, under) == shown
+    assert count_messages_by_part(node_id, MONDAY, under) == shown

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memtui.model import schedule
-from memtui.model.jobs import Job
-from memtui.model.schedule import JobSchedule, Schedules
+from memtui.model.jobs import MAX_MISSED, Job, JobSchedule, Schedules, find_cron_error
 from memtui.settings import SETTINGS
 
 JOBS = [setting for setting in SETTINGS.values() if setting.section == "jobs"]
@@ -198,13 +196,13 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(hours=1)) == 1
     assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
     assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == schedule.MAX_MISSED
+    assert one.count(start, start + timedelta(days=300)) == MAX_MISSED
 
 
 @pytest.mark.parametrize("setting", JOBS, ids=lambda setting: setting.name)
 def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> None:
     cron = str(setting.default)  # type: ignore[attr-defined]
-    assert schedule.find_cron_error(cron) == ""
+    assert find_cron_error(cron) == ""
     assert times(cron).describe().startswith("at 0")
 
 
@@ -230,7 +228,7 @@ def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> 
     ],
 )
 def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
-    assert said in schedule.find_cron_error(cron)
+    assert said in find_cron_error(cron)
 
 
 @pytest.mark.parametrize(
@@ -238,13 +236,13 @@ def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
     ["59 23 31 12 7", "*/5 8-18 * * 1-5", "0 1 L * *", "0 1 29 2 *", "0 1 * * sun"],
 )
 def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
-    assert schedule.find_cron_error(cron) == ""
+    assert find_cron_error(cron) == ""
     assert times(cron).describe()
 
 
 @given(some.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))
 def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
-    if schedule.find_cron_error(text) == "":
+    if find_cron_error(text) == "":
         assert times(text).next_run(at("2024-01-01T00:00"))
 
 

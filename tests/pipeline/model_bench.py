@@ -10,10 +10,9 @@ from typing import Any
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.jobs import Job, JobRun
+from memtui.model.jobs import Job, JobRun, Schedules
 from memtui.model.model_state import ModelProgress
 from memtui.model.nodes import TocHistory, TocNode
-from memtui.model.schedule import Schedules
 from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.schedule import JobScheduler

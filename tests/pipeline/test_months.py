@@ -17,7 +17,7 @@ from memtui.model.filters import ALL
 from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
-from memtui.services import branches, browse
+from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes, rewrite_queue
 from memtui.store.schema import NodeRow, SegmentRow
@@ -118,7 +118,7 @@ def test_a_week_across_two_months_has_its_own_days_in_each(
         assert sum(active.activity) == len(days)
         shown = browse.list_children(week, month_id=month)
         assert [calendar.period(day.node_id).first.day for day in shown] == days
-        loaded = branches.read_below(("toc:year:2026", month), ALL, UTC, 500)
+        loaded = browse.read_below(("toc:year:2026", month), ALL, UTC, 500)
         listed = [day.node_id for day in loaded.rows[month, week]]
         assert listed == [day.node_id for day in shown]
     whole = browse.list_children(week)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult
-from memtui.model.schedule import Schedules
+from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult, Schedules
 from memtui.pipeline.schedule import LATE_AFTER, MAX_INTERRUPTED, DueJob, JobScheduler
 from memtui.services import jobs
 
@@ -37,7 +36,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from memtui import store
 from memtui.model.jobs import Job
-from memtui.model.schedule import Schedules
+from memtui.model.jobs import Schedules
 from memtui.pipeline.schedule import JobScheduler
 store.open_at(Path(sys.argv[1]))
 now = datetime.fromisoformat(sys.argv[2])

@@ -18,7 +18,8 @@ from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import branches, browse, conversation, day_sessions
+from memtui.services import browse, conversation
+from memtui.services.browse import LoadedBranches
 from memtui.text.tokens import estimate
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
@@ -89,8 +90,8 @@ async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        (session,) = day_sessions.list_sessions("toc:day:2024-02-06")
-        newest = day_sessions.get_path(session.node_id)
+        (session,) = browse.list_day_sessions("toc:day:2024-02-06")
+        newest = browse.get_path_with_session(session.node_id)
         assert labels(pilot)[: len(newest)] == newest
         days = [name for name in labels(pilot) if name.startswith("toc:day:")]
         assert days == sorted(days, reverse=True)
@@ -390,7 +391,7 @@ async def test_the_contents_say_how_much_they_hold(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         title = app.screen.query_one("#contents PaneTitle", PaneTitle)
-        assert title.info == f"{day_sessions.count_sessions()} sessions"
+        assert title.info == f"{browse.count_day_sessions()} sessions"
 
 
 async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
@@ -469,7 +470,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "asterisk")
-        loaded = branches.read_below(("", "toc:year:2024"), ALL, UTC, 500)
+        loaded = browse.read_below(("", "toc:year:2024"), ALL, UTC, 500)
         below = {line.node_id for lines in loaded.rows.values() for line in lines}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert here(pilot).node_id == "toc:year:2024"
@@ -497,9 +498,9 @@ def test_descendants_are_listed_by_level_up_to_a_limit(
     full_workspace: Workspace,
 ) -> None:
     year = ("", "toc:year:2024")
-    whole = branches.read_below(year, ALL, UTC, 500)
+    whole = browse.read_below(year, ALL, UTC, 500)
     assert whole.is_all
-    first = branches.read_below(year, ALL, UTC, len(whole.rows[year]))
+    first = browse.read_below(year, ALL, UTC, len(whole.rows[year]))
     assert [*first.rows] == [year] and not first.is_all
     weeks = browse.add_activity(browse.list_children("toc:month:2024-01"))
     assert all(sum(week.activity) == week.counts.messages for week in weeks)
@@ -616,13 +617,13 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
 async def test_the_newest_days_are_expanded_also_where_the_first_read_is_slow(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, read = threading.Event(), branches.read_branches
+    go_on, read = threading.Event(), browse.read_branches
 
-    def slow(*args: Any, **others: Any) -> branches.LoadedBranches:
+    def slow(*args: Any, **others: Any) -> LoadedBranches:
         go_on.wait()
         return read(*args, **others)
 
-    monkeypatch.setattr(branches, "read_branches", slow)
+    monkeypatch.setattr(browse, "read_branches", slow)
     async with app.run_test(size=SIZE) as pilot:
         while not (found := pilot.app.screen.query(TocTree)):
             await pilot.pause()

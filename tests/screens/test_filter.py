@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 from memtui.errors import MemtuiError
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.services import browse, day_sessions
+from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.filter import FilterScreen, list_choices
@@ -72,8 +72,8 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         await press(pilot, settle, "enter")
         assert app.scope == Scope("codex", "logsift")
         assert "memtui   codex · logsift" in top(pilot)
-        (session,) = day_sessions.list_sessions("toc:day:2024-01-22", app.scope)
-        assert labels(pilot) == day_sessions.get_path(session.node_id)
+        (session,) = browse.list_day_sessions("toc:day:2024-01-22", app.scope)
+        assert labels(pilot) == browse.get_path_with_session(session.node_id)
         assert here(pilot) == session.only_segment
         await press(pilot, settle, "F", "tab", "escape", "slash", *"session")
         assert app.scope == Scope("codex", "logsift")

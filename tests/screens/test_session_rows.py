@@ -11,7 +11,7 @@ from memtui.model.citations import Expansion
 from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession, TocEntry
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import browse, conversation, day_sessions
+from memtui.services import browse, conversation
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
@@ -81,7 +81,7 @@ async def test_a_session_leads_to_segment_bullet_source_and_back(
         assert session.node_id == TWO
         assert row_text(pilot).lstrip().startswith("▸ Fix the login form of the")
         whole = page(pilot).node
-        assert whole == day_sessions.get_session_node(session)
+        assert whole == browse.get_day_session_node(session)
         assert "2 segments" in page(pilot).query_one(PaneTitle).info
         await press(pilot, settle, "right")
         late, early = (entry.node_id for entry in session.segments)
@@ -137,7 +137,7 @@ async def test_keys_of_nodes_say_what_they_need_on_a_session(
         assert session_here(pilot).segments[0].node_id in labels(pilot)
         await press(pilot, settle, "c")
         await press(pilot, settle, "escape", "right_square_bracket")
-        assert tree(pilot).current == day_sessions.list_sessions(DAY)[1].only_segment
+        assert tree(pilot).current == browse.list_day_sessions(DAY)[1].only_segment
 
 
 async def test_a_jump_leads_to_a_segment_in_its_session_and_back_to_the_session(

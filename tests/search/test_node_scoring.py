@@ -12,7 +12,7 @@ from memtui.model.hits import ScoreBand
 from memtui.search import scoring
 from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
-from memtui.text.bm25 import inverse_document_frequency
+from memtui.text.analyzer import inverse_document_frequency
 from tests.search.documents import score_document
 
 SIZE = 10_000

@@ -4,20 +4,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.search import query_dates
+from memtui.search.query import MAX_PERIODS, parse_with_dates
 from memtui.workspace import Workspace
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
-    assert len(query_dates.parse("last week " * 900, NOW, UTC).periods) == 1
+    assert len(parse_with_dates("last week " * 900, NOW, UTC).periods) == 1
     days = " ".join(f"2025-03-{day:02}" for day in range(1, 31))
-    assert len(query_dates.parse(days, NOW, UTC).periods) == query_dates.MAX_PERIODS
+    assert len(parse_with_dates(days, NOW, UTC).periods) == MAX_PERIODS
 
 
 def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
-    found = query_dates.parse("what did we decide about retries last week", NOW, UTC)
+    found = parse_with_dates("what did we decide about retries last week", NOW, UTC)
     assert found.text.split() == ["what", "did", "we", "decide", "about", "retries"]
     assert found.covers(NOW - timedelta(days=7))
     assert not found.covers(NOW)
@@ -25,7 +25,7 @@ def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
 
 def test_what_is_quoted_or_a_filter_is_no_time() -> None:
     for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
-        assert query_dates.parse(f"retries {text}", NOW, UTC).periods == ()
+        assert parse_with_dates(f"retries {text}", NOW, UTC).periods == ()
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_what_is_quoted_or_a_filter_is_no_time() -> None:
 def test_words_for_a_time_behind_after_and_before_are_dates(
     typed: str, rest: str
 ) -> None:
-    found = query_dates.parse(typed, NOW, UTC)
+    found = parse_with_dates(typed, NOW, UTC)
     assert (found.text, found.periods) == (rest, ())
 
 
 def test_loose_times_stay_words() -> None:
-    found = query_dates.parse("what broke recently", NOW, UTC)
+    found = parse_with_dates("what broke recently", NOW, UTC)
     assert (found.text, found.periods) == ("what broke recently", ())
 
 
 def test_a_period_says_whether_a_hit_lies_in_it() -> None:
-    found = query_dates.parse("retries yesterday", NOW, UTC)
+    found = parse_with_dates("retries yesterday", NOW, UTC)
     (shown,) = found.describe_periods([NOW])
     assert not shown.has_hits
     (shown,) = found.describe_periods([NOW, NOW - timedelta(days=1)])
@@ -98,4 +98,4 @@ def test_words_that_say_more_are_looked_up_in_the_period(
 def test_a_month_alone_is_a_date_and_a_number_is_none(
     typed: str, *, is_date: bool
 ) -> None:
-    assert bool(query_dates.parse(typed, NOW, UTC).periods) == is_date
+    assert bool(parse_with_dates(typed, NOW, UTC).periods) == is_date

@@ -7,8 +7,8 @@ import pytest
 from memtui.model.events import Event, EventRole
 from memtui.model.summaries import BulletKind, DraftBullet, GenerationStats, Summary
 from memtui.model.verdicts import Support
-from memtui.summarize import draft, extractive
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize import acceptance, extractive
+from memtui.summarize.acceptance import GroundedSummary
 from memtui.summarize.grounding import claims
 from tests.message_factory import make_message
 
@@ -145,10 +145,10 @@ def fill(*bullets: DraftBullet) -> GroundedSummary:
     """Ground a model's draft and add what it lacks, as the pipeline does."""
     events = list_events()
     written = Summary("Session cache", bullets, generation=GenerationStats("model"))
-    extract = draft.ground_segment(
+    extract = acceptance.ground_segment(
         extractive.summarize_segment(events), events, node_id="n"
     )
-    return draft.ground_segment(written, events, node_id="n").with_extract(extract)
+    return acceptance.ground_segment(written, events, node_id="n").with_extract(extract)
 
 
 ASKED = DraftBullet("Cache the sessions in Redis.", (0,), BulletKind.ASKED)

@@ -18,8 +18,8 @@ from memtui.model.hits import ScoreBand, score_band
 from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocNode
 from memtui.model.summaries import BulletKind, DraftBullet, Keyword, KeywordOrigin
 from memtui.model.verdicts import Support
-from memtui.search import query_dates
-from memtui.services import browse, conversation, explain, versions
+from memtui.search.query import parse_with_dates
+from memtui.services import browse, conversation, versions
 from memtui.store import database, outbox
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
@@ -100,12 +100,12 @@ def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
 
 def test_s0_43_the_3pm_meeting_is_a_time() -> None:
     now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    dated = query_dates.parse("what did we decide in the 3pm meeting", now, UTC)
+    dated = parse_with_dates("what did we decide in the 3pm meeting", now, UTC)
     (period,) = dated.periods
     assert period.start == datetime(2024, 1, 18, 14, 30, tzinfo=UTC)
     assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
     assert dated.text == "what did we decide meeting"
-    assert not query_dates.parse("the job that runs at 3pm", now, UTC).periods
+    assert not parse_with_dates("the job that runs at 3pm", now, UTC).periods
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_s0_43_the_3pm_meeting_takes_the_day_of_its_sentence(
     question: str, day: int, words: str
 ) -> None:
     now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    dated = query_dates.parse(question, now, UTC)
+    dated = parse_with_dates(question, now, UTC)
     (period,) = dated.periods
     assert period.start == datetime(2024, 1, day, 14, 30, tzinfo=UTC)
     assert period.end == datetime(2024, 1, day, 15, 30, tzinfo=UTC)
@@ -140,7 +140,7 @@ def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
     question: str, first: int | None, after: int
 ) -> None:
     now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    (period,) = query_dates.parse(question, now, UTC).periods
+    (period,) = parse_with_dates(question, now, UTC).periods
     assert period.start == (first and datetime(2024, 1, first, tzinfo=UTC))
     assert period.end == datetime(2024, 1, after, tzinfo=UTC)
 
@@ -326,7 +326,7 @@ def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> 
     assert node is not None
     first = node.bullets[0]
     assert (first.text, first.support) == (doubtful, Support.WEAK)
-    assert "payments.py" in explain.explain_verdict(first)
+    assert "payments.py" in versions.explain_verdict(first)
     assert f"~ {doubtful}" in agent_text(full_workspace, "get_node", node_id=day)
     text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
     assert "EXCERPT" in text
@@ -543,7 +543,7 @@ def test_a_question_is_answered_by_browsing_or_by_teleport(
     question: str, way: str
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    parsed = query_dates.parse(question, now, UTC)
+    parsed = parse_with_dates(question, now, UTC)
     assert routing.choose_strategy(parsed)[0].value == way
 
 

@@ -21,8 +21,7 @@ from memtui.model import calendar, citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.filters import Scope
-from memtui.model.jobs import Job
-from memtui.model.schedule import JobSchedule
+from memtui.model.jobs import Job, JobSchedule
 from memtui.paths import in_home
 from memtui.services import browse, conversation
 from memtui.settings import Settings, load

@@ -23,9 +23,8 @@ from memtui.errors import UsageError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.jobs import Job
+from memtui.model.jobs import Job, JobSchedule, find_cron_error
 from memtui.model.nodes import NodeStatus
-from memtui.model.schedule import JobSchedule, find_cron_error
 from memtui.model.sessions import TOOL_CHARS, counted_text
 from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import MIN_AGES

@@ -18,8 +18,8 @@ from memtui.services import browse
 from memtui.store import database, segments
 from memtui.store import events as store_events
 from memtui.store.schema import SegmentRow
-from memtui.summarize import surprise
-from memtui.summarize.draft import ground_segment
+from memtui.summarize import keywords
+from memtui.summarize.acceptance import ground_segment
 from memtui.summarize.grounding import claims
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -286,7 +286,7 @@ def test_surprise_is_how_unlike_earlier_sessions_a_segment_is(
         term: {number for number, other in enumerate(earlier) if term in other}
         for term in terms
     }
-    score = surprise.surprise_score(dict.fromkeys(terms, 1.0), holders, len(earlier))
+    score = keywords.surprise_score(dict.fromkeys(terms, 1.0), holders, len(earlier))
     assert least <= score <= most
 
 

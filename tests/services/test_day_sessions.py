@@ -8,9 +8,9 @@ import pytest
 from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.search import query_dates
-from memtui.services import branches, browse, day_sessions
-from memtui.services.branches import YEARS
+from memtui.search.query import STARTS_BEFORE
+from memtui.services import browse
+from memtui.services.browse import YEARS, LoadedBranches, RowKey
 from memtui.store import database
 from memtui.store.schema import NodeRow
 from memtui.workspace import Workspace
@@ -36,12 +36,12 @@ def busy(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def rows_of(key: branches.RowKey, loaded: branches.LoadedBranches) -> list[str]:
+def rows_of(key: RowKey, loaded: LoadedBranches) -> list[str]:
     return [row.node_id for row in loaded.rows[key]]
 
 
 def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> None:
-    one, two = day_sessions.list_sessions(DAY)
+    one, two = browse.list_day_sessions(DAY)
     assert (one.session_id, two.session_id) == ("one", "two")
     assert one.only_segment is not None and two.only_segment is None
     assert [segment.start_time.hour for segment in two.segments] == [15, 10]
@@ -93,7 +93,7 @@ def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = browse.list_children(DAY)
     reply = toc.get_node(workspace, "toc:day:2025-03-15")
-    assert reply.notes == (query_dates.STARTS_BEFORE,)
+    assert reply.notes == (STARTS_BEFORE,)
     (item,) = reply.items
     assert segment.node_id.startswith(item["node_id"])
     later = toc.get_node(workspace, "toc:day:2025-03-16")
@@ -101,17 +101,17 @@ def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
 
 
 def test_a_filter_leaves_only_its_sessions(busy: Workspace) -> None:
-    (one,) = day_sessions.list_sessions(DAY, Scope(project="billing"))
+    (one,) = browse.list_day_sessions(DAY, Scope(project="billing"))
     assert one.session_id == "one"
-    assert day_sessions.list_sessions(DAY, Scope(agent="codex")) == []
-    assert day_sessions.list_sessions("toc:day:1999-01-01") == []
+    assert browse.list_day_sessions(DAY, Scope(agent="codex")) == []
+    assert browse.list_day_sessions("toc:day:1999-01-01") == []
 
 
 def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
     busy: Workspace,
 ) -> None:
-    session = day_sessions.list_sessions(DAY)[1]
-    node = day_sessions.get_session_node(session)
+    session = browse.list_day_sessions(DAY)[1]
+    node = browse.get_day_session_node(session)
     found = [browse.get_node(entry.node_id) for entry in session.segments]
     parts = [part for part in found if part is not None]
     assert node is not None and len(parts) == 2
@@ -127,15 +127,15 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
         NodeRow.update(is_dirty=True).where(
             NodeRow.node_id == session.segments[0].node_id
         ).execute()
-    stale = day_sessions.get_session_node(session)
+    stale = browse.get_day_session_node(session)
     assert stale is not None and stale.status is NodeStatus.STALE
     unknown = replace(session.segments[0], node_id="toc:segment:2025-03-14:nothing")
     gone = DaySession(DAY, "codex", "x", "", "", (unknown,))
-    assert day_sessions.get_session_node(gone) is None
+    assert browse.get_day_session_node(gone) is None
 
 
 def test_a_path_has_the_session_between_day_and_segment(busy: Workspace) -> None:
-    session = day_sessions.list_sessions(DAY)[1]
+    session = browse.list_day_sessions(DAY)[1]
     segment = session.segments[0].node_id
     way = [
         "toc:year:2025",
@@ -145,23 +145,23 @@ def test_a_path_has_the_session_between_day_and_segment(busy: Workspace) -> None
         TWO,
         segment,
     ]
-    assert day_sessions.get_path(segment) == way
-    assert day_sessions.get_path(TWO) == way[:-1]
-    assert day_sessions.get_path(DAY) == way[:-2]
+    assert browse.get_path_with_session(segment) == way
+    assert browse.get_path_with_session(TWO) == way[:-1]
+    assert browse.get_path_with_session(DAY) == way[:-2]
     for unknown in ("toc:session:1999-01-01:codex/x", "toc:day:1999-01-01", ""):
-        assert day_sessions.get_path(unknown) == []
+        assert browse.get_path_with_session(unknown) == []
 
 
 def test_sessions_are_counted_once_in_each_period(busy: Workspace) -> None:
-    assert day_sessions.count_sessions() == 2
-    assert day_sessions.count_sessions(Scope(project="billing")) == 1
-    assert day_sessions.count_sessions(Scope(keyword="invoices")) == 1
-    assert day_sessions.count_sessions(Scope(project="shop", keyword="invoices")) == 0
+    assert browse.count_day_sessions() == 2
+    assert browse.count_day_sessions(Scope(project="billing")) == 1
+    assert browse.count_day_sessions(Scope(keyword="invoices")) == 1
+    assert browse.count_day_sessions(Scope(project="shop", keyword="invoices")) == 0
     (week,) = browse.list_children("toc:month:2025-03")
     days = browse.list_children(week.node_id)
-    counted = day_sessions.add_session_counts([week, *days], UTC)
+    counted = browse.add_session_counts([week, *days], UTC)
     assert [entry.sessions for entry in counted] == [2, 2, 1]
-    counted = day_sessions.add_session_counts(days, UTC, Scope(project="shop"))
+    counted = browse.add_session_counts(days, UTC, Scope(project="shop"))
     assert [entry.sessions for entry in counted] == [1, 0]
 
 
@@ -175,7 +175,7 @@ def test_a_week_across_two_months_counts_the_sessions_of_each_month(
         make_message("Paint the boat", 18 * day + 5 * HOUR, session="april"),
     )
     workspace.pipeline.run_until_idle(lambda _: None)
-    loaded = branches.read_branches(ALL, UTC, {YEARS}, near_rows=30)
+    loaded = browse.read_branches(ALL, UTC, {YEARS}, near_rows=30)
     week = "toc:week:2025-W14"
     rows = {
         month: loaded.rows["toc:year:2025", month]
@@ -191,17 +191,17 @@ def test_a_week_across_two_months_counts_the_sessions_of_each_month(
 def test_the_contents_open_at_the_newest_days_as_far_as_they_fit(
     busy: Workspace,
 ) -> None:
-    loaded = branches.read_branches(ALL, UTC, {YEARS}, near_rows=30)
+    loaded = browse.read_branches(ALL, UTC, {YEARS}, near_rows=30)
     before = "toc:day:2025-03-13"
     week = "toc:week:2025-W11"
     assert list(loaded.near)[-2:] == [(week, DAY), (week, before)]
     assert loaded.newest == (DAY, "toc:session:2025-03-14:claude-code/one")
     assert loaded.sessions == 2
-    small = branches.read_branches(ALL, UTC, {YEARS}, near_rows=6)
+    small = browse.read_branches(ALL, UTC, {YEARS}, near_rows=6)
     assert list(small.near)[-1] == (week, DAY)
-    plain = branches.read_branches(ALL, UTC, {YEARS})
+    plain = browse.read_branches(ALL, UTC, {YEARS})
     assert plain.near == [] and plain.newest is None and [*plain.rows] == [YEARS]
-    none = branches.read_branches(Scope(agent="codex"), UTC, {YEARS}, near_rows=30)
+    none = browse.read_branches(Scope(agent="codex"), UTC, {YEARS}, near_rows=30)
     assert none.rows == {YEARS: []} and none.newest is None and none.sessions == 0
 
 
@@ -214,7 +214,7 @@ def test_older_days_are_expanded_while_they_fit(workspace: Workspace) -> None:
     workspace.pipeline.run_until_idle(lambda _: None)
 
     def days_of(rows: int, *, is_first: bool = False) -> list[str]:
-        loaded = branches.read_branches(
+        loaded = browse.read_branches(
             ALL, UTC, {YEARS}, near_rows=rows, is_first=is_first
         )
         ids = [name for _, name in loaded.near]
@@ -230,13 +230,13 @@ def test_older_days_are_expanded_while_they_fit(workspace: Workspace) -> None:
 def test_siblings_of_a_session_and_of_a_segment_are_of_its_level(
     busy: Workspace,
 ) -> None:
-    one, two = day_sessions.list_sessions(DAY)
-    path = day_sessions.get_path(two.node_id)
-    assert branches.find_sibling(path, -1, ALL, UTC) == [*path[:-1], one.node_id]
-    older = branches.find_sibling(path, 1, ALL, UTC)
+    one, two = browse.list_day_sessions(DAY)
+    path = browse.get_path_with_session(two.node_id)
+    assert browse.find_sibling(path, -1, ALL, UTC) == [*path[:-1], one.node_id]
+    older = browse.find_sibling(path, 1, ALL, UTC)
     assert older[-1] == "toc:session:2025-03-13:claude-code/one"
-    assert branches.find_sibling(older, 1, ALL, UTC) == ()
+    assert browse.find_sibling(older, 1, ALL, UTC) == ()
     late, early = (entry.node_id for entry in two.segments)
-    assert branches.find_sibling([*path, late], 1, ALL, UTC) == [*path, early]
+    assert browse.find_sibling([*path, late], 1, ALL, UTC) == [*path, early]
     # A session with one segment has no row below it.
-    assert branches.find_sibling([*path, early], 1, ALL, UTC) == older
+    assert browse.find_sibling([*path, early], 1, ALL, UTC) == older

@@ -16,7 +16,8 @@ from memtui.cli.output import to_plain
 from memtui.paths import in_home
 from memtui.services import sessions
 from memtui.settings import Settings
-from memtui.store import archive, database, tombstones
+from memtui.store import database, tombstones
+from memtui.store.events import read_all
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
@@ -309,7 +310,7 @@ def test_it_takes_no_more_memory_for_more_events(workspace: Workspace) -> None:
             )
         with database.connection():
             tracemalloc.start()
-            shown = sum(len(plain.to_line(one)) for one in archive.read_all())
+            shown = sum(len(plain.to_line(one)) for one in read_all())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
         assert shown > events * 2000

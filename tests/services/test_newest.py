@@ -10,7 +10,7 @@ from memtui.agents import memories, search
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
 from memtui.model.hits import Hits
-from memtui.search.query_dates import NEWEST_LISTED
+from memtui.search.query import NEWEST_LISTED
 from memtui.tui.screens.search import compose_notes
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import SearchView

@@ -12,7 +12,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SubagentMetadata
 from memtui.model.summaries import BulletKind
-from memtui.search import resolve_filters
+from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.store import database, source_copies
 from memtui.store import events as store_events
@@ -55,7 +55,7 @@ def keep(*batch: Event) -> store_events.AddResult:
 
 
 def facts(asked: str) -> sessions.SessionDetails:
-    return sessions.get_details(*resolve_filters.find_session(asked))
+    return sessions.get_details(*find_session(asked))
 
 
 def texts(page: sessions.MessagePage) -> list[str]:
@@ -89,20 +89,20 @@ def test_sessions_of_one_agent_or_one_project(full_workspace: Workspace) -> None
     "asked", ["shop-1", "claude-code:shop-1", "claude-code:shop-1"]
 )
 def test_a_session_is_found_by_its_id(full_workspace: Workspace, asked: str) -> None:
-    assert resolve_filters.find_session(asked) == ("claude-code", "shop-1")
+    assert find_session(asked) == ("claude-code", "shop-1")
 
 
 def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(
     workspace: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"), said(0, "z9"))
-    assert resolve_filters.find_session("z") == ("claude-code", "z9")
-    assert resolve_filters.find_session("claude-code:a1b") == ("claude-code", "a1b2")
+    assert find_session("z") == ("claude-code", "z9")
+    assert find_session("claude-code:a1b") == ("claude-code", "a1b2")
 
 
 def test_a_whole_id_is_meant_even_if_others_begin_so(workspace: Workspace) -> None:
     keep(said(0, "a1"), said(0, "a1b2"))
-    assert resolve_filters.find_session("a1") == ("claude-code", "a1")
+    assert find_session("a1") == ("claude-code", "a1")
 
 
 def test_what_could_be_several_sessions_is_said_with_all_their_names(
@@ -110,27 +110,27 @@ def test_what_could_be_several_sessions_is_said_with_all_their_names(
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"))
     with pytest.raises(MemtuiError, match=r"claude-code:a1b2\n.*claude-code:a1c3"):
-        resolve_filters.find_session("a1")
+        find_session("a1")
 
 
 def test_an_id_that_two_agents_use_asks_for_the_agent(workspace: Workspace) -> None:
     keep(said(0, "s1"), said(0, "s1", agent="codex"))
     with pytest.raises(MemtuiError, match="any of 2 sessions"):
-        resolve_filters.find_session("s1")
-    assert resolve_filters.find_session("codex:s1") == ("codex", "s1")
+        find_session("s1")
+    assert find_session("codex:s1") == ("codex", "s1")
 
 
 def test_not_all_of_a_hundred_candidates_are_listed(workspace: Workspace) -> None:
     keep(*(said(0, f"a{number:03}") for number in range(100)))
     with pytest.raises(MemtuiError, match="and 95 more"):
-        resolve_filters.find_session("a")
+        find_session("a")
 
 
 @pytest.mark.parametrize("asked", ["", ":", "claude-code:", "nobody:s1", "%", "s1_"])
 def test_what_is_no_session_is_said_so(workspace: Workspace, asked: str) -> None:
     keep(said(0, "s1"))
     with pytest.raises(MemtuiError, match="there is no session"):
-        resolve_filters.find_session(asked)
+        find_session(asked)
 
 
 def test_messages_are_read_by_offset_and_limit(workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from memtui.store import database, segments
 from memtui.store.database import db
 from memtui.store.schema import SessionRow
 from memtui.store.segments import SegmentRange, SegmentTerms
-from memtui.summarize import surprise as summarize_surprise
+from memtui.summarize import keywords
 
 AUTH = (
     "token refresh session cookie redirect router login expiry middleware oauth scope"
@@ -42,8 +42,8 @@ def began(number: int, at_s: int) -> None:
 def add(terms: list[SegmentTerms]) -> None:
     segments.add_terms(
         terms,
-        summarize_surprise.surprise_score,
-        summarize_surprise.MAX_SESSIONS_PER_TERM,
+        keywords.surprise_score,
+        keywords.MAX_SESSIONS_PER_TERM,
     )
 
 
@@ -132,7 +132,7 @@ def test_nothing_of_a_removed_segment_stays() -> None:
 
 
 def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> None:
-    most = summarize_surprise.MAX_SESSIONS_PER_TERM + 40
+    most = keywords.MAX_SESSIONS_PER_TERM + 40
     with database.transaction():
         for number in range(1, most + 2):
             began(number, number * 100)

@@ -11,9 +11,7 @@ from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind, DraftBullet, GenerationStats, Summary
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import acceptance, extractive
-from memtui.summarize import draft as summarize_draft
-from memtui.summarize.acceptance import SourceTexts
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize.acceptance import GroundedSummary, SourceTexts
 from tests.summarize.conftest import TALK, told
 
 SOURCE = SourceTexts([(who, text) for who, text in TALK])
@@ -352,7 +350,7 @@ STATS = GenerationStats("qwen3:4b")
 
 
 def ground(draft: Summary, events: Sequence[Event] = EVENTS) -> GroundedSummary:
-    return summarize_draft.ground_segment(draft, events, node_id="n")
+    return acceptance.ground_segment(draft, events, node_id="n")
 
 
 def fill(*bullets: DraftBullet, title: str = "Login fails") -> GroundedSummary:

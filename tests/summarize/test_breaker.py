@@ -1,7 +1,7 @@
 import pytest
 
-from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
+    Breaker,
     BusyError,
     CircuitOpenError,
     ContextOverflowError,

@@ -14,9 +14,8 @@ from memtui.model.summaries import (
     GenerationStats,
     Summary,
 )
-from memtui.summarize import draft as summarize_draft
-from memtui.summarize import rollup
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize import acceptance, rollup
+from memtui.summarize.acceptance import GroundedSummary
 from memtui.summarize.ollama import prompts, replies
 from tests.summarize.test_rollup import bullet, node, segment
 
@@ -46,10 +45,8 @@ def fill(
     bullets = tuple(DraftBullet(one, (0,)) for one in lines)
     drafted = Summary(title, bullets, generation=STATS)
     extract = rollup.summarize_children(level, children)
-    found = summarize_draft.ground_parent(drafted, children, lambda _: ())
-    return found.with_extract(
-        summarize_draft.ground_parent(extract, children, lambda _: ())
-    )
+    found = acceptance.ground_parent(drafted, children, lambda _: ())
+    return found.with_extract(acceptance.ground_parent(extract, children, lambda _: ()))
 
 
 def test_a_line_that_repeats_a_piece_of_work_is_withheld() -> None:

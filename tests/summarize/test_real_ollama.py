@@ -30,7 +30,7 @@ from memtui.summarize.ollama.errors import (
 )
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from memtui.text.scripts import is_in_other_script
+from memtui.text.prose import is_in_other_script
 from tests.stub.server import run_stub
 from tests.summarize.conftest import segment_of
 

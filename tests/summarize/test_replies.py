@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
-from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
+from memtui.summarize.rollup import sanitize_draft
 from tests.stub import personas
 from tests.stub.personas import Prompt
 from tests.summarize.conftest import segment_of
@@ -193,7 +193,7 @@ def test_a_bullet_that_is_too_long_ends_with_a_sentence_or_a_clause() -> None:
     assert two.text == f"{' '.join(clauses.partition(',')[0].split())}…"
     assert three.text.endswith(("again…", "and…"))
     assert max(len(claim.text) for claim in (one, two, three)) <= BULLET_CHARS
-    assert sanitize(read(said)).bullets == (one, two, three)
+    assert sanitize_draft(read(said)).bullets == (one, two, three)
 
 
 def test_a_summary_without_a_title_takes_its_first_bullet() -> None:

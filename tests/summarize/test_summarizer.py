@@ -13,7 +13,6 @@ from memtui.model.sessions import Segment
 from memtui.model.summaries import Summary
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import acceptance
-from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import (
     EmptyLogError,
@@ -22,6 +21,7 @@ from memtui.summarize.ollama.errors import (
     NotAllowedError,
 )
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from memtui.summarize.rollup import sanitize_draft
 from tests.stub import faults, personas
 from tests.stub.models import Model
 from tests.stub.server import Stub, run_stub
@@ -67,7 +67,7 @@ def test_a_segment_is_summarized_with_what_it_took(
         "temperature": 0.0,
         "seed": 1,
     }
-    assert sanitize(summary).generation == facts
+    assert sanitize_draft(summary).generation == facts
     is_kept(stub)
 
 
@@ -271,7 +271,7 @@ def test_no_log_leads_it_astray(name: str, has_schema: bool) -> None:
     with run_stub(Model(schema_without_thinking=has_schema)) as stub:
         segment = segment_of(*HOSTILE[name])
         summary = Asker(stub.url).ollama().summarize_segment(segment)
-        assert summary.bullets and sanitize(summary).title
+        assert summary.bullets and sanitize_draft(summary).title
         for claim in summary.bullets:
             assert claim.refs and set(claim.refs) <= set(range(len(segment.events)))
         for one in stub.chats():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks import transcripts
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.summarize import keywords, surprise
+from memtui.summarize import keywords
 
 SUBJECTS = {
     "auth": "token refresh session cookie redirect router login expiry middleware oauth"
@@ -24,7 +24,7 @@ SUBJECTS = {
 
 
 def told(run: list[Event]) -> dict[str, float]:
-    return surprise.surprise_terms(keywords.weigh_words(run).weights)
+    return keywords.surprise_terms(keywords.weigh_words(run).weights)
 
 
 class Sessions:
@@ -35,7 +35,7 @@ class Sessions:
         self.count = 0
 
     def weigh(self, run: list[Event]) -> float:
-        return surprise.surprise_score(told(run), self.holding, self.count)
+        return keywords.surprise_score(told(run), self.holding, self.count)
 
     def add(self, *runs: list[Event]) -> None:
         for run in runs:
@@ -110,7 +110,7 @@ def test_chinese_is_compared_by_pairs_of_characters() -> None:
 
 def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
     long = " ".join(f"{a}{b}ion" for a in SUBJECTS["auth"] for b in "abcdef")
-    assert len(told(said(long))) == surprise.TERMS_PER_SEGMENT
+    assert len(told(said(long))) == keywords.TERMS_PER_SEGMENT
 
 
 @given(
@@ -121,7 +121,7 @@ def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
 def test_scores_are_between_0_and_1(
     told: dict[str, float], holding: dict[str, set[int]], count: int
 ) -> None:
-    assert 0.0 <= surprise.surprise_score(told, holding, count) <= 1.0
+    assert 0.0 <= keywords.surprise_score(told, holding, count) <= 1.0
 
 
 def test_real_sessions_have_plausible_scores(shared: Path) -> None:

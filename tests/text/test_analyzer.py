@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.text import analyzer, stemmer
-from memtui.text.stemmer import stem
+from memtui.text import analyzer
+from memtui.text.analyzer import stem
 from memtui.text.stopwords import STOP_WORDS
 
 
@@ -185,10 +185,10 @@ def test_every_word_contains_a_prefix_of_its_terms(said: str) -> None:
         for term in analyzer.word_terms(chunk):
             for end in range(1, len(term) + 1):
                 assert any(
-                    one in chunk.lower() for one in stemmer.word_prefixes(term[:end])
+                    one in chunk.lower() for one in analyzer.word_prefixes(term[:end])
                 )
-    assert stemmer.word_prefixes("#231") == {"#231"}
-    assert stemmer.word_prefixes("reindeer") == {"reindee"}
+    assert analyzer.word_prefixes("#231") == {"#231"}
+    assert analyzer.word_prefixes("reindeer") == {"reindee"}
 
 
 @given(st.text())

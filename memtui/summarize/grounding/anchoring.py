@@ -16,7 +16,7 @@ from memtui.model.events import Event
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import DraftBullet
 from memtui.text import analyzer
-from memtui.text.bm25 import inverse_document_frequency, length_norms
+from memtui.text.analyzer import inverse_document_frequency, length_norms
 from memtui.text.prose import best_excerpt
 
 EXTEND_SHARE = 0.8

@@ -14,7 +14,7 @@ from functools import lru_cache
 from memtui.model.events import EventRole
 from memtui.summarize.grounding import negation, numbers
 from memtui.text import analyzer
-from memtui.text.stemmer import is_irregular, stem
+from memtui.text.analyzer import is_irregular, stem
 from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
 from memtui.text.synonyms import COMMON_STEMS, SYNONYMS
 

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from memtui.text import analyzer
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import stem
 from memtui.text.stopwords import NEGATIONS, STOP_WORDS
 from memtui.text.synonyms import SYNONYMS
 

@@ -17,8 +17,7 @@ from memtui.model.events import EventRole
 from memtui.model.verdicts import SourceQuote, hash_quote
 from memtui.summarize.grounding import numbers
 from memtui.text import analyzer, prose
-from memtui.text.bm25 import inverse_document_frequency
-from memtui.text.stemmer import stem
+from memtui.text.analyzer import inverse_document_frequency, stem
 from memtui.text.stopwords import (
     NARRATION_STEMS,
     word_set,

@@ -30,7 +30,7 @@ from memtui.model.summaries import (
     BulletKind,
 )
 from memtui.summarize import extractive
-from memtui.text import scripts, secrets
+from memtui.text import prose, secrets
 from memtui.text.tokens import estimate
 
 VERSION = "2"
@@ -467,7 +467,7 @@ def _language(log: PromptInput) -> str:
 
 def _main_script(log: PromptInput) -> str:
     spoken = " ".join(turn.text for turn in log.turns if turn.role != "tool")
-    return scripts.main_script(spoken)
+    return prose.main_script(spoken)
 
 
 def _log_lines(log: PromptInput) -> str:

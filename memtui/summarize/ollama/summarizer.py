@@ -44,9 +44,9 @@ from memtui.model.summaries import (
 )
 from memtui.summarize import acceptance
 from memtui.summarize.ollama import models, prompts, replies
-from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
     PULL,
+    Breaker,
     BusyError,
     CircuitOpenError,
     ContextOverflowError,

@@ -23,8 +23,7 @@ from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
 from memtui.model.hits import CombinedHit, Hits, MessageHit
 from memtui.model.quantities import plural
 from memtui.search import query as search_query
-from memtui.search.query import NO_WORD
-from memtui.search.query_dates import NEWEST_LISTED
+from memtui.search.query import NEWEST_LISTED, NO_WORD
 from memtui.services import browse, session_outcomes
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format

@@ -28,7 +28,7 @@ from memtui.model.nodes import (
 )
 from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
-from memtui.services import explain, versions
+from memtui.services import versions
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
@@ -148,7 +148,7 @@ def _describe_head(
 
 
 def _draw_bullet(bullet: Bullet, bullets: Sequence[Bullet]) -> Paragraph:
-    reason = explain.explain_verdict(bullet)
+    reason = versions.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
     is_indented = node_page.is_below_project(bullet, bullets)
     mark = node_page.draw_mark(bullet, is_indented=is_indented)

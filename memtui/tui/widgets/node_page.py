@@ -17,13 +17,19 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model import calendar, nodes
-from memtui.model.activity import ScopedNode
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, DaySession, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    Bullet,
+    DaySession,
+    NodeStatus,
+    ScopedNode,
+    TocEntry,
+    TocNode,
+)
 from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
-from memtui.services import browse, day_sessions, versions
+from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.item_list import ItemList
@@ -157,10 +163,8 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         is_dim = index >= self._first_withheld and not is_explained
         reasons: tuple[str, ...] = ()
         if is_explained or bullet.verdict.contradiction:
-            from memtui.services import explain  # not needed at the start
-
-            verdict = explain.explain_verdict(bullet) if is_explained else ""
-            reasons = explain.explain_contradiction(bullet), verdict
+            verdict = versions.explain_verdict(bullet) if is_explained else ""
+            reasons = versions.explain_contradiction(bullet), verdict
         end = Content.styled("no source", "$error")
         if bullet.grip_ids:
             count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
@@ -547,7 +551,7 @@ class NodePage(Vertical, workers.AppNode):
 
 def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] | None:
     if isinstance(row, DaySession):
-        node = day_sessions.get_session_node(row)
+        node = browse.get_day_session_node(row)
         return None if node is None else (ScopedNode(node, node.counts), False)
     part = browse.get_scoped_node(row.node_id, scope)
     return None if part is None else (part, versions.has_rejected(row.node_id))

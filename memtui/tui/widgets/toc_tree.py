@@ -22,8 +22,8 @@ from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.services import branches, day_sessions
-from memtui.services.branches import YEARS, LoadedBranches, NodeRow, RowKey
+from memtui.services import browse
+from memtui.services.browse import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.text_block import fit
@@ -262,7 +262,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             finds_near = self._follows_newest and YEARS in self._reading
             lines = max(1, self.app.size.height - OTHER_LINES)
             read = partial(
-                branches.read_branches,
+                browse.read_branches,
                 self.scope,
                 self.zone,
                 frozenset(self._reading),
@@ -450,7 +450,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
 
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, select it, and post ``NodeRevealed``."""
-        read = partial(day_sessions.get_path, node_id)
+        read = partial(browse.get_path_with_session, node_id)
         self.load(read, self._follow, "toc-seek")
 
     def _follow(self, path: Sequence[str]) -> None:
@@ -502,7 +502,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         while row is not None and row is not self.root:
             path.insert(0, _key_of(row)[1])
             row = row.parent
-        find = partial(branches.find_sibling, path, step, self.scope, self.zone)
+        find = partial(browse.find_sibling, path, step, self.scope, self.zone)
         self.load(find, partial(self._go_to_sibling, step), "toc-sibling")
 
     def _go_to_sibling(self, step: int, path: Sequence[str]) -> None:
@@ -590,7 +590,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             row.expand()
         elif row is not None and row.allow_expand:
             find = partial(
-                branches.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
+                browse.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
             )
             show = partial(self._expand_all, self.scope)
             self.load(find, show, "toc-expand")

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import HooksError
-from memtui.integrations import config_files, json_edit
+from memtui.integrations import config_files
 from memtui.integrations.agents import AGENT_NAMES, AGENTS, Agent, find_agent
-from memtui.integrations.config_files import ConfigEntry, Machine, find_project_root
+from memtui.integrations.config_files import (
+    ConfigEntry,
+    Machine,
+    find_project_root,
+)
 from tests.cli_runner import json_data, run_memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
@@ -132,9 +136,9 @@ def test_comments_in_opencodes_settings_stay_where_they_were(
     put(OPENCODE.server, here)
     grown = file.read_bytes().decode()
     comments = re.findall(r"(?s)(?:^|\s)(//[^\r\n]*|/\*.*?\*/)", text)
-    output = json.loads(json_edit.without_comments(grown))
+    output = json.loads(config_files.remove_json_comments(grown))
     assert output["mcp"].pop("memtui")["command"] == COMMAND
-    before = json.loads(json_edit.without_comments(text))
+    before = json.loads(config_files.remove_json_comments(text))
     assert output == {"mcp": {}} | before
     assert all(comment in grown for comment in comments)
     put(OPENCODE.server, here)

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 
 from memtui.agents import api
 from memtui.agents.api import TOOLS, Tool, ToolRunner
-from memtui.cli import mcp
-from memtui.cli.context import Context
+from memtui.cli import servers
+from memtui.cli.command import Context
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.settings import Settings
@@ -433,10 +433,10 @@ def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
 def test_without_the_sdk_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcp, "SDK", "no_such_package")
+    monkeypatch.setattr(servers, "MCP_SDK", "no_such_package")
 
     with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
-        mcp.run(
-            Namespace(action="serve", agents=[]),
+        servers.run(
+            Namespace(command="mcp", action="serve", agents=[]),
             Context(Namespace(home=tmp_path, config=None, set=[])),
         )

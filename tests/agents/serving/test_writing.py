@@ -10,7 +10,7 @@ import pytest
 from memtui.agents import routing
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.errors import MemtuiError
-from memtui.search import resolve_filters
+from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.services.forget import Forget
 from memtui.store import database
@@ -90,7 +90,7 @@ def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
     caller.work()
     (kept,) = [text for text in texts() if "walrus wants" in text]
     assert "ghp_" not in kept
-    facts = sessions.get_details(*resolve_filters.find_session(session))
+    facts = sessions.get_details(*find_session(session))
     assert facts.session.title == "A walrus plan"
     assert facts.session.message_count == 1
     assert "herring" in caller.call("search_sessions", query="herring")
@@ -121,7 +121,7 @@ def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(
     for start in ("", "tool\n"):
         assert texts().count(f"{start}The walrus agrees.") == 2
         assert texts().count(f"{start}The walrus disagrees.") == 1
-    facts = sessions.get_details(*resolve_filters.find_session(session))
+    facts = sessions.get_details(*find_session(session))
     assert facts.session.message_count == 3
 
 
@@ -130,7 +130,7 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(caller: Caller) ->
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.call("set_session_title", session="shop-1", title="An ornithorhynchus")
     caller.work()
-    facts = sessions.get_details(*resolve_filters.find_session("shop-1"))
+    facts = sessions.get_details(*find_session("shop-1"))
     assert facts.session.title == "An ornithorhynchus"
     assert facts.session.summary == "About a platypus."
     assert "platypus" in caller.call("get_session_meta", session="shop-1")
@@ -159,10 +159,7 @@ def test_a_session_that_was_just_begun_can_be_called_something(caller: Caller) -
         "append_message", session=session, role="user", text="Ants", timestamp=AT
     )
     caller.work()
-    assert (
-        sessions.get_details(*resolve_filters.find_session(session)).session.title
-        == "An aardvark"
-    )
+    assert sessions.get_details(*find_session(session)).session.title == "An aardvark"
 
 
 def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
@@ -248,7 +245,7 @@ def test_a_session_that_is_not_kept_has_no_title(workspace: Workspace) -> None:
     shown = caller.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
     assert "summary has more than 2,000 characters" in shown
     with pytest.raises(MemtuiError):
-        resolve_filters.find_session("mcp:s1")
+        find_session("mcp:s1")
 
 
 def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
@@ -276,13 +273,10 @@ def test_a_summary_goes_with_what_is_forgotten_of_its_session(caller: Caller) ->
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.work()
     workspace = caller.workspace
-    known = sessions.get_details(*resolve_filters.find_session("shop-1"))
+    known = sessions.get_details(*find_session("shop-1"))
     first = sessions.list_messages(known, limit=1).turns[0].event
     forget = Forget(workspace.paths, workspace.zone, lambda: datetime.now(UTC))
     forget.run(TombstoneKind.EVENT, [first.event_id])
     caller.work()
-    assert (
-        sessions.get_details(*resolve_filters.find_session("shop-1")).session.summary
-        == ""
-    )
+    assert sessions.get_details(*find_session("shop-1")).session.summary == ""
     assert "shop-1" not in caller.call("search_sessions", query="platypus")

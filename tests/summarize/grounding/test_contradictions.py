@@ -5,8 +5,8 @@ import pytest
 from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import EventQuote, Support, Verdict
-from memtui.services import explain
-from memtui.summarize.grounding import contradictions
+from memtui.services import versions
+from memtui.summarize.grounding import matching
 
 
 def bullet(text: str, event: int = 0, project: str = "") -> Bullet:
@@ -33,8 +33,8 @@ def bullet(text: str, event: int = 0, project: str = "") -> Bullet:
     ],
 )
 def test_bullets_that_contradict_each_other(one: str, other: str) -> None:
-    assert contradictions.contradicts(one, other)
-    assert contradictions.contradicts(other, one)
+    assert matching.contradicts(one, other)
+    assert matching.contradicts(other, one)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_bullets_that_contradict_each_other(one: str, other: str) -> None:
     ],
 )
 def test_other_bullets_do_not(one: str, other: str) -> None:
-    assert not contradictions.contradicts(one, other)
-    assert not contradictions.contradicts(other, one)
+    assert not matching.contradicts(one, other)
+    assert not matching.contradicts(other, one)
 
 
 def test_the_newest_comes_first_in_the_place_of_the_first() -> None:
@@ -62,17 +62,17 @@ def test_the_newest_comes_first_in_the_place_of_the_first() -> None:
         bullet("The docs are online", 3),
         bullet("Tests fail", 9),
     ]
-    after = contradictions.mark_contradictions(before)
+    after = matching.mark_contradictions(before)
     assert [one.text for one in after] == [
         "The export is done",
         "Tests fail",
         "Tests pass",
         "The docs are online",
     ]
-    reasons = [explain.explain_contradiction(one) for one in after]
+    reasons = [versions.explain_contradiction(one) for one in after]
     assert reasons == ["", "contradicts “Tests pass”", "contradicts “Tests fail”", ""]
 
 
 def test_bullets_of_different_projects_do_not_contradict_each_other() -> None:
     before = (bullet("Tests pass", 1, "shop"), bullet("Tests fail", 2, "ferry"))
-    assert contradictions.mark_contradictions(before) == before
+    assert matching.mark_contradictions(before) == before

@@ -1,6 +1,6 @@
 import pytest
 
-from memtui.text.scripts import is_in_other_script
+from memtui.text.prose import is_in_other_script
 
 ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
 GERMAN = "Die Anmeldeseite ist kaputt und die Tests schlagen mit einem Fehler fehl."

@@ -11,7 +11,7 @@ from memtui.model.verdicts import (
     Verdict,
     VerdictFeatures,
 )
-from memtui.services import explain
+from memtui.services import versions
 from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.tui import format
@@ -76,13 +76,13 @@ def bullet(text: str, *refs: int) -> Bullet:
     ],
 )
 def test_the_explanation_names_the_reason(text: str, why: str) -> None:
-    assert explain.explain_verdict(bullet(text)) == why
+    assert versions.explain_verdict(bullet(text)) == why
 
 
 def test_a_moved_bullet_is_explained_even_if_supported() -> None:
     moved = bullet("Totals are rounded twice in invoices.", 3)
     assert moved.support is Support.SUPPORTED
-    assert explain.explain_verdict(moved) == explain.MOVED
+    assert versions.explain_verdict(moved) == versions.MOVED
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_a_verdict_worse_than_its_features_is_explained(
 ) -> None:
     found = Verdict(support, VerdictFeatures(covered=0.9, terms=8))
     assert (
-        explain.explain_verdict(Bullet("Cookies were lost.", ("grip:1:a",), found))
+        versions.explain_verdict(Bullet("Cookies were lost.", ("grip:1:a",), found))
         == why
     )
 
 
 def test_without_a_grip_a_bullet_is_unsupported() -> None:
-    assert explain.explain_verdict(Bullet("It was so.", (), SUPPORTED)).startswith(
+    assert versions.explain_verdict(Bullet("It was so.", (), SUPPORTED)).startswith(
         "unsupported: "
     )
 
