@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from memtui.model.hits import CombinedHit, MessageHit
-from memtui.model.sessions import NO_WORK, SessionWork, WorkState
+from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.store import database
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SegmentOutcome, SessionKey
@@ -31,15 +31,21 @@ def read_one(agent: str, session_id: str) -> SessionWork:
 
 def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
+    name = segments[0].title or session_work.choose_name(
+        [one.headline for one in segments]
+    )
     states = [one.state for one in segments if one.state]
     ended = [one for one in segments if one.outcome]
-    work = [one for one in ended if one.state != WorkState.ANSWERED]
-    outcomes = [one.outcome for one in work or ended]
+    efforts = [
+        session_work.sum_effort(one.messages, one.commits, changes_files=one.has_files)
+        for one in ended
+    ]
+    last = session_work.find_last_large([one.state for one in ended], efforts)
+    outcome = session_work.strip_commit_type(ended[last].outcome) if ended else ""
     return SessionWork(
-        segments[0].title
-        or session_work.choose_name([one.headline for one in segments]),
+        name,
         states[session_work.find_last_state(states)] if states else "",
-        outcomes[-1] if outcomes else "",
+        "" if outcome.casefold() == name.casefold() else outcome,
     )
 
 

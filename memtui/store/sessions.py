@@ -272,17 +272,28 @@ class SegmentOutcome(NamedTuple):
     state: str
     outcome: str
     """The outcome, else the subject of the last commit."""
+    messages: int
+    commits: int
+    has_files: bool
+    """True if files were changed."""
 
 
 def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
-    state, outcome = "'state'", "'outcome', 'commit'"
     bullet = (
         "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
         " AND NOT is_withheld ORDER BY kind DESC, position DESC LIMIT 1), '')"
     )
+    count = "(SELECT count(*) FROM bullets WHERE version_id = v.id AND kind = '{}')"
+    columns = (
+        bullet.format("'state'"),
+        bullet.format("'outcome', 'commit'"),
+        "g.messages + 0",
+        count.format("commit"),
+        count.format("files"),
+    )
     rows = fetch(
-        "SELECT s.agent, s.name, s.title, v.headline,"
-        f" {bullet.format(state)}, {bullet.format(outcome)} FROM json_each(?) k"
+        f"SELECT s.agent, s.name, s.title, v.headline, {', '.join(columns)}"
+        " FROM json_each(?) k"
         " CROSS JOIN sessions s ON s.agent = json_extract(k.value, '$[0]')"
         " AND s.name = json_extract(k.value, '$[1]')"
         " JOIN segments g ON g.session_id = s.id JOIN nodes n ON n.node_id = g.id"
@@ -290,7 +301,20 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
         # A damaged row may have bytes for a name.
         json.dumps(sorted(tuple(map(str, key)) for key in keys)),
     )
-    return [SegmentOutcome(*map(_text, row)) for row in rows]
+    return [
+        SegmentOutcome(
+            _text(row[0]),
+            _text(row[1]),
+            _text(row[2]),
+            _text(row[3]),
+            _text(row[4]),
+            _text(row[5]),
+            messages=row[6],
+            commits=row[7],
+            has_files=row[8] > 0,
+        )
+        for row in rows
+    ]
 
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:

@@ -235,7 +235,8 @@ _ASIDE = re.compile(
     r"|still running|was committed"
     r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
     r"|(?:on|at) lines? ~?\d)"
-    r"|^(?:commit )?(?:committed|pushed)\b|^已(?:经)?(?:提交|推送|完成)"
+    r"|^(?:commit )?(?:committed|pushed)\b"
+    r"|^all (?:\d+ )?(?:files|changes) committed\b|^已(?:经)?(?:提交|推送|完成)"
     r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b"
     r"[^.,]{0,30}$",
     re.IGNORECASE,
@@ -416,11 +417,14 @@ def _results(
             cue.search(one.text) for cue in (_ASIDE, _CAUSE)
         )
         score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
+        is_report = RESULT.match(one.text) is not None
         if not is_aside:
-            score += 0.3 * is_first + 0.25 * (RESULT.match(one.text) is not None)
+            score += 0.3 * (is_first and (is_report or not one.is_item))
+            score += 0.25 * is_report
         score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
+        score -= 0.2 * (one.is_item and not is_report)
         score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside

@@ -155,19 +155,21 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         for at, bullet in enumerate(segment.bullets, place)
     ]
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
-    outcomes = session_work.find_outcomes(nodes)
-    best = [row for row in rows if row[1] in outcomes]
-    if not best or best[-1][1].kind is BulletKind.COMMIT:
+    parts = name_parts(nodes)
+    outcome = session_work.find_outcome(nodes)
+    best = [row for row in rows if row[1] is outcome]
+    is_question = parts[0].endswith("?")
+    if not best or (is_question and best[-1][1].kind is BulletKind.COMMIT):
         best = [row for row in rows if row[1].kind is BulletKind.DECISION] or best
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
     return _Work(
         nodes[0].projects[0] if nodes[0].projects else "",
         nodes[0].bullets[0].session_id if nodes[0].bullets else "",
-        name_parts(nodes),
-        best[-1][1].text if best else "",
+        parts,
+        session_work.strip_commit_type(best[-1][1].text) if best else "",
         f" ({state})" if state not in ("", WorkState.ANSWERED) else "",
-        _weigh(sum(map(measure_effort, nodes)), state),
+        _weigh(sum(map(session_work.measure_effort, nodes)), state),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
 
@@ -330,9 +332,6 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
 
 # The parts of a session
 
-COMMIT_EFFORT, FILES_EFFORT = 15.0, 5.0
-"""The effort of a commit, and of changing files in a segment, in messages."""
-
 SAME_SHARE = 0.5
 """Two parts are similar if they have this share of their words or files in common."""
 
@@ -370,16 +369,6 @@ class _WorkPart:
     def is_near(self, other: "_WorkPart") -> bool:
         """Return whether both are the same, or change the same files."""
         return self is other or _overlap(self.files, other.files)
-
-
-def measure_effort(segment: TocNode) -> float:
-    """Return the amount of work of a segment, in messages."""
-    kinds = [one.kind for one in segment.bullets]
-    return (
-        segment.counts.messages
-        + COMMIT_EFFORT * kinds.count(BulletKind.COMMIT)
-        + FILES_EFFORT * (BulletKind.FILES in kinds)
-    )
 
 
 def name_parts(segments: Sequence[TocNode]) -> list[str]:
@@ -428,7 +417,7 @@ def _find_parts(segments: Sequence[TocNode]) -> list[_WorkPart]:
         name = _name_part(stretch)
         part = _WorkPart(
             name,
-            sum(map(measure_effort, stretch)),
+            sum(map(session_work.measure_effort, stretch)),
             _content_terms(name),
             {name for segment in stretch for name in _list_files(segment)},
         )
@@ -494,7 +483,8 @@ def _name_part(stretch: Sequence[TocNode]) -> str:
     """
     groups = _group_by_request(stretch)
     efforts = {
-        title: sum(map(measure_effort, found)) for title, found in groups.items()
+        title: sum(map(session_work.measure_effort, found))
+        for title, found in groups.items()
     }
     least = MAIN_SHARE * max(efforts.values())
     title = next(one for one, effort in efforts.items() if effort >= least)

@@ -17,6 +17,12 @@ from memtui.model.summaries import BulletKind
 CONTINUED = " (continued)"
 """The end of a title that names the request of an earlier segment."""
 
+COMMIT_EFFORT, FILES_EFFORT = 15.0, 5.0
+"""The effort of a commit, and of changing files in a segment, in messages."""
+
+LARGE_SHARE = 0.3
+"""Work is large if it has this share of the effort of the largest."""
+
 MAX_DECISIONS, MAX_FILES = 4, 6
 """The number of decisions and of changed files that are listed."""
 
@@ -108,20 +114,57 @@ def find_last_state(states: Sequence[str]) -> int:
     return max(finished, default=last)
 
 
-def find_outcomes(segments: Sequence[TocNode]) -> list[Bullet]:
-    """Return the outcomes of the segments, those of mere answers only if all are.
+_COMMIT_TYPE = re.compile(
+    r"^(?:build|chore|ci|docs|feat|fix|perf|refactor|style|tests?)(?:\([^)]*\))?!?: +"
+)
 
-    The last commit stands in for the outcome of a segment without one. An answer to a
-    question after the work is not its outcome.
+
+def strip_commit_type(subject: str) -> str:
+    """Remove the type and scope from the subject of a commit."""
+    rest = _COMMIT_TYPE.sub("", subject, count=1)
+    return rest if rest == subject else rest[:1].upper() + rest[1:]
+
+
+def sum_effort(messages: int, commits: int, *, changes_files: bool) -> float:
+    """Return an amount of work, in messages."""
+    return messages + COMMIT_EFFORT * commits + FILES_EFFORT * changes_files
+
+
+def measure_effort(segment: TocNode) -> float:
+    """Return the amount of work of a segment, in messages."""
+    kinds = [one.kind for one in segment.bullets]
+    return sum_effort(
+        segment.counts.messages,
+        kinds.count(BulletKind.COMMIT),
+        changes_files=BulletKind.FILES in kinds,
+    )
+
+
+def find_last_large(states: Sequence[str], efforts: Sequence[float]) -> int:
+    """Return the index of the last large piece of work; -1 if there is none.
+
+    An answer to a question after the work does not count.
     """
-    found: dict[bool, list[Bullet]] = {True: [], False: []}
+    work = [at for at, state in enumerate(states) if state != WorkState.ANSWERED]
+    counted = work or range(len(states))
+    least = LARGE_SHARE * max((efforts[at] for at in counted), default=0.0)
+    return max((at for at in counted if efforts[at] >= least), default=-1)
+
+
+def find_outcome(segments: Sequence[TocNode]) -> Bullet | None:
+    """Return the outcome of the last large segment that has one.
+
+    The last commit stands in for the outcome of a segment without one.
+    """
+    found: list[tuple[Bullet, str, float]] = []
     for segment in segments:
         kinds = {one.kind: one for one in segment.bullets}
-        outcome = kinds.get(BulletKind.OUTCOME) or kinds.get(BulletKind.COMMIT)
         state = kinds.get(BulletKind.STATE)
-        if outcome:
-            found[state is None or state.text != WorkState.ANSWERED].append(outcome)
-    return found[True] or found[False]
+        if outcome := kinds.get(BulletKind.OUTCOME) or kinds.get(BulletKind.COMMIT):
+            known = state.text if state else ""
+            found.append((outcome, known, measure_effort(segment)))
+    last = find_last_large([one[1] for one in found], [one[2] for one in found])
+    return found[last][0] if found else None
 
 
 def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
@@ -137,11 +180,11 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
     states = found[BulletKind.STATE]
     at = find_last_state([bullet.text for bullet in states])
     state = states[at : at + 1] if states else []
-    outcomes = find_outcomes(segments)[-1:]
+    outcome = find_outcome(segments)
     statements = [
         *found[BulletKind.ASKED][:1],
         *_distinct(found[BulletKind.NOTE]),
-        *[one for one in outcomes if one.kind is BulletKind.OUTCOME],
+        *([outcome] if outcome and outcome.kind is BulletKind.OUTCOME else []),
         *_standing(found[BulletKind.DECISION])[-MAX_DECISIONS:],
         *_distinct(_left_open(segments, state)),
     ]

@@ -335,7 +335,8 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         or tool_actions.was_deployed(work.events[at])
         for at in work.calls
     )
-    state = WorkState.DONE if has_effect else WorkState.ANSWERED
+    # Without a request, it goes on with work that is not a question.
+    state = WorkState.ANSWERED if work.requests and not has_effect else WorkState.DONE
     return CardLine(state, (max(closing, 0),))
 
 

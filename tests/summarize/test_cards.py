@@ -124,6 +124,10 @@ def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
     assert found.left_open[0].refs == (4,)
 
 
+def test_a_report_without_a_question_is_no_answer() -> None:
+    assert card(SAY).state.text == WorkState.DONE
+
+
 def test_a_push_that_was_made_before_is_not_left_open() -> None:
     already = ("assistant", "The rounding is already committed and pushed.")
     found = card(ASK, EDIT, COMMIT, SAY, ("user", "commit and push"), already)
@@ -1115,11 +1119,17 @@ def test_a_heading_that_states_nothing_is_no_outcome() -> None:
 def test_the_commit_that_a_message_names_is_no_outcome() -> None:
     closing = (
         "Done. Changes committed.\n\n**Commit:** `1a2b3c4` - Round invoices once\n\n"
-        "- [ledger.py](app/ledger.py) - Enhanced the sums of invoices\n"
+        "The ledger now enhances the sums of invoices.\n"
     )
     made = card(ASK, EDIT, COMMIT, ("assistant", closing))
     assert made.outcome
-    assert made.outcome.text == "ledger.py - Enhanced the sums of invoices"
+    assert made.outcome.text == "The ledger now enhances the sums of invoices."
+
+
+def test_the_subject_of_a_commit_says_more_than_one_of_many_changes() -> None:
+    closing = "- [ledger.py](app/ledger.py) - Enhanced the sums of invoices\n"
+    made = card(ASK, EDIT, COMMIT, ("assistant", closing))
+    assert made.outcome and made.outcome.text == "Round invoices once"
 
 
 def test_what_will_be_done_is_no_outcome() -> None:

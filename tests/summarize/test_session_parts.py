@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import Bullet, NodeCounts, TocNode
 from memtui.model.summaries import BulletKind
-from memtui.summarize import rollup
+from memtui.summarize import session_work
 from memtui.summarize.rollup import name_parts
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
@@ -170,5 +170,5 @@ def test_names_contain_no_separators() -> None:
 def test_commits_and_changed_files_count_as_effort() -> None:
     plain, commit = segment("Round invoices"), segment("Round invoices", "Round once")
     change = segment("Round invoices", files="ledger.py +1")
-    efforts = [rollup.measure_effort(one) for one in (plain, change, commit)]
+    efforts = [session_work.measure_effort(one) for one in (plain, change, commit)]
     assert efforts == sorted(efforts) and len(set(efforts)) == len(efforts)

@@ -6,6 +6,7 @@ import pytest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import Bullet, TocNode
+from memtui.model.sessions import WorkState
 from memtui.model.summaries import BulletKind
 from memtui.summarize import session_work
 
@@ -34,6 +35,28 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
     assert name(["Is it up?", "Fix the login form"]) == "Fix the login form"
     assert name(["Read the plan", "Fix the login form"]) == "Fix the login form"
     assert name(["The login should be short", "Fix it"]) == "The login should be short"
+
+
+def test_the_outcome_is_of_the_last_large_segment() -> None:
+    large = [WorkState.DONE, WorkState.DONE]
+    assert session_work.find_last_large(large, [20.0, 12.0]) == 1
+    assert session_work.find_last_large(large, [20.0, 2.0]) == 0
+    answered = [WorkState.DONE, WorkState.ANSWERED]
+    assert session_work.find_last_large(answered, [3.0, 9.0]) == 0
+    assert session_work.find_last_large([WorkState.ANSWERED], [1.0]) == 0
+    assert session_work.find_last_large([], []) == -1
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("fix(release): harden the publishing", "Harden the publishing"),
+        ("feat!: drop the old format", "Drop the old format"),
+        ("Fix the login: it failed", "Fix the login: it failed"),
+    ],
+)
+def test_the_type_of_a_commit_is_no_part_of_an_outcome(subject: str, text: str) -> None:
+    assert session_work.strip_commit_type(subject) == text
 
 
 @pytest.mark.parametrize(
