@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.quantities import check_number
-from memtui.paths import Paths, find_paths, in_home
 
 if TYPE_CHECKING:
+    from memtui.paths import Paths
     from memtui.settings import Settings
     from memtui.workspace import Workspace
 
@@ -164,6 +164,8 @@ LOG_BYTES = 1_000_000
 class Context:
     def __init__(self, args: Namespace) -> None:
         """Find the paths; nothing is read or created yet."""
+        from memtui.paths import find_paths  # not needed for --help and --version
+
         self.paths: Paths = find_paths(args.home)
         named = os.environ.get("MEMTUI_CONFIG")
         self.config_file: Path | None = args.config or (Path(named) if named else None)
@@ -240,6 +242,8 @@ class Context:
                     raise StoreError(message)
                 from tempfile import TemporaryDirectory  # slow to import, rarely needed
 
+                from memtui.paths import in_home
+
                 print(f"memtui: {message}", file=sys.stderr)
                 folder = TemporaryDirectory(prefix="memtui-empty-")
                 paths = in_home(Path(stack.enter_context(folder)))
@@ -250,7 +254,7 @@ class Context:
 
 
 def open_workspace(
-    paths: Paths, settings: "Settings", *, is_demo: bool = False
+    paths: "Paths", settings: "Settings", *, is_demo: bool = False
 ) -> "Workspace":
     """Open a store and start the log."""
     from memtui.workspace import Workspace
