@@ -11,6 +11,9 @@ from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SegmentOutcome, SessionKey
 from memtui.summarize import session_work
 
+REPEATED_SHARE = 0.8
+"""An outcome that has this share of its words in the name of the work is left out."""
+
 HitT = TypeVar("HitT", CombinedHit, MessageHit)
 
 
@@ -45,8 +48,13 @@ def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     return SessionWork(
         name,
         states[session_work.find_last_state(states)] if states else "",
-        "" if outcome.casefold() == name.casefold() else outcome,
+        "" if _repeats(outcome, name) else outcome,
     )
+
+
+def _repeats(outcome: str, name: str) -> bool:
+    words = set(outcome.casefold().split())
+    return len(words & set(name.casefold().split())) >= REPEATED_SHARE * len(words)
 
 
 def add_work(hits: Sequence[HitT]) -> tuple[HitT, ...]:

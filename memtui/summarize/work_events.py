@@ -335,8 +335,7 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         or tool_actions.was_deployed(work.events[at])
         for at in work.calls
     )
-    # Without a request, it goes on with work that is not a question.
-    state = WorkState.ANSWERED if work.requests and not has_effect else WorkState.DONE
+    state = WorkState.DONE if has_effect else WorkState.ANSWERED
     return CardLine(state, (max(closing, 0),))
 
 

@@ -45,6 +45,7 @@ _INTERJECTION = re.compile(
     r"|first|basically|the (?:issue|problem|bug) (?:is|was) that"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
+    r"|[\w'’]+(?: [\w'’]+)?(?=, (?:can|could|would) you\b)"
     r"|in this (?:project|repo(?:sitory)?|app)|hola|bonjour|salut|olá|por ?favor|tolong"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?: to (?:completely )?\w+)?"
@@ -223,7 +224,7 @@ _SITUATION = re.compile(
 )
 """Describes where the user is or what there is; an order may follow."""
 
-_LETS = re.compile(r"(?:so |then |ok(?:ay)?,? )?let(?:'|’)?s ", re.IGNORECASE)
+_LETS = re.compile(r"(?:so |then |ok(?:ay)?,? )?let(?:(?:'|’)?s| us) ", re.IGNORECASE)
 
 _PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
@@ -534,10 +535,10 @@ def _strip_openings(text: str) -> tuple[str, bool]:
 def _is_verb(word: str, opening: str) -> bool:
     """Return whether a word after an opening is a verb in base form.
 
-    After "can you" any word with content is one.
+    After "can you" and "let's" any word with content is one.
     """
-    is_asked = _CAN_YOU.fullmatch(opening) and word not in stopwords.STOP_WORDS
-    return word in BASE_VERBS or bool(is_asked)
+    is_asked = _CAN_YOU.fullmatch(opening) or _LETS.fullmatch(opening)
+    return word in BASE_VERBS or bool(is_asked and word not in stopwords.STOP_WORDS)
 
 
 def _shorten_addresses(text: str) -> str:

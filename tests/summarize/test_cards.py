@@ -124,10 +124,6 @@ def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
     assert found.left_open[0].refs == (4,)
 
 
-def test_a_report_without_a_question_is_no_answer() -> None:
-    assert card(SAY).state.text == WorkState.DONE
-
-
 def test_a_push_that_was_made_before_is_not_left_open() -> None:
     already = ("assistant", "The rounding is already committed and pushed.")
     found = card(ASK, EDIT, COMMIT, SAY, ("user", "commit and push"), already)
