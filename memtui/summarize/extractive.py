@@ -500,10 +500,12 @@ def _tests(work: WorkEvents) -> CardLine | None:
 def _commands(work: WorkEvents) -> CardLine | None:
     """List the last builds, checks and deployments, each with its last result."""
     found: dict[str, tuple[str, int]] = {}
+    last_run = work.test_runs[-1][0] if work.test_runs else -1
     for at in work.calls:
         for command, result in tool_actions.command_results(work.events[at]):
             found.pop(command, None)
-            found[command] = shorten(result, RESULT_CHARS), at
+            if at > last_run or not tool_actions.is_test(command):
+                found[command] = shorten(result, RESULT_CHARS), at
     last = list(found.items())[-MAX_COMMANDS:]
     if not last:
         return None

@@ -509,6 +509,12 @@ _BUILDS = re.compile(
 )
 """Commands that build, check, test, install or deploy."""
 
+_TESTS = re.compile(r"test|\bjest\b|\brspec\b|\bphpunit\b")
+
+
+def is_test(command: str) -> bool:
+    return _TESTS.search(command) is not None
+
 
 def command_results(event: Event) -> Iterator[tuple[str, str]]:
     """Yield the builds, checks and deployments of a call, each with its result.

@@ -969,6 +969,14 @@ DOCKER_FAILED = "Error: Exit code 1\nCreating network\nERROR: java:8-jre: not fo
         ([shell("# once\nA=b npm run build", "built")], "npm run build (ok)"),
         ([shell("npm test", "FAIL a.test.ts", is_error="true")], NPM_TEST_FAILED),
         (
+            [
+                shell("npm test", "FAIL a.test.ts", is_error="true"),
+                shell("npm run build", "built"),
+                shell("npm test", "Tests: 3 passed, 3 total"),
+            ],
+            "npm run build (ok)",
+        ),
+        (
             [shell("docker compose up", DOCKER_FAILED, is_error="true")],
             "docker compose up (failed: ERROR: java:8-jre: not found)",
         ),
