@@ -151,11 +151,14 @@ def list_messages(
 
 def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
     meta = _describe(workspace, facts)
-    head_lines = [*meta.head_lines, *map(meta.line, meta.items)]
+    count = len(meta.head_lines) - bool(facts.session.summary)
+    about, summary = meta.head_lines[:count], meta.head_lines[count:]
+    head_lines = [*about, *map(meta.line, meta.items)]
     for one in facts.subagents:
         started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
-        about = [one.kind, one.task, f"{one.events:,} events", started]
-        head_lines.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
+        parts = [one.kind, one.task, f"{one.events:,} events", started]
+        head_lines.append(f"subagent {one.name}: {' · '.join(filter(None, parts))}")
+    head_lines += summary  # perhaps several screens long
     subagents = list(map(asdict, facts.subagents))
     head = {"session": meta.head, "card": meta.items, "subagents": subagents}
     return replace(reply, head=head, head_lines=head_lines)
