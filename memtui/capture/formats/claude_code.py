@@ -40,6 +40,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat
 from memtui.capture.formats.prompts import (
+    clean_title,
     find_system_kind,
     parse_prompt,
     split_messages,
@@ -677,7 +678,7 @@ class _Sessions:
 
     def add_title(self, fields: dict[str, object]) -> None:
         kind = str(fields["type"])
-        title = " ".join(clean(as_text(fields.get(TITLE_FIELDS[kind]))).split())
+        title = clean_title(as_text(fields.get(TITLE_FIELDS[kind])))
         if kind == "summary":
             self._summaries[as_text(fields.get("leafUuid"))] = title
         elif session := as_text(fields.get("sessionId")):

@@ -24,7 +24,7 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
-from memtui.capture.formats.prompts import parse_prompt, split_messages
+from memtui.capture.formats.prompts import clean_title, parse_prompt, split_messages
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
@@ -340,7 +340,7 @@ def _session_info(payload: Payload) -> Iterator[SessionMetadata]:
     yield SessionMetadata(
         agent=payload.agent,
         session_id=events.clean(payload.session_id),
-        title=payload.text("title"),
+        title=clean_title(payload.text("title")),
         summary=payload.text("summary"),
         created_by=payload.text("sender", "created_by"),
     )

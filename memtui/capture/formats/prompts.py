@@ -5,6 +5,8 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memtui.model.events import clean
+
 _CLAUDE_KINDS = {
     "command": r"command-[\w-]+ local-command-[\w-]+ bash-[\w-]+",
     "notification": "task-notification",
@@ -88,6 +90,12 @@ _KIND_BY_ELEMENT = _BLOCKS | {
 _ELEMENTS = (*_KIND_BY_ELEMENT, *_ADDED)
 
 _LONE_TAG = re.compile(r"<([\w-]+)(?:\s[^<>]*)?>[ \t]*\n")
+
+_UNCLOSED = re.compile(
+    r"^[ \t]*<ide_(?:opened|closed)_files?>[ \t]*The user (?:opened|closed) [^\n]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that an editor added whose tag is never closed."""
 
 _IDE_CONTEXT = re.compile(
     r"\A# Context from my IDE setup:.*?^## My request for Codex:\s*", re.S | re.M
@@ -205,12 +213,21 @@ def split_prompt(text: str) -> tuple[str, str]:
     """
     elements = _find_elements(text, _ELEMENTS)
     rest, added = _cut_out(text, (one for one in elements if one.name in _ADDED))
+    unclosed = [line.strip() for line in _UNCLOSED.findall(rest)]
+    if unclosed:
+        rest = _UNCLOSED.sub("", rest)
+    added += unclosed
     if added:
         text = rest.strip()
     if match := _IDE_CONTEXT.match(text):
         added.append(match[0].strip())
         text = text[match.end() :]
     return text, "\n".join(added)
+
+
+def clean_title(text: str) -> str:
+    """Return the title of a session in one line, without what was added to it."""
+    return " ".join(split_prompt(clean(text))[0].split())
 
 
 def parse_prompt(text: str, kind: str | None = None) -> tuple[str, dict[str, str]]:
