@@ -57,7 +57,6 @@ def test_a_whole_element_is_set_apart_from_a_prompt(added: str) -> None:
         ("<TASK-NOTIFICATION>done</TASK-NOTIFICATION>", "notification"),
         ("<Command-Name>/clear</Command-Name>", "command"),
         (f"<task-notification>{REMINDER}</task-notification>", "notification"),
-        ("<Environment_Context><cwd>/x</cwd></Environment_Context>", "environment"),
     ],
 )
 def test_the_outermost_tag_in_any_case_says_who_wrote_a_text(
@@ -201,6 +200,29 @@ def test_a_hook_and_a_transcript_divide_a_text_alike(
     with database.connection():
         stored = db.execute_sql("SELECT role, text FROM events ORDER BY ordinal")
         assert stored.fetchall() == [("system", TEAMMATE), ("user", WORDS)]
+
+
+BLOCKS = {
+    "<Environment_Context><cwd>/x</cwd></Environment_Context>": "codex",
+    "<instructions>Use tabs.</instructions>\nFix the cart.": "codex",
+    "<skill>\nReview it.": "codex",
+    "# AGENTS.md instructions for /w\nUse tabs.": "codex",
+    "<session_context>Today is Monday.</session_context>": "gemini-cli",
+    "I ran the following shell command:\nls": "gemini-cli",
+}
+"""Texts that a program writes in the user's name, and whose program does."""
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_one_agent_writes_in_the_users_name_a_person_writes_to_another(
+    block: str,
+) -> None:
+    for agent in ("claude-code", "codex", "gemini-cli", "copilot-cli"):
+        text, metadata = parse_prompt(block, agent=agent)
+        assert text == block
+        assert bool(metadata["kind"]) is (agent == BLOCKS[block]), agent
+    (event,) = told(user(1, block))
+    assert (event.role, event.text) == (EventRole.USER, block)
 
 
 ASKED = "Why is the cart empty?"

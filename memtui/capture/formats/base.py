@@ -473,7 +473,7 @@ class EventBuilder:
         self, position: Position, text: str, kind: str | None = None
     ) -> Event | InvalidRecord:
         """Make an event of a message in the user's name; the text may show its kind."""
-        text, metadata = parse_prompt(text, kind)
+        text, metadata = parse_prompt(text, kind, self.agent)
         return self.event(
             position,
             EventType.USER_MESSAGE,

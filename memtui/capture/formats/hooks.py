@@ -252,9 +252,10 @@ def _event(
 
 def _prompt(payload: Payload) -> Iterator[Event]:
     whole = payload.text("prompt", "content", "message", "text")
+    parts = split_messages(whole, payload.agent)
     # The id that a program gives an event is that of one event.
-    for part in [whole] if payload.text("source_key") else split_messages(whole):
-        text, metadata = parse_prompt(part)
+    for part in [whole] if payload.text("source_key") else parts:
+        text, metadata = parse_prompt(part, agent=payload.agent)
         role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
         kind = EventType.USER_MESSAGE
         yield _event(payload, kind, text, role=role, metadata=metadata)
