@@ -824,6 +824,50 @@ def test_a_retraction_is_shown_beside_its_statement(full_workspace: Workspace) -
         assert "later, taking that back: " in text
 
 
+DECISIONS = (
+    "Let us use PostgreSQL for the ledger service.",
+    "Deploy target is Frankfurt.",
+    "Actually, no: not Frankfurt, deploy to Dublin.",
+    "Forget PostgreSQL, SQLite is enough for the ledger.",
+    "The retry limit is 5.",
+    "I was wrong earlier: the retry limit is not 5 but 8.",
+    "Miguel owns the billing module.",
+    "Carmen owns the ledger module.",
+    "Correction: Carmen owns billing, not Miguel.",
+    "Never mind the zeppelin thing.",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "retracted"),
+    [
+        ("PostgreSQL ledger", {0: 3}),
+        ("deploy target Frankfurt", {1: 2}),
+        ("retry limit", {4: 5}),
+        ("who owns billing Miguel Carmen", {6: 8}),
+    ],
+)
+def test_a_retraction_belongs_to_what_it_names(
+    query: str, retracted: dict[int, int], full_workspace: Workspace
+) -> None:
+    store_messages(
+        *(make_message(text, at, session="zoo") for at, text in enumerate(DECISIONS))
+    )
+    index_messages(full_workspace)
+    items = search.search_memory(full_workspace, query).items
+    texts = {one["id"]: one["snippet"] for one in items}
+    found = {
+        DECISIONS.index(texts[one["retracts"]]): DECISIONS.index(one["snippet"])
+        for one in items
+        if "retracts" in one
+    }
+    assert found == retracted
+    places = list(texts)
+    for one in items:
+        if "retracts" in one:
+            assert places.index(one["id"]) == places.index(one["retracts"]) + 1
+
+
 def test_a_step_of_the_work_takes_nothing_back(full_workspace: Workspace) -> None:
     said = (
         "The walrus gets herring from tank two.",
