@@ -797,6 +797,38 @@ def test_the_line_of_an_error_with_most_of_its_words_is_shown(
     assert found["error"] == f"error: {tag} already exists"
 
 
+def test_an_error_is_found_by_its_code(full_workspace: Workspace) -> None:
+    codes = ("ORA-00942", "HTTP 404", "E0308", "exit code 1", "ORA-01017")
+    results = (
+        "ORA-00942: table or view does not exist",
+        "HTTP 404",
+        "error[E0308]: mismatched types",
+        "exit code 1",
+        "exit code 137",
+        "ORA-01017: invalid password",
+    )
+    store_messages(
+        *(
+            events.make(
+                agent="claude-code",
+                session_id=f"zoo {number}",
+                timestamp=AT + timedelta(seconds=number),
+                event_type=EventType.TOOL_RESULT,
+                text=f"Bash: run\n{result}",
+                source_key=result,
+                metadata={"tool_name": "Bash", "tool_input": "{}"},
+            )
+            for number, result in enumerate(results)
+        )
+    )
+    for code in codes:
+        first, *others = history.search_error(full_workspace, code).items
+        assert re.search(rf"\b{code}\b", first["error"])
+        assert bool(others) is (code == "exit code 1")
+    assert not history.search_error(full_workspace, "ORA-00943").items
+    assert not history.search_error(full_workspace, "HTTP 40").items
+
+
 def test_a_retraction_is_shown_beside_its_statement(full_workspace: Workspace) -> None:
     store_messages(
         make_message("Which food does the walrus get?", 1, session="zoo"),
