@@ -163,13 +163,14 @@ def _add(
     with database.connection():
         known = store_events.find_stored(event)
     waiting = [] if known else _list_waiting(folder, event, at)
-    known = known or next((i.event_id for i in waiting if _is_same(event, i)), "")
-    if not known:
+    known = known or next((one for one in waiting if _is_same(event, one)), None)
+    if known is None:
         spool.write_event(folder, event_type.value, agent, name, at, fields)
     is_expected = is_known or waiting or _may_be_new(name)
     done = "Added" if is_expected else "Added to a new session of that name"
     done = "Known already: nothing was added" if known else done
-    added = {"event_id": known or event.event_id, "created": not known}
+    added = {"event_id": (known or event).event_id, "created": known is None}
+    at = known.timestamp if known else at
     return _added(workspace, agent, name, at, done, added)
 
 

@@ -5,7 +5,7 @@ it; an error with the changes that followed it and the report on them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.agents.formatting import LineWriter, one_line
@@ -42,7 +42,7 @@ NO_ERROR = (
 )
 
 _VARYING = re.compile(
-    r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|\b\d[\d.,:]*\b|\b[0-9a-f]{7,}\b"
+    r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|(?<![A-Za-z]-)\b\d[\d.,:]*\b|\b[0-9a-f]{7,}\b"
 )
 """Parts of an error that differ each time: addresses, folders, numbers, hashes."""
 
@@ -50,6 +50,8 @@ _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback without the error's message."""
 
 MIN_ERROR_CHARS = 6
+MIN_CODE_CHARS = 4
+"""An error as short as a code, such as E0308, must occur with its numbers."""
 
 
 def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
@@ -174,29 +176,49 @@ def _describe_call(call: Event, path: str) -> str:
 
 
 def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply:
-    """List where an error occurred before, newest first: an item for each session."""
-    pattern = error_pattern(error)
-    items: list[Item] = []
-    if pattern:
-        with database.connection():
-            found: dict[int, list[Event]] = {}
-            for number, event in conversations.find_texts(pattern, MAX_CALLS):
-                found.setdefault(number, []).append(event)
-            for number, events in list(found.items())[: limit + 1]:
-                items.append(_occurrence(number, events, pattern))
+    """List where an error occurred before: an item for each session.
+
+    Those with the same numbers and paths come first, each kind newest first.
+    """
+    line = _error_line(error)
+    parts = _constant_parts(line)
+    with database.connection():
+        same = _by_session(_find_line(line))
+        near = _by_session(conversations.find_texts(parts, MAX_CALLS) if parts else ())
+        found = [(number, events, [line]) for number, events in same.items()]
+        found += [(n, events, parts) for n, events in near.items() if n not in same]
+        items = [_occurrence(*one) for one in found[: limit + 1]]
     return _reply(workspace, "occurrences", items, limit, NO_ERROR)
 
 
-def error_pattern(error: str) -> list[str]:
-    """Return the parts of an error that are the same each time it occurs, in order.
+def _by_session(found: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
+    events: dict[int, list[Event]] = {}
+    for number, event in found:
+        events.setdefault(number, []).append(event)
+    return events
 
-    Only the line with the error's message is used: the last one of a traceback, else
-    the first that mentions an error.
-    """
+
+def _find_line(line: str) -> list[tuple[int, Event]]:
+    """Return the results and messages with a line as it is, not within a word."""
+    if sum(map(str.isalnum, line)) < MIN_CODE_CHARS:
+        return []
+    before, after = (r"\b" if char.isalnum() else "" for char in (line[0], line[-1]))
+    whole = re.compile(f"{before}{re.escape(line)}{after}", re.IGNORECASE)
+    found = conversations.find_texts([line], MAX_CALLS)
+    return [(number, event) for number, event in found if whole.search(event.text)]
+
+
+def _error_line(error: str) -> str:
+    """Return the line with an error's message: the last one of a traceback, else the
+    first that mentions an error."""
     lines = [line for line in error.splitlines() if line.strip()]
     messages = [line for line in lines if not _FRAME.match(line)] or lines
     named = [line for line in messages if tool_actions.mentions_error(line)]
-    line = (named or messages or [""])[-1 if "Traceback" in error else 0].strip()
+    return (named or messages or [""])[-1 if "Traceback" in error else 0].strip()
+
+
+def _constant_parts(line: str) -> list[str]:
+    """Return the parts of an error that are the same each time it occurs, in order."""
     parts = [part.strip(" \t'\"`:()[]<>,") for part in _VARYING.split(line)]
     parts = [part for part in parts if any(map(str.isalnum, part))]
     return parts if sum(map(len, parts)) >= MIN_ERROR_CHARS else []

@@ -1,6 +1,7 @@
 """Tools that find by words: in summaries, in messages, in everything."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memtui.agents import formatting
@@ -14,6 +15,7 @@ from memtui.search import snippets
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions
 from memtui.text import analyzer, cues, date_format, prose
+from memtui.text.cues import BASE_VERBS
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -23,8 +25,8 @@ CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
 shown."""
 
 NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
-"""A message retracts a quote if it is the user's and one of the next few, or one of
-the later ones that has some words in common with the quote."""
+"""A message may retract a quote if it has some words of the quote, or if it is the
+user's and one of the next few, and has one that is no common verb."""
 
 RETRACTION_CHARS = 240
 
@@ -134,17 +136,18 @@ def _insert_retractions(
             is_checked = left and place < CHECKED_QUOTES and hit and hit.event_id
             later = _find_retraction(hit) if hit and is_checked else None
             cite = citations.cite_event(later[0].event_id) if later else ""
-            if later and cite not in result:
+            if later and "retracts" not in result.get(cite, {}):
                 left -= 1
-                result[cite] = {
+                # It may be a hit itself.
+                own = result.pop(cite, None) or {
                     "id": cite,
                     "score": item["score"],
                     "band": item["band"],
                     "at": date_format.iso_utc(later[0].timestamp),
                     "role": later[0].role.value,
                     "snippet": later[1],
-                    "retracts": item["id"],
                 }
+                result[cite] = own | {"retracts": item["id"]}
     return list(result.values())
 
 
@@ -154,22 +157,32 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
     statement = events.get([hit.event_id]).get(hit.event_id)
     if number is None or statement is None:
         return None
-    terms = {*analyzer.query_terms(hit.snippet.text)}
+    quote = hit.snippet.text
+    terms = _without_numbers(quote)
     later = conversations.list_messages_after(number, statement, LATER_MESSAGES)
     for distance, event in enumerate(later):
         text = event.text[: snippets.READ_CHARS]
         for start, end in prose.sentence_spans(text):
             sentence = one_line(text[start:end]).lstrip("-*#> ")
-            if cues.is_announcement(sentence):
+            if cues.is_announcement(sentence) or not cues.takes_back(sentence):
                 continue
             is_near = event.role.value == "user" and distance < NEXT_MESSAGES
-            if is_near and cues.is_retraction(sentence):
-                return event, cut(sentence, RETRACTION_CHARS)
-            if not cues.takes_back(sentence):
-                continue
-            if len(terms.intersection(analyzer.query_terms(sentence))) >= SHARED_TERMS:
+            shared = terms & _without_numbers(sentence)
+            is_same = len(shared) >= SHARED_TERMS or (
+                is_near and cues.is_retraction(sentence) and shared - _verb_terms()
+            )
+            if is_same and cues.revokes(sentence, quote):
                 return event, cut(sentence, RETRACTION_CHARS)
     return None
+
+
+def _without_numbers(text: str) -> set[str]:
+    return {term for term in analyzer.query_terms(text) if not term.isdigit()}
+
+
+@cache
+def _verb_terms() -> frozenset[str]:
+    return frozenset(analyzer.query_terms(" ".join(BASE_VERBS)))
 
 
 def nothing_found(scope: Scope = ALL) -> str:

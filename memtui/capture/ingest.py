@@ -277,7 +277,7 @@ _PROBLEM_KINDS = {
 
 
 def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemCount:
-    words = item.words if isinstance(item, SkippedRecord) else 0
+    words = 0 if isinstance(item, InvalidRecord) else item.words
     return ProblemCount(item.reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
 
 

@@ -36,6 +36,7 @@ from whoosh.searching import Searcher
 from whoosh.support.levenshtein import distance
 
 from memtui.errors import SearchError
+from memtui.files import write_atomically
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import Filters
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
@@ -162,7 +163,8 @@ class NodeIndex:
 
     def _empty(self) -> None:
         """Delete all files but the mark: a half-deleted index is still ours."""
-        self._mark.write_text("", encoding="utf-8")
+        # The file itself may have been made unreadable.
+        write_atomically(self._mark, b"")
         for path in self._folder.iterdir():
             if path != self._mark:
                 _delete(path)

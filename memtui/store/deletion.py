@@ -83,6 +83,19 @@ _DERIVED_VERSIONS = (
 )
 
 
+_COPIED_THOUGHTS = (
+    "WITH forks AS MATERIALIZED ("
+    f"SELECT session_id AS id FROM source_copies WHERE event_id {_SELECTED}"
+    " UNION SELECT id FROM sessions WHERE NOT EXISTS (SELECT 1 FROM selected))"
+    " SELECT t.id, t.session_id, t.at_ms FROM selected_thoughts d"
+    " JOIN thoughts o ON o.id = d.id JOIN sessions s ON s.id = o.session_id"
+    " JOIN forks JOIN sessions f ON f.id = forks.id AND f.agent = s.agent"
+    " JOIN thoughts t ON t.session_id = f.id AND t.at_ms = o.at_ms AND t.text = o.text"
+)
+"""The same thoughts in forks that share selected events, or if only thoughts are
+selected, in any session."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeletionCounts:
     """The numbers of selected items."""
@@ -159,6 +172,7 @@ def select(chosen: Iterable[Tombstone]) -> None:
         "INSERT OR IGNORE INTO selected_thoughts SELECT id, session_id, at_ms"
         f" FROM thoughts WHERE session_id {_SELECTED_SESSIONS}"
     )
+    db.execute_sql(f"INSERT OR IGNORE INTO selected_thoughts {_COPIED_THOUGHTS}")
 
 
 def select_events(event_ids: Sequence[str]) -> None:

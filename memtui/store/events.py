@@ -295,16 +295,17 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     return found
 
 
-def find_stored(event: Event) -> str:
-    """Return the id under which an event of a hook is stored; "" if it is not."""
+def find_stored(event: Event) -> Event | None:
+    """Return an event of a hook as it is stored; None if it is not."""
     if stored := get([event.event_id]).get(event.event_id):
-        return stored.event_id
+        return stored
     number = sessions.get_number(event.agent, event.session_id)
     if number is None:
-        return ""
+        return None
     numbers = {(event.agent, event.session_id): number}
     found = source_copies.match_by_source([event], numbers, "hook")
-    return found[event.event_id].event_id if found else ""
+    name = found[event.event_id].event_id if found else ""
+    return get([name]).get(name)
 
 
 _OUTLINE_TEXT = """CASE

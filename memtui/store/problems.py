@@ -145,7 +145,7 @@ def list_unread_types() -> list[tuple[str, int, int]]:
     """
     rows = fetch(
         "SELECT reason, sum(count), sum(words) FROM problems"
-        " WHERE kind = 'skipped' AND words > 0 GROUP BY reason ORDER BY 3 DESC, reason"
+        " WHERE kind <> 'damaged' AND words > 0 GROUP BY reason ORDER BY 3 DESC, reason"
     )
     return [(reason, count, words) for reason, count, words in rows]
 

@@ -52,8 +52,10 @@ is_offer = re.compile(
 """Matches a sentence that offers further work."""
 
 is_retraction = re.compile(
-    r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
-    r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"
+    r"(?:no[,.] (?:wait|not|don.t|that)|scratch (?:that|the)\b|never ?mind"
+    r"|on second thought|forget (?:that|it|what i)"
+    r"|forget (?:about )?(?:the )?[\w.+#-]+(?: [\w.+#-]+)?\s*(?:[,;.!–—]|$)"
+    r"|wait,? (?:no|don.t)|correction\b|that was wrong"
     r"|actually,? (?:no|not|don.t|let.s (?:not|use|go)|we (?:should|need|have)"
     r"|i.d rather)|i (?:was|am) wrong"
     r"|(?:(?:wait|ok(?:ay)?|sorry|hmm?),? )?i(?:'ve| have)? (?:changed my mind"
@@ -268,7 +270,9 @@ def takes_back(sentence: str) -> bool:
 _AGAINST = re.compile(
     r"(?:\b(?:no(?! longer)|not|never|instead of|rather than|without|drop(?:ped)?"
     r"|away from|replac(?:e|ed|ing)|remov(?:e|ed|ing)|revert(?:ed)?|don't use|не|без"
-    r"|вместо|statt|kein\w*)\s+(?:the |using |use |an? )*|不用|不要|而不是)"
+    r"|вместо|statt|kein\w*"
+    r"|(?:forget(?: about)?|scratch|never ?mind(?= the))(?! (?:that|it|this|what)\b))"
+    r"\s+(?:the |using |use |an? )*|不用|不要|而不是)"
     r"([\w.\-]*\w)",
     re.IGNORECASE,
 )
@@ -276,7 +280,7 @@ _GIVEN_UP = re.compile(
     r"([\w.\-]*\w)(?: \w+)? (?:was|were|is|are|has been|have been)(?: being)?"
     r" (?:dropped|retired|removed|replaced|abandoned|rejected|ruled out)\b"
 )
-_WORD = re.compile(r"\w[\w.\-]*\w")
+_WORD = re.compile(r"\w[\w.\-]*\w|\d")
 
 
 def revokes(later: str, earlier: str) -> bool:

@@ -404,7 +404,13 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     value = value_of_name(text, start, end)
     if not value or value.text.lower() in word.replace("_", ""):
         return
-    if is_folder and ("/" in value.text or not is_generated(value.text)):
+    is_long = len(value.text) > LONG_CHARS and text[value.start - 1] not in "\"'`"
+    if value.text.startswith(text[start : value.start]) or (
+        is_folder and ("/" in value.text or not is_generated(value.text))
+    ):
+        # A folder, or "NAME=NAME=…".
+        if is_long:
+            yield value.start, value.end, ""
         return
     is_sql = value.sign == "" and (
         name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start)
@@ -422,7 +428,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         while joined := _JOINED.match(text, value.end):
             value = NamedValue(joined[1], joined.start(1), True, "+", True)
             yield value.start, value.end, kind
-    elif len(value.text) > LONG_CHARS and not value.is_quoted:
+    elif is_long:
         yield value.start, value.end, ""
 
 

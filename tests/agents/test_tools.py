@@ -797,6 +797,38 @@ def test_the_line_of_an_error_with_most_of_its_words_is_shown(
     assert found["error"] == f"error: {tag} already exists"
 
 
+def test_an_error_is_found_by_its_code(full_workspace: Workspace) -> None:
+    codes = ("ORA-00942", "HTTP 404", "E0308", "exit code 1", "ORA-01017")
+    results = (
+        "ORA-00942: table or view does not exist",
+        "HTTP 404",
+        "error[E0308]: mismatched types",
+        "exit code 1",
+        "exit code 137",
+        "ORA-01017: invalid password",
+    )
+    store_messages(
+        *(
+            events.make(
+                agent="claude-code",
+                session_id=f"zoo {number}",
+                timestamp=AT + timedelta(seconds=number),
+                event_type=EventType.TOOL_RESULT,
+                text=f"Bash: run\n{result}",
+                source_key=result,
+                metadata={"tool_name": "Bash", "tool_input": "{}"},
+            )
+            for number, result in enumerate(results)
+        )
+    )
+    for code in codes:
+        first, *others = history.search_error(full_workspace, code).items
+        assert re.search(rf"\b{code}\b", first["error"])
+        assert bool(others) is (code == "exit code 1")
+    assert not history.search_error(full_workspace, "ORA-00943").items
+    assert not history.search_error(full_workspace, "HTTP 40").items
+
+
 def test_a_retraction_is_shown_beside_its_statement(full_workspace: Workspace) -> None:
     store_messages(
         make_message("Which food does the walrus get?", 1, session="zoo"),
@@ -822,6 +854,50 @@ def test_a_retraction_is_shown_beside_its_statement(full_workspace: Workspace) -
             ask(full_workspace, "walrus herring"), 900, COUNTER
         ).text
         assert "later, taking that back: " in text
+
+
+DECISIONS = (
+    "Let us use PostgreSQL for the ledger service.",
+    "Deploy target is Frankfurt.",
+    "Actually, no: not Frankfurt, deploy to Dublin.",
+    "Forget PostgreSQL, SQLite is enough for the ledger.",
+    "The retry limit is 5.",
+    "I was wrong earlier: the retry limit is not 5 but 8.",
+    "Miguel owns the billing module.",
+    "Carmen owns the ledger module.",
+    "Correction: Carmen owns billing, not Miguel.",
+    "Never mind the zeppelin thing.",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "retracted"),
+    [
+        ("PostgreSQL ledger", {0: 3}),
+        ("deploy target Frankfurt", {1: 2}),
+        ("retry limit", {4: 5}),
+        ("who owns billing Miguel Carmen", {6: 8}),
+    ],
+)
+def test_a_retraction_belongs_to_what_it_names(
+    query: str, retracted: dict[int, int], full_workspace: Workspace
+) -> None:
+    store_messages(
+        *(make_message(text, at, session="zoo") for at, text in enumerate(DECISIONS))
+    )
+    index_messages(full_workspace)
+    items = search.search_memory(full_workspace, query).items
+    texts = {one["id"]: one["snippet"] for one in items}
+    found = {
+        DECISIONS.index(texts[one["retracts"]]): DECISIONS.index(one["snippet"])
+        for one in items
+        if "retracts" in one
+    }
+    assert found == retracted
+    places = list(texts)
+    for one in items:
+        if "retracts" in one:
+            assert places.index(one["id"]) == places.index(one["retracts"]) + 1
 
 
 def test_a_step_of_the_work_takes_nothing_back(full_workspace: Workspace) -> None:

@@ -125,7 +125,8 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
                 account["awaited"] += 1
             assert account.total() == raw.count(b"\n"), line
         end = [r for r in read(source, file, cursor) if isinstance(r, PendingRecord)]
-        assert len(end) == len([*_calls(cursor.state)])
+        # Summaries that wait for their session have words, calls have none.
+        assert len([r for r in end if not r.words]) == len([*_calls(cursor.state)])
 
 
 @pytest.mark.parametrize("depth", [970, 985, 990, 5000])

@@ -791,3 +791,27 @@ def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
             assert error.strerror
         else:
             assert isinstance(found[-1], Cursor)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_an_editor_added_is_neither_in_prompts_nor_in_titles(
+    version: int, agent: Agent, path: Path
+) -> None:
+    added = "<ide_opened_file>The user opened a.py.</ide_opened_file>"
+    if version == 1:
+        agent.session(title=f"{added}\nThe tests")
+        agent.says(1, "user", f"{added}\nRun the tests")
+    else:
+        agent.db.execute("DELETE FROM session")
+        version_2(agent)
+        agent.db.execute("DELETE FROM session_message WHERE type != 'user'")
+        fields = {"time": {"created": START}, "text": f"{added}\nRun the tests"}
+        data = json.dumps(fields)
+        agent.db.execute("UPDATE session_message SET data = ?", (data,))
+        agent.db.execute("UPDATE session_v2 SET title = ?", (f"{added}\nThe tests",))
+    found = readings(path)
+    (event,) = (one for one in found if isinstance(one, Event))
+    assert (event.text, event.role) == ("Run the tests", EventRole.USER)
+    assert event.metadata == {"added": added}
+    titles = {one.title for one in found if isinstance(one, SessionMetadata)}
+    assert titles == {"The tests"}

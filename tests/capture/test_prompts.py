@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memtui.capture import formats
+from memtui.capture.formats.base import ParsedItem
 from memtui.capture.formats.prompts import (
     find_system_kind,
     parse_prompt,
@@ -13,10 +16,11 @@ from memtui.capture.formats.prompts import (
     split_messages,
 )
 from memtui.model.events import Event, EventRole
+from memtui.model.sessions import SessionMetadata
 from memtui.store import database
 from memtui.store.database import db
 from memtui.workspace import Workspace
-from tests.capture import test_hooks
+from tests.capture import corpora, test_hooks
 from tests.capture.test_claude_code import queued, text, told, user
 
 WORDS = "Empty the cart after checkout."
@@ -53,7 +57,6 @@ def test_a_whole_element_is_set_apart_from_a_prompt(added: str) -> None:
         ("<TASK-NOTIFICATION>done</TASK-NOTIFICATION>", "notification"),
         ("<Command-Name>/clear</Command-Name>", "command"),
         (f"<task-notification>{REMINDER}</task-notification>", "notification"),
-        ("<Environment_Context><cwd>/x</cwd></Environment_Context>", "environment"),
     ],
 )
 def test_the_outermost_tag_in_any_case_says_who_wrote_a_text(
@@ -197,3 +200,95 @@ def test_a_hook_and_a_transcript_divide_a_text_alike(
     with database.connection():
         stored = db.execute_sql("SELECT role, text FROM events ORDER BY ordinal")
         assert stored.fetchall() == [("system", TEAMMATE), ("user", WORDS)]
+
+
+BLOCKS = {
+    "<Environment_Context><cwd>/x</cwd></Environment_Context>": "codex",
+    "<instructions>Use tabs.</instructions>\nFix the cart.": "codex",
+    "<skill>\nReview it.": "codex",
+    "# AGENTS.md instructions for /w\nUse tabs.": "codex",
+    "<session_context>Today is Monday.</session_context>": "gemini-cli",
+    "I ran the following shell command:\nls": "gemini-cli",
+}
+"""Texts that a program writes in the user's name, and whose program does."""
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_one_agent_writes_in_the_users_name_a_person_writes_to_another(
+    block: str,
+) -> None:
+    for agent in ("claude-code", "codex", "gemini-cli", "copilot-cli"):
+        text, metadata = parse_prompt(block, agent=agent)
+        assert text == block
+        assert bool(metadata["kind"]) is (agent == BLOCKS[block]), agent
+    (event,) = told(user(1, block))
+    assert (event.role, event.text) == (EventRole.USER, block)
+
+
+ASKED = "Why is the cart empty?"
+OPENED = "<ide_opened_file>The user opened the file /w/cart.py in the IDE."
+TAGS = (f"{OPENED}</ide_opened_file> {REMINDER}", OPENED)
+
+TITLE_RECORDS: dict[str, dict[str, object]] = {
+    "claude-code": {"type": "ai-title", "sessionId": "s1", "aiTitle": "?"},
+    "codex": {
+        "type": "event_msg",
+        "payload": {"type": "thread_name_updated", "thread_name": "?"},
+    },
+    "copilot-cli": {
+        "type": "session.title_changed",
+        "id": "e99",
+        "timestamp": corpora.clock(20),
+        "data": {"title": "?"},
+    },
+    "gemini-cli": {"$set": {"summary": "?"}},
+    "plain": {"record": "session", "agent": "own", "session_id": "s1", "title": "?"},
+}
+
+
+def read_lines(name: str, lines: list[str], folder: Path) -> list[ParsedItem]:
+    file = folder / corpora.PATHS.get(name, ".aider.chat.history.md")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in lines))
+    source, now = formats.FORMATS_BY_NAME[name], corpora.AT + timedelta(days=1)
+    return list(source.read(file, None, agent="own", now=now))
+
+
+@pytest.mark.parametrize("tags", TAGS)
+@pytest.mark.parametrize("name", [*corpora.MADE, "aider"])
+def test_no_format_takes_what_an_editor_added_for_words_of_the_user(
+    name: str, tags: str, tmp_path: Path
+) -> None:
+    if name == "aider":
+        history = corpora.AIDER.strip().replace(
+            "#### Why does", f"#### {tags}  \n#### Why does"
+        )
+        lines, words = history.split("\n"), "Why does the cart\nlose items?"
+    else:
+        whole = json.dumps(f"{tags}\n{ASKED}")[1:-1]
+        # Exported events, which have an id, stay as they are.
+        records = [one for one in corpora.MADE[name]() if "copies" not in one]
+        lines = [json.dumps(one).replace(ASKED, whole) for one in records]
+        words = ASKED
+    found = [one for one in read_lines(name, lines, tmp_path) if isinstance(one, Event)]
+    assert any(one.text == words and one.role is EventRole.USER for one in found)
+    assert not any(OPENED in one.text for one in found)
+    assert any(OPENED in one.metadata.get("added", "") for one in found)
+
+
+@pytest.mark.parametrize("tags", TAGS)
+@pytest.mark.parametrize("name", TITLE_RECORDS)
+def test_no_title_of_a_session_has_what_an_editor_added(
+    name: str, tags: str, tmp_path: Path
+) -> None:
+    title = json.dumps(f"{tags}\nThe empty cart")
+    record = json.dumps(TITLE_RECORDS[name]).replace('"?"', title)
+    lines = [*map(json.dumps, corpora.MADE[name]()), record]
+    found = read_lines(name, lines, tmp_path)
+    titles = [one.title for one in found if isinstance(one, SessionMetadata)]
+    assert "The empty cart" in titles and not any("IDE" in one for one in titles)
+
+
+def test_a_person_may_write_of_the_tags_of_editors() -> None:
+    whole = "<ide_opened_file> is shown in titles.\nRemove it."
+    assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})

@@ -121,6 +121,8 @@ def claude() -> Iterator[Fields]:
     leaf = user(kept(), session="s3")
     yield leaf
     yield {"type": "summary", "summary": kept(), "leafUuid": leaf["uuid"]}
+    yield {"type": "summary", "summary": left(), "leafUuid": "of another file"}
+    yield {"type": "summary", "summary": left()}
     for kind in (
         *("agent-name", "last-prompt", "mode", "permission-mode", "pr-link"),
         *("file-history-snapshot", "worktree-state", "relocated", "bridge-session"),

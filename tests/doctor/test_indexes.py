@@ -106,3 +106,25 @@ def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_hel
     finding = failed_findings(shown)["index"]
     assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / 'index'}")
     assert "index" not in failed_findings(cured)
+
+
+def test_reindex_replaces_index_files_that_may_not_be_read(home: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        mine = Path(shutil.move(home, place)).resolve()
+        user = NOBODY if os.geteuid() == 0 else os.geteuid()
+        for path in (Path(place), mine, *mine.rglob("*")):
+            os.chown(path, user, -1)
+        for path in (*(mine / "index").iterdir(), mine / "index-messages.db"):
+            path.chmod(0)
+        os.seteuid(user)
+        try:
+            shown = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
+            run_memtui(mine, "reindex")
+        finally:
+            os.seteuid(os.getuid())
+        for path in (Path(place), mine, *mine.rglob("*")):
+            os.chown(path, os.getuid(), -1)
+        cured = json_data(run_memtui(mine, "doctor", "--json").stdout)
+    for name in ("index", "messages"):
+        assert failed_findings(shown)[name]["remedy"] == "memtui reindex"
+        assert name not in failed_findings(cured)

@@ -96,6 +96,21 @@ def test_s1_67_an_ingested_event_is_answered_with_its_id(workspace: Workspace) -
     assert first["timestamp"] == "2024-02-20T10:00:00.000Z"
 
 
+def test_a_known_event_is_answered_with_its_own_time(workspace: Workspace) -> None:
+    event: dict[str, Any] = {
+        "session": "mcp:s1",
+        "event_type": "user_message",
+        "text": "Feed the walrus.",
+        "message_id": "walrus-1",
+    }
+    times = [f"2024-02-20T10:0{minute}:00.000Z" for minute in range(3)]
+    first = changes.ingest_event(workspace, **event, timestamp=times[0]).head
+    waiting = changes.ingest_event(workspace, **event, timestamp=times[1]).head
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    stored = changes.ingest_event(workspace, **event, timestamp=times[2]).head
+    assert waiting == stored == first | {"created": False}
+
+
 def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
     one = sessions.list_sessions(full_workspace, limit=1).items[0]
     (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items

@@ -602,6 +602,26 @@ def test_the_thoughts_of_a_fork_do_not_come_back(
         assert not EventRow.select().where(EventRow.text.contains("berry")).count()
 
 
+@pytest.mark.parametrize("first", ["original", "fork"])
+def test_the_thoughts_of_a_stored_fork_are_forgotten_with_the_original(
+    first: str, workspace: Workspace, histories: Path, digest: Digest
+) -> None:
+    source = histories / "-home-ada-secret" / "secret-1.jsonl"
+    fork = source.with_name("fork-1.jsonl")
+    own = record(60, "fork-1", "user", "And now for the otters.")
+    repeated = source.read_text().replace(
+        '"sessionId": "secret-1"', '"sessionId": "fork-1"'
+    )
+    fork.write_text(f"{repeated}{json.dumps(own)}\n")
+    for file in (source, fork) if first == "original" else (fork, source):
+        digest(workspace, file)
+    found = forget(workspace, TombstoneKind.SESSION, "secret-1")
+    assert found.counts.thoughts and found.counts.sessions == 1
+    with database.connection():
+        assert not ThoughtRow.select().where(ThoughtRow.text.contains("berry")).count()
+        assert not EventRow.select().where(EventRow.text.contains("berry")).count()
+
+
 def test_a_fork_that_keeps_the_same_events_is_named(
     history_workspace: Workspace, histories: Path, digest: Digest
 ) -> None:

@@ -388,3 +388,12 @@ def test_hashes_and_ids_in_real_transcripts_are_unchanged(shared: Path) -> None:
                 met += len(before)
                 assert shape.findall(redacted) == before
     assert met > 10_000
+
+
+@pytest.mark.parametrize("piece", ["PWD=", "PASS=", "TOKEN=", "PASS=" * 50 + " "])
+def test_a_run_of_names_takes_linear_time(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    began = time.process_time()
+    redact(text)
+    assert time.process_time() - began < 4
+    assert redact(f"{text}\nDB_PASSWORD=Xk3#vQ9pLm").kinds

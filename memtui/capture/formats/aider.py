@@ -36,6 +36,7 @@ from memtui.capture.formats.base import (
     count_words,
     parse_time,
 )
+from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import EventRole, EventType
 from memtui.model.sessions import SessionMetadata
@@ -251,12 +252,14 @@ class _HistoryReader:
         if block.text == _EMPTY_PROMPT:
             yield SkippedRecord("an empty prompt", block.line)
             return
+        kind = "command" if self._command else ""
+        text, metadata = parse_prompt(block.text, kind)
         yield from self._event(
             block,
             EventType.USER_MESSAGE,
-            block.text,
-            role=EventRole.SYSTEM if self._command else EventRole.USER,
-            metadata={"kind": "command" if self._command else ""},
+            text,
+            role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+            metadata=metadata,
         )
 
     def _aider(self, block: _Block) -> Iterator[ParsedItem]:

@@ -31,7 +31,7 @@ from memtui.capture.formats.base import (
     parse_time,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
-from memtui.capture.formats.prompts import split_elements
+from memtui.capture.formats.prompts import parse_prompt, split_elements
 from memtui.model.events import EventRole, EventType
 
 AGENT = "antigravity-cli"
@@ -135,14 +135,16 @@ class _StepReader(SessionReader):
         prompts = [request[opening:-closing].strip() for request in requests]
         words = join_texts(prompts) if prompts else text
         is_user = source in ("", "USER_EXPLICIT")
+        words, metadata = parse_prompt(words, "" if is_user else source.lower())
+        added = rest.strip() if prompts else "", metadata["added"]
         if words.strip():
             yield self.builder.event(
                 position,
                 EventType.USER_MESSAGE,
                 words,
-                role=EventRole.USER if is_user else EventRole.SYSTEM,
-                kind="" if is_user else source.lower(),
-                added=rest.strip() if prompts else "",
+                role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+                kind=metadata["kind"],
+                added="\n".join(filter(None, added)),
             )
         else:
             yield SkippedRecord("a message without text", position.line)

@@ -82,13 +82,16 @@ class SkippedRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingRecord:
-    """Something unfinished: a cut-off last line, a tool call without its result.
+    """Something unfinished: a cut-off last line, a tool call without its result, the
+    title of a session that is not there.
 
     Yielded again by every reading, so it is counted only until the next one.
     """
 
     reason: str
     line: int = 0
+    words: int = field(default=0, compare=False)
+    """The number of words in it that are stored nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,7 +476,7 @@ class EventBuilder:
         self, position: Position, text: str, kind: str | None = None
     ) -> Event | InvalidRecord:
         """Make an event of a message in the user's name; the text may show its kind."""
-        text, metadata = parse_prompt(text, kind)
+        text, metadata = parse_prompt(text, kind, self.agent)
         return self.event(
             position,
             EventType.USER_MESSAGE,

@@ -21,6 +21,7 @@ from memtui.capture.formats.base import (
     InvalidRecord,
     ParsedItem,
     PendingCalls,
+    PendingRecord,
     Position,
     Record,
     SkippedRecord,
@@ -40,6 +41,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat
 from memtui.capture.formats.prompts import (
+    clean_title,
     find_system_kind,
     parse_prompt,
     split_messages,
@@ -243,6 +245,7 @@ class _TranscriptReader:
         yield from self._calls.pending_records()
         if self._is_subagent_file:
             yield from self._subagent_metadata()
+        yield from self._sessions.link_summaries()
         yield from self._sessions.all_metadata()
 
     def _subagent_metadata(self) -> Iterator[SubagentMetadata]:
@@ -633,6 +636,7 @@ class _Sessions:
         self._facts: dict[str, dict[str, str]] = dict(state.get("facts", {}))
         self._session_by_record: dict[str, str] = dict(state.get("leaves", {}))
         self._summaries: dict[str, str] = dict(state.get("summaries", {}))
+        """The summaries that are no session's title yet, by the last record of it."""
         self._announced: set[str] = set()
 
     def state(self) -> Mapping[str, object]:
@@ -677,10 +681,11 @@ class _Sessions:
 
     def add_title(self, fields: dict[str, object]) -> None:
         kind = str(fields["type"])
-        title = " ".join(clean(as_text(fields.get(TITLE_FIELDS[kind]))).split())
-        if kind == "summary":
-            self._summaries[as_text(fields.get("leafUuid"))] = title
-        elif session := as_text(fields.get("sessionId")):
+        title = clean_title(as_text(fields.get(TITLE_FIELDS[kind])))
+        if kind == "summary" and title:
+            leaf = as_text(fields.get("leafUuid")) or f"none {len(self._summaries)}"
+            self._summaries[leaf] = title
+        elif kind != "summary" and (session := as_text(fields.get("sessionId"))):
             self._facts.setdefault(session, {})["title"] = title
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
@@ -689,11 +694,22 @@ class _Sessions:
             self._announced.add(session)
             yield self._metadata(session)
 
+    def link_summaries(self) -> Iterator[PendingRecord]:
+        """Make summaries the titles of their sessions; count the words of the others.
+
+        The agent also writes summaries of sessions that are in other files.
+        """
+        for leaf, title in list(self._summaries.items()):
+            facts = self._facts.get(self._session_by_record.get(leaf, ""), None)
+            if facts is not None and not facts.get("title"):
+                facts["title"] = title
+            if facts is not None and facts["title"] == title:
+                del self._summaries[leaf]
+            else:
+                reason = "summary that is the title of no session in its file"
+                yield PendingRecord(reason, words=len(title.split()))
+
     def all_metadata(self) -> Iterator[SessionMetadata]:
-        for leaf, title in self._summaries.items():
-            session = self._session_by_record.get(leaf)
-            if session and not self._facts[session].get("title"):
-                self._facts[session]["title"] = title
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:

@@ -520,8 +520,8 @@ class _Prompt:
             if is_image:
                 shown.append(text)
                 continue
-            own, added = split_prompt(text)
-            if kind := find_system_kind(own):
+            own, added = split_prompt(text, AGENT)
+            if kind := find_system_kind(own, AGENT):
                 system.append((text, kind))
             elif own.strip():
                 contexts.append(added)

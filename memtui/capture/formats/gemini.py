@@ -318,7 +318,8 @@ class _SessionReader(SessionReader):
             reason = "results recorded with their calls"
             yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
             return
-        text, metadata = parse_prompt(text, "reminder" if text in _REMINDERS else None)
+        kind = "reminder" if text in _REMINDERS else None
+        text, metadata = parse_prompt(text, kind, AGENT)
         role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
         if role is EventRole.USER:
             # The user wrote again: calls without a result will get none.

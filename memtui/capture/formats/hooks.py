@@ -24,7 +24,7 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
-from memtui.capture.formats.prompts import parse_prompt, split_messages
+from memtui.capture.formats.prompts import clean_title, parse_prompt, split_messages
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
@@ -252,9 +252,10 @@ def _event(
 
 def _prompt(payload: Payload) -> Iterator[Event]:
     whole = payload.text("prompt", "content", "message", "text")
+    parts = split_messages(whole, payload.agent)
     # The id that a program gives an event is that of one event.
-    for part in [whole] if payload.text("source_key") else split_messages(whole):
-        text, metadata = parse_prompt(part)
+    for part in [whole] if payload.text("source_key") else parts:
+        text, metadata = parse_prompt(part, agent=payload.agent)
         role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
         kind = EventType.USER_MESSAGE
         yield _event(payload, kind, text, role=role, metadata=metadata)
@@ -340,7 +341,7 @@ def _session_info(payload: Payload) -> Iterator[SessionMetadata]:
     yield SessionMetadata(
         agent=payload.agent,
         session_id=events.clean(payload.session_id),
-        title=payload.text("title"),
+        title=clean_title(payload.text("title")),
         summary=payload.text("summary"),
         created_by=payload.text("sender", "created_by"),
     )

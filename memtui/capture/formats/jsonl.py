@@ -38,6 +38,7 @@ from memtui.capture.formats.base import (
     count_words,
     parse_time,
 )
+from memtui.capture.formats.prompts import clean_title
 from memtui.files import require_regular_file
 from memtui.model.events import Event, EventRefused, Thought, clean
 from memtui.model.sessions import SessionMetadata
@@ -144,7 +145,9 @@ class SessionReader:
 
     def learn(self, name: str, value: object) -> None:
         """Remember the latest value of one of the session's facts, in one line."""
-        if text := " ".join(clean(as_text(value)).split()):
+        text = as_text(value)
+        text = clean_title(text) if name == "title" else " ".join(clean(text).split())
+        if text:
             self.facts[name] = text
 
     def introduce(self) -> Iterator[ParsedItem]:

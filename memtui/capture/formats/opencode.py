@@ -53,6 +53,7 @@ from memtui.capture.formats.base import (
     text_digest,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
+from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.files import require_regular_file
 from memtui.model import events
 from memtui.model.events import EventRefused, EventRole, EventType, to_ms
@@ -703,7 +704,7 @@ class _MessageReader:
     def _session_facts(self, session: _Session) -> Iterator[ParsedItem]:
         root = self._root_session(session.id)
         is_root = root == session.id
-        title = " ".join(session.title.split())
+        title = clean_title(session.title)
         if _UNTITLED.fullmatch(session.title):
             title = ""
         if is_root or root not in self._sessions:
@@ -762,13 +763,14 @@ class _MessageReader:
         joined = {kind: join_texts(some) for kind, some in texts.items()}
         for kind, text in joined.items():
             if text:
+                text, metadata = parse_prompt(text, kind)
                 yield self._event(
                     position,
                     position.at,
                     EventType.USER_MESSAGE,
                     text,
-                    {"kind": kind},
-                    role=EventRole.SYSTEM if kind else EventRole.USER,
+                    metadata,
+                    role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
                     key=":".join(filter(None, (message.id, kind))),
                 )
         if not any(joined.values()):

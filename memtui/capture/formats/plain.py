@@ -27,6 +27,7 @@ from memtui.capture.formats.base import (
     parse_time,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, parse_object
+from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.model import events
 from memtui.model.events import (
     Event,
@@ -159,8 +160,13 @@ def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
     try:
         role = EventRole(as_text(fields["role"])) if fields.get("role") else None
         event_type = _event_type(fields, role)
-        if event_type is EventType.TOOL_RESULT and not fields.get("id"):
-            text = _tool_text(metadata, text)
+        if not fields.get("id"):
+            if event_type is EventType.TOOL_RESULT:
+                text = _tool_text(metadata, text)
+            elif event_type is EventType.USER_MESSAGE and role is not EventRole.SYSTEM:
+                text, added = parse_prompt(text, metadata.get("kind", ""))
+                metadata |= {name: value for name, value in added.items() if value}
+                role = EventRole.SYSTEM if metadata.get("kind") else role
         event = events.make(
             agent=as_text(fields.get("agent")) or agent,
             session_id=as_text(fields.get("session_id")),
@@ -288,6 +294,7 @@ def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
     values = {name: clean(as_text(fields.get(name))) for name in _SESSION_FIELDS}
     if not values["session_id"].strip():
         raise EventRefused("no session id")
+    values["title"] = clean_title(values["title"])
     agent = clean(as_text(fields.get("agent"))) or agent
     at = parse_time(fields.get("timestamp"))
     return SessionMetadata(agent=agent, at=at, **values)
@@ -297,7 +304,8 @@ def _add_event_fields(
     before: SessionMetadata | None, event: Event, fields: _Fields
 ) -> SessionMetadata:
     facts = before or SessionMetadata(event.agent, event.session_id, at=event.timestamp)
-    facts = replace(facts, title=as_text(fields.get("title")) or facts.title)
+    title = clean_title(as_text(fields.get("title")))
+    facts = replace(facts, title=title or facts.title)
     cwd, project = as_text(fields.get("cwd")), as_text(fields.get("project"))
     has_place = bool(facts.cwd or facts.project)
     is_later = facts.at is not None and facts.at <= event.timestamp
