@@ -166,10 +166,12 @@ def _describe_call(call: Event, path: str) -> str:
     text = one_line(call.text.partition("\n")[0])
     tool = call.metadata.get("tool_name", "")
     for edit in tool_calls.parse_edits(tool, call.metadata.get("tool_input", "")):
-        if (edit.old or edit.new) and path.lower() in edit.path.lower():
+        is_shown = edit.old or edit.new or edit.is_deletion
+        if is_shown and path.lower() in edit.path.lower():
             old, new = (cut(one_line(t), REPLACED_CHARS) for t in (edit.old, edit.new))
             where = f"{tool}: {edit.path}" if tool_calls.PATCH in text else text
-            text = f"{cut(where, TEXT_CHARS)}: “{old}” became “{new}”"
+            change = "deleted" if edit.is_deletion else f"“{old}” became “{new}”"
+            text = f"{cut(where, TEXT_CHARS)}: {change}"
             break
     failed = " (failed)" if call.is_failed else ""
     return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{failed}"

@@ -37,7 +37,7 @@ CHANGING = ("Edited", "Wrote")
 """The verbs of tools that change files."""
 
 PATCH = "*** Begin Patch"
-_PATCHED_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED_FILE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
 
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "TargetFile")
 _OLD_TEXTS = ("old_string", "oldString", "old_str", "TargetContent")
@@ -56,6 +56,7 @@ class FileEdit:
     """"" if the call does not name it."""
     old: str = ""
     new: str = ""
+    is_deletion: bool = False
 
 
 @lru_cache(maxsize=1_024)
@@ -107,8 +108,10 @@ def _texts(value: object) -> Iterator[str]:
 
 def _patched_files(patch: str) -> Iterator[FileEdit]:
     sections = _PATCHED_FILE.split(patch)
-    for path, body in zip(sections[1::2], sections[2::2], strict=False):
+    for verb, path, body in zip(
+        sections[1::3], sections[2::3], sections[3::3], strict=True
+    ):
         lines = body.splitlines()
         old = "\n".join(line[1:] for line in lines if line.startswith("-"))
         new = "\n".join(line[1:] for line in lines if line.startswith("+"))
-        yield FileEdit(path.strip(), old, new)
+        yield FileEdit(path.strip(), old, new, is_deletion=verb == "Delete")

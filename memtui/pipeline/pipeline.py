@@ -541,12 +541,14 @@ class MessageIndexer:
         if self._is_complete:
             return 0
         batch = self._next or self._read_older(self._index.status().oldest_id)
-        self._next = None
+        # After an error this batch is read again.
+        self._next = following = None
         if self._process and batch.events:
             # Its terms are found while this batch is written.
-            self._next = self._read_older(batch.events[-1].event_id)
+            following = self._read_older(batch.events[-1].event_id)
         terms = batch.terms.result() if batch.terms else None
         self._index.add_older(batch.events, terms)
+        self._next = following
         self._is_complete = not batch.events
         if self._process and self._is_complete:
             self._process.close()

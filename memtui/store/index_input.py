@@ -99,10 +99,10 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
 
 
 def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
-    """Yield events, without those whose type or role cannot be read."""
+    """Yield events, without those whose type, role or subagent cannot be read."""
     types, roles = set(map(str, EventType)), set(map(str, EventRole))
     for name, session, subagent, at_ms, ordinal, kind, role, text, *rest in rows:
-        if kind in types and role in roles:
+        if kind in types and role in roles and isinstance(subagent, str):
             tool, ids, agent, project = rest
             yield IndexableEvent(
                 event_id=name,

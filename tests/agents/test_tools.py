@@ -722,7 +722,8 @@ def test_only_the_part_of_a_patch_for_the_file_is_shown(
 ) -> None:
     patch = (
         "*** Begin Patch\n*** Update File: zoo/a.py\n@@\n-x = 1\n+x = 2\n"
-        "*** Update File: zoo/b.py\n@@\n context\n-y = 1\n+y = 3\n*** End Patch"
+        "*** Update File: zoo/b.py\n@@\n context\n-y = 1\n+y = 3\n"
+        "*** Delete File: zoo/c.py\n*** End Patch"
     )
     call = events.make(
         agent="codex",
@@ -736,6 +737,8 @@ def test_only_the_part_of_a_patch_for_the_file_is_shown(
     store_messages(make_message("Raise y.", -1, session="zoo", agent="codex"), call)
     (change,) = history.search_file(full_workspace, "b.py").items
     assert change["changes"] == ["apply_patch: zoo/b.py: “y = 1” became “y = 3”"]
+    (change,) = history.search_file(full_workspace, "c.py").items
+    assert change["changes"] == ["apply_patch: zoo/c.py: deleted"]
 
 
 ERROR = """Traceback (most recent call last):

@@ -763,3 +763,16 @@ def test_a_damaged_array_does_not_take_long() -> None:
 
 def test_a_subtype_that_is_no_text_disturbs_nothing() -> None:
     assert told(record(1, "system", subtype=["x"], content="y"), user(2, "Hi"))
+
+
+def test_a_queued_shell_command_is_recorded_once() -> None:
+    events = told(
+        user(1, "Fix the cart"),
+        queued(2, "enqueue", "!ls src"),
+        queued(3, "dequeue"),
+        user(4, "<bash-input>ls src</bash-input>"),
+    )
+    assert [(one.text, one.metadata.get("kind")) for one in events] == [
+        ("Fix the cart", None),
+        ("<bash-input>ls src</bash-input>", "command"),
+    ]

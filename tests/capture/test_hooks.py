@@ -340,3 +340,10 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
     with database.connection():
         found = sessions.get("claude-code", "s1")
     assert found and found.summary == summary
+
+
+@pytest.mark.parametrize("cwd", [["/home/ada/shop"], {"path": "/x"}, 7, None])
+def test_a_folder_that_is_no_text_is_no_folder(cwd: object) -> None:
+    found = read(claude("UserPromptSubmit", prompt="Fix the cart") | {"cwd": cwd})
+    facts = [one for one in found if isinstance(one, SessionMetadata)]
+    assert [one.cwd for one in facts] == [""]

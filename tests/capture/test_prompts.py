@@ -114,6 +114,7 @@ BEFORE_WORDS = {
         'That "other Claude session" is an agent working inside this same session.'
     ),
     "a channel": '<channel source="chat">Hi</channel>',
+    "an interruption": "[Request interrupted by user for tool use]",
 }
 
 

@@ -1,5 +1,7 @@
 """Rows with values that memtui never writes: doctor reports them, commands say so."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,14 @@ def test_an_agent_that_is_no_text_does_not_stop_the_list(home: Path) -> None:
     listed = run_memtui(home, "sessions").stdout.splitlines()
     assert len(listed) > 1
     assert sum(line.startswith(":") for line in listed) == 1
+
+
+def test_a_subagent_that_is_no_text_does_not_stop_the_index(home: Path) -> None:
+    damage = "subagent = CASE rowid % 3 WHEN 0 THEN x'ff00' ELSE subagent END"
+    damage_rows(home, "events", damage, limit=-1)
+    run_memtui(home, "reindex")
+    with closing(sqlite3.connect(home / "index-messages.db")) as index:
+        assert index.execute("SELECT count(*) FROM messages").fetchone() > (9,)
 
 
 def test_damaged_sessions_and_bullets_do_not_stop_commands(home: Path) -> None:

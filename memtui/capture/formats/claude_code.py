@@ -110,6 +110,9 @@ _QUEUE_TIME = timedelta(hours=1)
 _IMAGE = re.compile(r"\[(?:image|document)(?:: [^\[\]\n]+)?\]")
 """A placeholder, which a queued prompt does not have."""
 
+_SHELL_INPUT = re.compile(r"\A<bash-input>(.*)</bash-input>\Z", re.DOTALL)
+"""The record of a shell command, which begins with an exclamation mark in the queue."""
+
 _QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')
 """A queued command or notification. A command that is a prompt for the model is
 recorded again."""
@@ -626,6 +629,7 @@ def _digest(event: Event) -> str:
 
 def _words(text: str) -> str:
     """Return a text by which repetitions are recognized."""
+    text = _SHELL_INPUT.sub(r"!\1", text)
     return " ".join(_IMAGE.sub(" ", text).split())
 
 

@@ -78,6 +78,8 @@ def normalize_fields(fields: Mapping[str, object]) -> _Fields:
     for theirs, ours in _COPILOT_FIELDS.items():
         if theirs in result and result.get(ours) in (None, ""):
             result[ours] = result[theirs]
+    if not isinstance(result.get("cwd"), str):
+        result.pop("cwd", None)
     if "toolArgs" in result:
         result["tool_input"] = parse_json(result["tool_input"])
     response = result.get("tool_response")

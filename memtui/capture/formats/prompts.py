@@ -71,6 +71,9 @@ _SYSTEM_TEXTS_BY_AGENT = {
 _MESSAGE_KINDS = ("teammate", "notification", "channel", "hook")
 """The kinds of elements that the user's words may follow."""
 
+_INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*(?=\S)")
+"""The note of an interruption before what the user wrote."""
+
 _MESSAGE_TITLE = re.compile(
     r"Another Claude session sent a message(?: while you were working)?:"
 )
@@ -213,6 +216,9 @@ def _cut_out(text: str, elements: Iterable[_Element]) -> tuple[str, list[str]]:
 
 def split_messages(text: str, agent: str = "") -> list[str]:
     """Separate messages of other programs from what the user wrote after them."""
+    if interruption := _INTERRUPTION.match(text):
+        rest = text[interruption.end() :]
+        return [interruption[0].strip(), *split_messages(rest, agent)]
     at, has_message, kind_by_element = 0, False, _elements_of(agent)
     for element in _find_elements(text, kind_by_element):
         if _MESSAGE_TITLE.sub("", text[at : element.start]).strip():
