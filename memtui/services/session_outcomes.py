@@ -1,4 +1,7 @@
-"""Reads what came of sessions, for the hits of a search."""
+"""Describes sessions by name, state and outcome, from the summaries of their segments.
+
+``summarize.extractive`` chooses the outcome of a segment.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace

@@ -279,6 +279,7 @@ class SegmentOutcome(NamedTuple):
 
 
 def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
+    # In descending order "outcome" comes before "commit".
     bullet = (
         "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
         " AND NOT is_withheld ORDER BY kind DESC, position DESC LIMIT 1), '')"

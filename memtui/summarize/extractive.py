@@ -3,6 +3,8 @@
 The card says what was asked, what came of it, and what is left open. Nothing is worded
 anew: each line quotes a message, or states what tool calls did, with the events it
 rests on.
+
+After a change of a rule, raise the version in ``rollup.IDENTITY``.
 """
 
 import re
@@ -625,7 +627,7 @@ def summarize_segment(
     *,
     is_in_repository: bool = False,
 ) -> Summary:
-    """Summarize a segment in its own words.
+    """Summarize a segment by quoting it.
 
     Args:
         events: The events of the segment in order.

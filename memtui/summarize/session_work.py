@@ -1,4 +1,4 @@
-"""Describe the work of a session on a day by the summaries of its segments.
+"""Describe the work of a session, or of its part on a day, by its segments' summaries.
 
 Each summary says what was so when its segment ended: where several say something of the
 same kind, the last one counts.

@@ -103,7 +103,7 @@ is_farewell = re.compile(
 """Matches the beginning of a sentence that only ends a conversation for now."""
 
 _REPLACES = re.compile(
-    r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
+    r"\b(?:(?:we|i) no longer|reverted|(?:was|were) (?:rolled back|undone)"
     r"|changed (?:my|our) minds?"
     r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from"
     r"|switched (?:away )?from|replaced)"

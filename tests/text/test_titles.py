@@ -437,3 +437,15 @@ def test_code_in_a_request_is_searched_for_near_its_colon_alone() -> None:
     far = "Repair this wheel of the old mill: " + "x" * 300 + " {"
     assert titles._CODE_BEGINS.search(far) is None
     assert titles._CODE_BEGINS.search("Repair this wheel: const wheel = {")
+
+
+@pytest.mark.parametrize(
+    ("later", "is_revoked"),
+    [
+        ("Forget the mill, the wheel is enough.", True),
+        ("We no longer need the mill.", True),
+        ("I fixed the mill, so that it no longer stops.", False),
+    ],
+)
+def test_a_sentence_revokes_an_earlier_one(later: str, is_revoked: bool) -> None:
+    assert cues.revokes(later, "Build the mill beside the wheel.") is is_revoked
