@@ -14,10 +14,13 @@ from memtui.text.secret_values import (
     PASSWORD,
     SECRET,
     TOKEN,
+    has_sign,
     has_uuid,
     is_basic_login,
+    is_chosen,
     is_code,
     is_generated,
+    is_human,
     is_mixed_password,
     is_noise,
     is_placeholder,
@@ -65,13 +68,13 @@ def find_secrets(text: str, lowered: bytes, name_chars: bytes) -> Iterator[Secre
         name_chars: The same with spaces for all characters that names do not contain.
     """
     checked_ends: set[int] = set()
-    parts = [part for part in NAME_PARTS if part in lowered]
-    for part in parts:
-        yield from _find_named(part, text, lowered, name_chars, checked_ends)
-    present = {b"", *parts, *(sign for sign in _SIGNS_BESIDE if sign in lowered)}
-    for anchor, needed, rule in _RULES:
-        if needed in present and anchor in lowered:
-            yield from _apply_rule(anchor, rule, text, lowered)
+    for sign, rules in _RULES.items():
+        if sign in lowered:
+            if sign in NAME_PARTS:
+                yield from _find_named(sign, text, lowered, name_chars, checked_ends)
+            for anchor, rule in rules:
+                if anchor in lowered:
+                    yield from _apply_rule(anchor, rule, text, lowered)
 
 
 def _apply_rule(
@@ -115,8 +118,8 @@ _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
-    r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?![=~>])|:(?![:=/])|%(?:25)*3[DA](?!%))"
-    r"(?:\*\*)?"
+    r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
+    r"|%(?:25)*3[DA](?!%))(?:\*\*)?"
     rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
@@ -137,8 +140,8 @@ _VALUE_FIELD = re.compile(
 
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 _ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
-_CELL = re.compile(r"[`*]{0,3}(?P<gap>)[ \t]{1,40}(?P<sign>\|)[ \t]{1,40}(?=\S)")
-_BEFORE_CELL = re.compile(r"\|[ \t]{1,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
+_CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>\|)(?P<gap>[ \t]{0,40})(?=\S)")
+_BEFORE_CELL = re.compile(r"\|[ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
 _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", re.I)
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
@@ -147,7 +150,8 @@ _IS = re.compile(
     r"(?:'s)?[`*]{0,3}"
     r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:[^\W_]|\\+u00\w\w){1,14}(?:'s)?,?)"
     r"{0,7}?)"
-    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from|ist|lautet|sind)"
+    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
+    r"|ist|lautet|sind)"
     r"(?: now| still| set to| changed to| reset to)?:?"
     r"|'s|[ \t]+\(|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
@@ -157,6 +161,12 @@ _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
 )
+_AFTER_LOGIN = re.compile(
+    r"\b(?:user(?:name)?|login|account|as|benutzer)[ :=]{1,3}"
+    r"[`\"']?[^\s`\"']{1,40}[`\"']?,? (?:(?:and|with|using|the|und|mit) ){0,3}$",
+    re.IGNORECASE,
+)
+"""Matches before the word "password" in "user ada password"."""
 _PAIR_NAMES = ("credential", "credentials", "creds")
 _SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +|\b(?:ENV|ARG) +)$")
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
@@ -180,7 +190,7 @@ _LIST_ITEM = re.compile(
 )
 
 _XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
-_VALUE_OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
+_VALUE_OPENS = re.compile(r"[brfuBRFUN]{0,2}(\\{0,7})([\"'`])")
 
 _DEPTHS = (0, 1, 3, 7)
 """Backslashes before a quote in JSON, in JSON within JSON, and so on."""
@@ -199,7 +209,7 @@ _QUOTED = {
 
 _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 
-_PROSE = ("is", "(", ",", "|", "", " ", "next", "[")
+_PROSE = ("is", "(", ",", "|", "", " ", "next", "[", "pair", "==")
 """Separators after which only a value that looks generated is a secret."""
 
 _FIELD = (
@@ -221,6 +231,7 @@ _DENSE_QUOTES = re.compile(
 _JSON_START = re.compile(r"\s{0,64}[\[{\"]")
 _SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
+_TIGHT_CELL_VALUE = re.compile(r"[^\s`|]{1,4096}(?=\|)")
 _ENCODED = re.compile(r"(?:[A-Za-z0-9_.~+/-]|%(?!(?:25)*(?:26|3B|23|22|20))){1,4096}")
 
 _OPENING = {")": "(", "]": "[", "}": "{"}
@@ -302,7 +313,10 @@ def _read_value(
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
-        sign = "is" if found.re is _IS else "next"
+        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start)
+        sign = "is" if found.re is _IS or is_login else "next"
+    elif found.re is _LOGIN_PAIR:
+        sign = "pair"
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
     lead = text[end : found.start("sign")]
@@ -313,7 +327,7 @@ def _read_value(
     if is_key:
         return None
     if found.re is _CELL:
-        cell = _CELL_VALUE.match(text, at)
+        cell = (_CELL_VALUE if found["gap"] else _TIGHT_CELL_VALUE).match(text, at)
         return NamedValue(cell[0], at, False, sign, True) if cell else None
     before = text[start - 1 : start]
     name = text[start:end]
@@ -337,8 +351,10 @@ def _read_value(
         value = value.rstrip(",;)}].")
     else:
         value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
-    if not value:
+    is_compared = sign == "=" and value[:1] in ("=", "~")
+    if not value or (is_compared and len(value) > LONG_CHARS):
         return None
+    sign = "==" if is_compared else sign
     is_quoted = is_setting or shape in (_QUERY, _ENCODED)
     return NamedValue(value, at, is_quoted, sign, is_tight)
 
@@ -404,16 +420,17 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     value = value_of_name(text, start, end)
     if not value or value.text.lower() in word.replace("_", ""):
         return
-    is_long = len(value.text) > LONG_CHARS and text[value.start - 1] not in "\"'`"
+    is_long = len(value.text) > LONG_CHARS and not value.is_quoted
     if value.text.startswith(text[start : value.start]) or (
-        is_folder and ("/" in value.text or not is_generated(value.text))
+        is_folder and (is_long or "/" in value.text or not is_chosen(value.text))
     ):
         # A folder, or "NAME=NAME=…".
         if is_long:
             yield value.start, value.end, ""
         return
-    is_sql = value.sign == "" and (
-        name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start)
+    is_sql = (value.sign == "(" and name == "PASSWORD") or (
+        value.sign == ""
+        and (name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start))
     )
     # A token of authorization may be a UUID, that of a session is an id.
     judged = SECRET if kind == TOKEN and "auth" in word else kind
@@ -422,6 +439,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         (is_sql and is_secret(judged, value.text, is_quoted=True))
         or _is_secret_value(judged, value, after)
         or (word == "pass" and is_mixed_password(value.text))
+        or (name == "pass" and is_human(value.text))
         or _is_passphrase(name, kind, value)
     ):
         yield value.start, value.end, kind
@@ -448,19 +466,22 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
     secret = value.text
     if value.sign in _PROSE and not (value.sign == " " and value.is_quoted):
         secret = secret.rstrip(",;:.)")
-        is_doubtful = value.sign == "next" or (kind == SECRET and value.sign == "|")
+        is_password = kind == PASSWORD or value.sign == "pair"
+        is_doubtful = value.sign in ("next", "==") or (
+            kind == SECRET and value.sign == "|"
+        )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
-            return False
-        return (kind in (KEY, SECRET) and has_uuid(secret)) or is_generated(secret)
+            return is_password and value.sign == "next" and is_human(secret)
+        if kind in (KEY, SECRET) and has_uuid(secret):
+            return True
+        return (is_chosen if is_password else is_generated)(secret)
     if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
     if is_noise(secret) and is_generated(secret):
         return True
-    if (
-        kind != PASSWORD
-        or is_code(secret)
-        or not is_secret(kind, secret, is_quoted=True)
-    ):
+    if kind != PASSWORD:
+        return has_sign(secret) and is_generated(secret)
+    if is_code(secret) or not is_secret(kind, secret, is_quoted=True):
         return False
     if is_random(secret):
         return True
@@ -513,23 +534,7 @@ _WEBHOOK = re.compile(
 
 _CURL_COOKIE = re.compile(rf"curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?{_OPENS}")
 
-_LOGIN_FLAG = re.compile(
-    rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?({_OPENS})[^\s:\"'`\\$,\]}}]{{1,128}}:"
-)
-
-# mysql -psecret
-_JOINED_FLAG_COMMANDS = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
-# sshpass -p secret
-_SPACED_FLAG_COMMANDS = re.compile(
-    r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$"
-)
 _PORTS = re.compile(r"\d+(?::\d+)*$")
-_REDIS = re.compile(r"redis-cli(?: [^|;&\n]{0,200}?)? (?:-a|--pass)[ =]")
-
-_HTPASSWD = re.compile(
-    r"htpasswd((?: -[A-Za-z]{1,6}(?: \d{1,3})?){1,4})((?: [^\s|;&<>]{1,255}){2,3})"
-)
-
 _OPENED = re.compile(_OPENS)
 _QUOTED_VALUE = re.compile(r"([^\"'`\\\n]{2,255})(?=\\{0,7}[\"'`])")
 _WORD = re.compile(r"[^\s\"'`\\|;&<>,\]}-][^\s\"'`\\|;&<>]{1,255}")
@@ -569,7 +574,7 @@ def _url(text: str, at: int) -> Iterator[SecretSpan]:
         # A host and port before an @ is no login.
         is_host = login[1] == "localhost" or "." in login[1]
         is_port = is_host and re.fullmatch(r"\d{2,5}", login[2])
-        if not is_port and not is_template(login[2]):
+        if not (is_port or login[2] == "password" or is_template(login[2])):
             yield *login.span(2), PASSWORD
     elif lone := _LONE_LOGIN.match(text, at + 3):
         if is_random(lone[1]):
@@ -593,6 +598,31 @@ def _command_value(text: str, at: int, opened: str = "") -> Iterator[SecretSpan]
         yield *value.span(), PASSWORD
 
 
+def _command(pattern: str) -> Rule:
+    """Make a rule of a pattern for all of a command before the password; its group is
+    the quote before it, if that was read."""
+    compiled = re.compile(pattern.replace(" *", r"(?: [^|;&\n]{0,200}?)??"))
+
+    def rule(text: str, at: int) -> Iterator[SecretSpan]:
+        if found := compiled.match(text, at):
+            opened = found[1] if compiled.groups else ""
+            yield from _command_value(text, found.end(), opened)
+
+    return rule
+
+
+_CURL = (
+    rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?({_OPENS})"
+    r"[^\s:\"'`\\$,\]}]{1,128}:"
+)
+_SMB = rf"smb[a-z]+ * (?:-U|--user)[ =]?({_OPENS})[^\s%\"'`\\$]{{1,128}}%"
+_FLAGS = r"(?: -[A-Za-z]{1,6}(?: \d{1,3})?){1,4}"
+_HTPASSWD = (
+    r"htpasswd(?=(?: -\w+| \d+){0,4}? -\w*b)"
+    rf"(?:(?=(?: -\w+| \d+){{0,4}}? -\w*n){_FLAGS}|{_FLAGS} [^\s|;&<>-]{{1,255}})"
+    r" [^\s|;&<>]{1,255} "
+)
+
 _IDENTIFIED = re.compile(
     r"identified (?:with \w{1,40} )?(?:by|as) (?:password )?"
     r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
@@ -611,13 +641,8 @@ def _identified(text: str, at: int) -> Iterator[SecretSpan]:
         yield *clause.span(1), PASSWORD
 
 
-def _login_flag(text: str, at: int) -> Iterator[SecretSpan]:
-    if flag := _LOGIN_FLAG.match(text, at):
-        yield from _command_value(text, flag.end(), flag[1])
-
-
 _LOGIN_CALL = re.compile(
-    rf"(?:login|credentials?|authenticate)\(\s{{0,8}}(?:{_QUOTE})[^\n\"'`\\]{{1,128}}"
+    rf"(?:login|credentials?|auth(?:enticate)?)=?\(\s{{0,8}}(?:{_QUOTE})[^\n\"'`\\]{{1,128}}"
     rf"(?:{_QUOTE}),\s{{0,8}}({_QUOTE})",
     re.IGNORECASE,
 )
@@ -630,24 +655,42 @@ def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
                 yield span
 
 
-def _password_flag(text: str, at: int) -> Iterator[SecretSpan]:
-    is_spaced = text[at + 3 : at + 4] == " "
-    commands = _SPACED_FLAG_COMMANDS if is_spaced else _JOINED_FLAG_COMMANDS
-    if commands.search(text, max(0, at - 200), at):
-        yield from _command_value(text, at + 3 + is_spaced)
+_LOGIN_WITH = (
+    r"in (?:with|as) (?:user )?[`\"']?[^\s/:`\"']{1,64}[`\"']?(?: / |/|:| with )"
+    r"(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])"
+)
+
+# Markdown tables with a column of secrets.
+
+_RULE_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-[|: \t-]*")
+_HEADING = re.compile(r"([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
+_ROW = re.compile(r"(?:\r?\n|\\++n)([^\n\\|]{0,2000}\|[^\n\\]{0,2000})")
+_COLUMN = re.compile(r"[^|]+")
+MAX_ROWS = 200
 
 
-def _redis(text: str, at: int) -> Iterator[SecretSpan]:
-    if flag := _REDIS.match(text, at):
-        yield from _command_value(text, flag.end())
-
-
-def _htpasswd(text: str, at: int) -> Iterator[SecretSpan]:
-    call = _HTPASSWD.match(text, at)
-    if call and "b" in call[1]:
-        given = list(re.finditer(r"[^ ]+", call[2]))
-        for argument in given[1 if "n" in call[1] else 2 :][:1]:
-            yield from _command_value(text, call.start(2) + argument.start())
+def _table(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets in the columns that a heading names, from the row of dashes."""
+    start = max(text.rfind(sign, max(0, at - LONG_CHARS), at) for sign in "\nn") + 1
+    row = _RULE_ROW.match(text, start)
+    if not row or row.end() <= at:
+        return
+    heading = _HEADING.search(text, max(0, start - LONG_CHARS), start)
+    names = _COLUMN.findall(heading[1]) if heading else []
+    kinds = [kind_of_name(name.strip(" \t*`_")) for name in names]
+    end = row.end()
+    for _ in range(MAX_ROWS if any(kinds) else 0):
+        row = _ROW.match(text, end)
+        if not row:
+            break
+        end = row.end()
+        cells = _COLUMN.finditer(text, row.start(1), end)
+        for kind, cell in zip(kinds, cells, strict=False):
+            value = cell[0].strip(" \t*`")
+            if kind and is_chosen(value):
+                first = cell.start() + cell[0].index(value)
+                yield first, first + len(value), kind
+    yield at, end, ""
 
 
 # Private keys and seed phrases.
@@ -742,7 +785,9 @@ _NO_SEED = re.compile(
     r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|our|these"
     r"|those|words|which|into|been|his|her|she|him|them|than|when|where|who|how)\b"
 )
-_SEED_NAME = re.compile(r"(?:seed|mnemonic|wallet|phrase)s?(?![A-Za-z])", re.IGNORECASE)
+_SEED_NAME = re.compile(
+    r"(?:seed|mnemonic|wallet|phrase|(?<=(?:12|24) )word)s?(?![A-Za-z])", re.IGNORECASE
+)
 SEED_REACH, SEED_CHARS = 40, 400
 """A seed phrase begins within this many characters of its name, and is this long."""
 MIN_SEED_WORDS, MIN_DISTINCT_WORDS = 10, 7
@@ -798,12 +843,13 @@ _PGPASS = (
 )
 _NET_PASSWORD = r"(?![*/%])([^\s\"'\\]{4,128})"
 _NET_USE = (
-    rf"net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
-    rf"|net use [^\n|&\s]{{1,40}} +\\\S{{1,128}} +{_NET_PASSWORD} +/user:"
+    rf"net use (?:[^\n|&\s]{{1,40}} +)?\\\S{{1,128}} +{_NET_PASSWORD} +/user:"
+    rf"|net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
 )
 _ECHO = (
-    r"echo +(?:-n +)?\\{0,7}[\"']?[\w.-]{1,64}:([^\n\"']{4,128}?)"
-    r"\\{0,7}[\"']? *\| *(?:sudo +)?chpasswd"
+    rf"echo +(?:-n +)?(?:{_QUOTE})?(?:[\w.-]{{1,64}}:(?=[^\n]{{1,128}}chpasswd))?"
+    rf"([^\n\"'|]{{3,127}}?[^\s\"'|\\])(?:{_QUOTE})? *\| *"
+    r"(?:(?:sudo +)?chpasswd|[^|\n;]{1,160}?(?:-stdin|--with-token)(?!\w)|sudo -S)"
 )
 _VALUE_SIGN = r"(?:[ \t]+\w{1,14}){0,4}?[ \t]*(?:[ \t](?:est|es)|[:=])[ \t]+"
 _ROMANCE = (
@@ -827,42 +873,68 @@ _HASH = (
 _TERRAFORM = r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}"
 _OPENSHIFT = r"sha256~[\w-]{43}(?![A-Za-z0-9])"
 
-_RULES: tuple[tuple[bytes, bytes, Rule], ...] = (
-    (b"bearer ", b"", _pattern("bearer token", _BEARER, _is_random)),
-    (b"cookie", b"", _cookie),
-    (b"sig=", b"", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
-    (b"signature=", b"", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
-    (b"identified ", b"", _identified),
-    (b":543", b"", _pattern(PASSWORD, _PGPASS, _no_word)),
-    (b":*:", b"", _pattern(PASSWORD, _PGPASS)),
-    (b"net use ", b"", _pattern(PASSWORD, _NET_USE)),
-    (b"echo ", b"chpasswd", _pattern(PASSWORD, _ECHO)),
-    (b"3a%", b"", _pattern(PASSWORD, _ENCODED_LOGIN)),
-    (b"requirepass ", b"pass", _pattern(PASSWORD, _REQUIREPASS, _no_word)),
-    (b"mot de passe", b"pass", _pattern(PASSWORD, _ROMANCE, is_generated)),
-    (b"contrase", b"", _pattern(PASSWORD, _ROMANCE, is_generated)),
-    (b"-securestring ", b"", _pattern(PASSWORD, _SECURE_STRING)),
-    (b"login(", b"", _login_call),
-    (b"credential(", b"", _login_call),
-    (b"seed", b"", _seed),
-    (b"mnemonic", b"", _seed),
-    (b"wallet", b"", _seed),
-    (b"phrase", b"", _seed),
-    (b".atlasv1.", b"", _pattern("terraform token", _TERRAFORM, bool)),
-    (b"sha256~", b"", _pattern("openshift token", _OPENSHIFT, bool)),
-    (b"-----begin", b"key", _key_block),
-    (b"-----end", b"key", _key_end),
-    (b"private-lines:", b"key", _pattern("private key", _PUTTY, bool)),
-    (b"$", b"", _pattern("password hash", _HASH, bool)),
-    (b"://", b"@", _url),
-    (b"://", b"hook", _url),
-    (b"curl", b" -", _login_flag),
-    (b"curl", b" -", _cookie),
-    (b" -p", b" -", _password_flag),
-    (b"redis-cli", b" -", _redis),
-    (b"htpasswd", b"pass", _htpasswd),
-)
-"""The byte string at which each rule is tried, another that the text contains then (of
-``NAME_PARTS`` or ``_SIGNS_BESIDE``), and the rule."""
-
-_SIGNS_BESIDE = (b"@", b"hook", b" -", b"chpasswd")
+_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
+    **dict.fromkeys(NAME_PARTS, ()),
+    b"pass": (
+        (b"requirepass ", _pattern(PASSWORD, _REQUIREPASS, _no_word)),
+        (b"mot de passe", _pattern(PASSWORD, _ROMANCE, is_chosen)),
+        (b"htpasswd", _command(_HTPASSWD)),
+    ),
+    b"key": (
+        (b"-----begin", _key_block),
+        (b"-----end", _key_end),
+        (b"private-lines:", _pattern("private key", _PUTTY, bool)),
+    ),
+    b"credential": ((b"credential", _login_call),),
+    b"auth": ((b"auth", _login_call),),
+    b" ": (
+        (b"bearer ", _pattern("bearer token", _BEARER, _is_random)),
+        (b"identified ", _identified),
+        (b"net use ", _pattern(PASSWORD, _NET_USE)),
+        (b"contrase", _pattern(PASSWORD, _ROMANCE, is_chosen)),
+        (b"-securestring ", _pattern(PASSWORD, _SECURE_STRING)),
+        (b"in with ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
+        (b"in as ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
+        (b"seed", _seed),
+        (b"mnemonic", _seed),
+        (b"wallet", _seed),
+        (b"phrase", _seed),
+        (b"words", _seed),
+    ),
+    b" -p": (
+        (b"mysql", _command(r"mysql[a-z]* * -p")),
+        (b"mariadb", _command(r"mariadb[a-z]* * -p")),
+        (b"mongo", _command(r"mongo[a-z]* * -p ")),
+        (b"sshpass", _command(r"sshpass * -p ?")),
+        (b" login ", _command(r" login * -p ")),
+        (b"7z", _command(r"7z[a-z]? [a-z]+ * -p")),
+        (b"rar ", _command(r"rar [a-z]+ * -h?p")),
+        (b"zip ", _command(r"zip * -\w{0,4}P ?")),
+    ),
+    b" -k ": ((b"openssl ", _command(r"openssl enc * -k ")),),
+    b" -w ": ((b"ldap", _command(r"ldap[a-z]+ * -w ")),),
+    b" -u": ((b"smb", _command(_SMB)),),
+    b"redis-cli": ((b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),),
+    b"curl": ((b"curl", _cookie), (b"curl", _command(_CURL))),
+    b"cookie": ((b"cookie", _cookie),),
+    b"=": (
+        (b"sig=", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
+        (b"signature=", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
+    ),
+    b":": (
+        (b":543", _pattern(PASSWORD, _PGPASS, _no_word)),
+        (b":*:", _pattern(PASSWORD, _PGPASS)),
+    ),
+    b"(": ((b"login(", _login_call),),
+    b"|": (
+        (b"echo ", _pattern(PASSWORD, _ECHO)),
+        (b"-|", _table),
+        (b"- |", _table),
+    ),
+    b"%": ((b"3a%", _pattern(PASSWORD, _ENCODED_LOGIN)),),
+    b"$": ((b"$", _pattern("password hash", _HASH, bool)),),
+    b"://": ((b"://", _url),),
+    b"~": ((b"sha256~", _pattern("openshift token", _OPENSHIFT, bool)),),
+    b".atlasv1.": ((b".atlasv1.", _pattern("terraform token", _TERRAFORM, bool)),),
+}
+"""By a byte string that the text contains then, others at which a rule is tried."""

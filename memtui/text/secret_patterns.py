@@ -226,7 +226,7 @@ def is_cut_key(text: str, start: int, end: int) -> bool:
 # Keys that are found within a longer run of letters.
 _INNER = re.compile(
     r"sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
-    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|hf_[A-Z]\w{29}"
+    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}(?![A-Za-z0-9])"
     r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|(?<=[_-])AIza"
 )
 

@@ -155,6 +155,17 @@ _PATH = re.compile(
     r"|[A-Za-z]:\\{1,4}[\w.@ -]+(?:\\{1,4}[\w.@ -]+)*$"
 )
 
+_PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
+_CHOSEN = re.compile(
+    r"[^\W\d_]{4,}\d{2,6}[!?]?$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
+)
+_TECHNICAL = re.compile(
+    r"(?:base|sha|utf|rfc|oauth|https?|curve|argon|pbkdf|b?s?crypt|chacha|poly|secp|python"
+    r"|linux|ubuntu|windows|macos|node|chrome|server|host|user|test|step|field|version"
+    r"|line|page|port|part|item|issue|level|postgres|mysql|latin|unicode)\d",
+    re.IGNORECASE,
+)
+"""Matches algorithms, versions and numbered things: ``base64``, ``user01``."""
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
 _PLAIN = re.compile(r"[\w+/=.~:%$!@#^*?-]+$", re.ASCII)
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
@@ -291,7 +302,31 @@ def is_generated(value: str) -> bool:
         return True
     has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     is_mixed = (is_strong(value) and has_both) or is_noise(value)
-    return is_mixed and not _WORDY.match(value)
+    is_technical = value.isalnum() and _TECHNICAL.match(value)
+    return is_mixed and not (is_technical or _WORDY.match(value))
+
+
+def is_human(value: str) -> bool:
+    """Return whether a value looks chosen as a password: with signs
+    (``Blue#Whale22``), a word and a number (``summer2024``), or small words before
+    capital ones (``tiger-Moon7``)."""
+    if has_sign(value):
+        return is_generated(value)
+    return (
+        len(value) >= 8
+        and bool(_CHOSEN.match(value))
+        and not (_TECHNICAL.match(value) or is_placeholder(value))
+    )
+
+
+def is_chosen(value: str) -> bool:
+    """Return whether a value is a password after words such as "the password is"."""
+    return is_generated(value) or is_human(value)
+
+
+def has_sign(value: str) -> bool:
+    """Return whether a value contains a sign that names and paths do not contain."""
+    return bool(_PASSWORD_SIGN.search(value)) and not re.search("[/:]", value)
 
 
 def is_mixed_password(value: str) -> bool:

@@ -20,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_context import SecretSpan
 
-RULES_VERSION = 7
+RULES_VERSION = 8
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -304,8 +304,6 @@ def _find_tags(
 
 def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
     """Return whether only whitespace precedes a tag in its line."""
-    if tag[0].startswith("&"):
-        return False
     before = text[max(start, tag.start() - NAME_CHARS) : tag.start()].rstrip(" \t")
     if not before:
         return tag.start() - start < NAME_CHARS
