@@ -54,6 +54,9 @@ MAX_DECISIONS = 4
 MAX_COMMANDS, RESULT_CHARS = 3, 90
 """The number of commands that are listed, and the maximum length of a result."""
 
+SMALL_SHARE = 0.15
+"""A request with a smaller share of the events of the largest took little work."""
+
 LATE_SHARE = 0.6
 """A request after this share of the events does not describe those before it."""
 
@@ -134,26 +137,33 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     """Name the work by its first real request, else by the subject of a commit.
 
     A question, a remark or what only prepares the work names it where there is nothing
-    better. In a segment that goes on with earlier work, a late request does not name
-    it.
+    better. A request that took little work does not name it, nor does a late one in a
+    segment that goes on with earlier work.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
     places = [at for at in work.requests if at <= end]
     found: list[tuple[TitleKind, int, str]] = []
+    # The kind, the number of events and the title of each request.
     for at, following in zip_longest(places, places[1:], fillvalue=len(work.events)):
         text = work.events[at].text
         later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            kind = cues.find_kind(title)
-            if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and not found):
-                return title
-            # A statement after a question is an answer or a remark.
-            rank = TitleKind.REMARK if kind is TitleKind.STATEMENT else kind
-            found.append((rank, at - following, title))
+            found.append((cues.find_kind(title), following - at, title))
+    least = SMALL_SHARE * max((size for _, size, _ in found), default=0)
+    large = [one for one in found if one[1] >= least]
+    for place, (kind, _, title) in enumerate(large):
+        # A statement after a question is an answer or a remark.
+        if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and not place):
+            return title
     if commits:
         return titles.tidy_title(_main_commit(commits).text)
-    return min(found)[2] if found else ""
+    return min(large, key=_rank)[2] if large else ""
+
+
+def _rank(request: tuple[TitleKind, int, str]) -> tuple[TitleKind, int]:
+    kind, size, _ = request
+    return TitleKind.REMARK if kind is TitleKind.STATEMENT else kind, -size
 
 
 _CHORE = re.compile(r"(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
@@ -209,7 +219,8 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
     """Name the work by a short request, by its result, else by what calls did."""
     for event in (work.events[at] for at in work.requests):
         title = titles.plain_title(event.text)
-        if title and not titles.is_command(event.text):
+        is_said = titles.is_command(event.text) or cues.is_small_talk(title)
+        if title and not is_said:
             return title
     if outcome and analyzer.count_content_words(outcome.text) > 2:
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
@@ -233,7 +244,8 @@ def _asked(work: WorkEvents) -> CardLine | None:
 
 
 _ASIDE = re.compile(
-    r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
+    r"\b(?:pre-existing|unrelated|(?:is|are) already"
+    r"|not (?:related|caused|due) (?:to|by)|already in the"
     r"|still running|was committed"
     r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
     r"|(?:on|at) lines? ~?\d)"
@@ -341,7 +353,9 @@ def _outcome(
     found = [
         (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
         for age, at in enumerate(_main_reports(work))
-        for text, score in _results(work.sentences[at], is_answer=is_answer)
+        for text, score in _results(
+            work.sentences[at], is_answer=is_answer, is_outcome=True
+        )
         if not (age and _is_setback(text))
         and not _DECIDED.match(text)
         and not (work.has_failing_run and _ALL_PASS.search(text))
@@ -399,7 +413,7 @@ def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
 
 
 def _results(
-    sentences: Sequence[Sentence], *, is_answer: bool = False
+    sentences: Sequence[Sentence], *, is_answer: bool = False, is_outcome: bool = False
 ) -> Iterator[tuple[str, float]]:
     """Yield sentences with a score of how well they say what came of the work.
 
@@ -426,7 +440,8 @@ def _results(
         score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
-        score -= 0.2 * (one.is_item and not is_report)
+        if is_outcome and one.is_item and not is_report:
+            score -= 0.2 + 0.2 * cues.is_order(_ITEM_NAME.sub("", one.text))
         score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
@@ -439,6 +454,9 @@ def _begins_answer(one: Sentence) -> bool:
         return False
     return cues.wording_score(one.text) > MIN_ANSWER_SCORE and one.text[0] not in '"“«'
 
+
+_ITEM_NAME = re.compile(r"^\S+ [-–—] ")
+"""The name of a file before what was or will be done to it."""
 
 _FIELD = re.compile(
     r"[\w ./-]{3,30}(?:: | [-–—] )(?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
@@ -539,6 +557,8 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 
+_PREFERS = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
+
 _LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.IGNORECASE)
 """The beginning of a proposal, which is a decision if it gives its reason."""
 
@@ -570,8 +590,15 @@ _USER_CHOICE = re.compile(
 
 def _is_decision(work: WorkEvents, at: int, text: str) -> bool:
     """Return whether a sentence decides something."""
-    if _DECISION.search(text) or (_REASON.search(text) and _CHOICE.search(text)):
+    if _DECISION.search(text):
         return True
+    if _REASON.search(text) and _CHOICE.search(text):
+        # An order of the agent is advice.
+        return (
+            at in work.requests
+            or not cues.is_order(text)
+            or _PREFERS.search(text) is not None
+        )
     is_reply = at in work.requests[1:]
     return is_reply and not asks(text) and _USER_CHOICE.match(text) is not None
 

@@ -135,9 +135,13 @@ def summarize_calls(events: Sequence[Event]) -> CardLine | None:
 def find_commits(events: Sequence[Event]) -> list[CardLine]:
     """Return the subjects of the commits made, in order."""
     found: dict[str, CardLine] = {}
+    has_replied = False
     for at, event in enumerate(events):
+        has_replied = has_replied or event.event_type is EventType.ASSISTANT_MESSAGE
         if event.event_type is not EventType.TOOL_RESULT:
             continue
+        if event.agent == "aider" and not has_replied:
+            continue  # Aider commits the user's own changes first.
         text = event.text[:TOOL_CHARS]
         if "commit" in text or "Commit" in text or "git revert" in text:
             for subject in commit_subjects(event):
@@ -450,6 +454,8 @@ _COUNTS = tuple(
         # Bun and Node: "1219 pass" and "0 fail" on lines of their own
         r"^\s*(?:# )?(?P<passed>\d+) pass\b[^\n]*\n(?:[^\n]*\n)??\s*(?:# )?"
         r"(?P<failed>\d+) fail",
+        # "Results: 739 passed, 0 failed, 739 total"
+        r"^\W*Results?: (?P<passed>\d+) passed, (?P<failed>\d+) failed",
         # Maven: "Tests run: 5, Failures: 0, Errors: 5"; "12 tests run, 12 passed"
         r"Tests run: (?P<run>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)",
         r"^\D*\d+ tests run, (?P<passed>\d+) passed(?:, (?P<failed>\d+) failed)?",

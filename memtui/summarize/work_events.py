@@ -438,6 +438,13 @@ def _missing_step(
     return None
 
 
+_ASKS_FOR = re.compile(
+    r"(?:please|could you) (?:\w+ )?(?:provide|share|send|specify|paste|tell me|add)\b",
+    re.IGNORECASE,
+)
+"""A request of the agent to the user: "Please provide the log."."""
+
+
 def _breaks_off(work: WorkEvents) -> bool:
     """Return whether the agent was still at work, or asked something, at the end."""
     event = work.events[work.last]
@@ -447,6 +454,8 @@ def _breaks_off(work: WorkEvents) -> bool:
     if work.last not in work.replies or not sentences:
         return False
     ending = sentences[-1].text
+    if _ASKS_FOR.match(ending):
+        return True
     if cues.is_announcement(ending) and len(sentences) <= 2:
         return True
     if not asks(ending):
@@ -459,7 +468,9 @@ def _breaks_off(work: WorkEvents) -> bool:
 
 
 def _ends_work(call: Event) -> bool:
-    """Return whether a call committed or pushed something."""
+    """Return whether a call committed or pushed something, or was Aider's last step."""
+    if call.agent == "aider" and tool_actions.file_changes(call):
+        return True
     return bool(tool_actions.commit_subjects(call)) or tool_actions.was_pushed(call)
 
 

@@ -20,7 +20,7 @@ is_announcement = re.compile(
     r"|updating|using|writing)\b"
     r"(?!.*\b(?:is|are|was|were|did|does|shows?|fails?|gives?|takes?|works?)\b)"
     r"|(?:сейчас|сначала|давайте)\s|я\s+(?:сначала|сейчас)\s|начну\s|приступаю)"
-    r"|我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先|.*겠습니다\W*$",
+    r"|(?:好的?[，,]\s*)?我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先|.*겠습니다\W*$",
     re.IGNORECASE,
 ).match
 """Matches the announcement of an action: "Let me check the tests."."""
@@ -162,7 +162,7 @@ _LOG_BEGINS = re.compile(
 
 _LOG_CONTAINS = (
     re.compile(
-        r"@ [\w\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
+        r"@ [\w.\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
         r"|h(?<!\wh)ttps?://\S+$"
     ),
     re.compile(r"\w (?:err!|error) <|exited with code"),
@@ -305,7 +305,8 @@ is_agent_error = re.compile(
     r"(?:(?:Failed to authenticate\. )?API Error|Error: \d{3}\b|litellm\."
     r"|\w+Exception - litellm"
     r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
-    r"|retrying in \d|(?:claude |codex )?(?:ai )?usage limit|you(?:'ve| have) (?:hit"
+    r"|retrying in \d|your limit will reset|(?:claude |codex )?(?:ai )?usage limit"
+    r"|you(?:'ve| have) (?:hit"
     r"|reached) your (?:\w+ )?limit|credit balance is too low|prompt is too long"
     r"|(?:connection|request) (?:error|timed out)\b|stream disconnected)",
     re.IGNORECASE,
@@ -447,7 +448,9 @@ class TitleKind(IntEnum):
     """A wish or a problem."""
     PREPARATION = 2
     QUESTION = 3
-    REMARK = 4
+    UNCLEAR = 4
+    """A statement that is cut, or that does not say what it is about."""
+    REMARK = 5
 
 
 def find_kind(title: str) -> TitleKind:
@@ -460,7 +463,10 @@ def find_kind(title: str) -> TitleKind:
         return TitleKind.PREPARATION if _only_prepares(title) else TitleKind.ORDER
     if title.rstrip().endswith(("?", "？")):
         return TitleKind.QUESTION
-    return TitleKind.REMARK if is_remark(title) else TitleKind.STATEMENT
+    if is_remark(title):
+        return TitleKind.REMARK
+    is_clear = not (title.endswith("…") or has_vague_subject(title))
+    return TitleKind.STATEMENT if is_clear else TitleKind.UNCLEAR
 
 
 def _only_prepares(order: str) -> bool:

@@ -45,7 +45,7 @@ _INTERJECTION = re.compile(
     r"|first|basically|the (?:issue|problem|bug) (?:is|was) that"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
-    r"|[\w'’]+(?: [\w'’]+)?(?=, (?:can|could|would) you\b)"
+    r"|[\w'’]+(?: [\w'’]+)?(?=, (?:can|could|would) you\b)|@[\w./-]*\w(?=\s)"
     r"|in this (?:project|repo(?:sitory)?|app)|hola|bonjour|salut|olá|por ?favor|tolong"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?: to (?:completely )?\w+)?"
@@ -73,6 +73,7 @@ _OPENING = re.compile(
     r"|(?:können|könnten|würden) sie(?: bitte| mir| jetzt| auch| noch)*"
     r"|(?:не )?(?:мог|могла|могли) бы (?:вы|ты)(?: пожалуйста)?"
     r"|(?:не )?(?:можешь|можете)(?: ли)?(?: ты| вы)?(?: пожалуйста)?"
+    r"|(?:i|you|we) (?:may|might) need to|(?:i )?wanna"
     r"|i(?:'d| would)? (?:like|want|need)(?: (?:yo)?u| us)? (?:to|for you to)"
     r"(?: be able to)?"
     r"|it(?:'s| is) time (?:for (?:you|us) )?to"
@@ -170,7 +171,8 @@ _ENDINGS = (
 )
 """Places where a long title may end and still be true; the first kind is better."""
 
-_AND = re.compile(r"\s(?:and|und|et|y|e|и)\s")
+_AND = re.compile(r"\s(?:and|und|et)\s")
+_AND_ABROAD = re.compile(r"\s(?:and|und|et|y|e|и)\s")
 
 _LOOSE_END = re.compile(
     r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
@@ -592,7 +594,8 @@ def _cut_at_clause(text: str, limit: int) -> str:
                 and analyzer.count_content_words(head) > MIN_CONTENT_WORDS
             ):
                 return head
-    for end in reversed(list(_AND.finditer(text, 0, limit + 1))):
+    joins = _AND if text.isascii() else _AND_ABROAD
+    for end in reversed(list(joins.finditer(text, 0, limit + 1))):
         head = text[: end.start()]
         is_pair = "," in head or _PAIRED.search(head)
         if (

@@ -119,6 +119,13 @@ def test_a_history_is_read_in_its_order(tmp_path: Path) -> None:
     ]
 
 
+def test_further_lines_of_the_first_command_are_no_answer(tmp_path: Path) -> None:
+    launch = "> aider --message Fix the cart.\nIt loses items.\n\nAdd a test.  \n\n"
+    found = told(tmp_path, HEADER + launch + "#### Fix the cart.  \n\nFixed it.\n\n")
+    texts = [event.text for event in found if event.is_message]
+    assert texts == ["Fix the cart.", "Fixed it."]
+
+
 def test_an_edit_and_a_commit_are_known_to_the_summary(tmp_path: Path) -> None:
     found = told(tmp_path, HEADER + LAUNCH + TALK)
     changes = [change for event in found for change in file_changes(event)]

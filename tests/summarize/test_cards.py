@@ -141,6 +141,7 @@ def test_a_push_that_was_made_before_is_not_left_open() -> None:
         ("  12 passing (3s)\n  1 failing", "1 failed, 12 passed"),
         ("Tests run: 9, Failures: 1, Errors: 2, Skipped: 0", "3 failed, 6 passed"),
         ("✅ 12 tests run, 12 passed", "12 passed"),
+        ("Results: 739 passed, 2 failed, 741 total", "2 failed, 739 passed"),
     ],
 )
 def test_test_runs_are_counted(output: str, counts: str) -> None:
@@ -502,6 +503,7 @@ def test_a_last_run_that_failed_is_a_failure() -> None:
     [
         "The API provider has rate limited you.",
         "You've hit your limit · resets 6am (Europe/Paris)",
+        "Claude usage limit reached. Your limit will reset at 10pm.",
         "litellm.APIConnectionError: Connection timed out after 600 seconds.",
         "API Error: 529 overloaded",
     ],
@@ -624,6 +626,8 @@ def test_files_of_the_same_name_are_listed_once() -> None:
         "## Analysis Summary for ledger.py and Related Components",
         "Ready in 1546ms for the next request of the ledger",
         "File: app/ledger.py of the rounding service",
+        "The rounding of the ledger is already set up.",
+        "- app/ledger.py - Add a second rounding to the ledger",
     ],
 )
 def test_what_says_no_result_is_no_outcome(text: str) -> None:
@@ -820,6 +824,19 @@ def test_a_successful_deployment_or_migration_is_done(command: str) -> None:
     assert card(ask, shell(command, "done"), say).state.text == WorkState.DONE
     failed = shell(command, "error: refused", is_error="true")
     assert card(ask, failed, say).state.text == WorkState.ANSWERED
+
+
+def test_a_request_of_the_agent_leaves_the_work_open() -> None:
+    closing = "The ledger has two files. Please provide the one to round."
+    assert card(ASK, ("assistant", closing)).state.text == WorkState.OPEN
+
+
+def test_advice_of_the_agent_is_no_decision() -> None:
+    advice = "Keep the ledger of invoices small, because auditors read every line."
+    assert card(ASK, ("assistant", f"{REPORT} {advice}")).decisions == ()
+    chosen = "Keep one ledger instead of two files, because auditors check all totals."
+    decisions = card(ASK, ("assistant", f"{REPORT} {chosen}")).decisions
+    assert texts(decisions) == [chosen]
 
 
 def test_a_question_after_a_failed_command_leaves_the_work_open() -> None:

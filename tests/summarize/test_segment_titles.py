@@ -221,6 +221,14 @@ def test_of_several_questions_the_one_that_took_most_work_is_the_title() -> None
     assert title(*turns, *calls, ("user", "Which browser do you use here?")) == second
 
 
+def test_a_request_that_took_little_work_is_not_the_title() -> None:
+    small = ("user", "Update my name in the settings of git")
+    order = ("user", "Scan the harbour code for unused functions")
+    calls = [("Bash", "Bash: ls\na.py")] * 19
+    assert title(small, ("Bash", "Bash: git config"), order, *calls) == order[1]
+    assert title(small, ("Bash", "Bash: git config"), order) == small[1]
+
+
 def test_of_several_commits_the_main_one_is_the_title() -> None:
     commits = [
         ("Bash", f"Bash: git commit\n[main 1a2b3c4] {subject}")

@@ -335,6 +335,16 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             id="a question does not become a statement",
         ),
         pytest.param(
+            "I wanna adjust the wheel of the mill before winter",
+            "Adjust the wheel of the mill before winter",
+            id="a wish in slang",
+        ),
+        pytest.param(
+            "@mill/wheel.md describe the new wheel in more detail",
+            "Describe the new wheel in more detail",
+            id="a file that is mentioned first",
+        ),
+        pytest.param(
             "Implement the following plan:\n\n# Fix: The mill floods the barn\n\n…",
             "Fix: The mill floods the barn",
             id="a problem does not become a statement",
@@ -353,6 +363,8 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         ("Look at #12", TitleKind.ORDER),
         ("The wheel should be oiled", TitleKind.STATEMENT),
         ("Read the plan of the mill", TitleKind.PREPARATION),
+        ("It should be oiled before winter", TitleKind.UNCLEAR),
+        ("In the barn beside the old mill the color of the…", TitleKind.UNCLEAR),
         ("Call it wheel.py", TitleKind.PREPARATION),
         ("Is the wheel balanced?", TitleKind.QUESTION),
         ("The mill is running", TitleKind.REMARK),

@@ -186,6 +186,8 @@ class _HistoryReader:
             yield from self._header(match[1], record.line)
             return
         writer, text = self._parse_line(text)
+        if writer == ASSISTANT and self._continues_command():
+            writer = AIDER
         if not writer:
             self._after_blank = True
             if self._block.writer == ASSISTANT:
@@ -200,6 +202,13 @@ class _HistoryReader:
         self._after_blank = False
         is_fence = _FENCE.match(text) is not None
         self._is_fenced = writer == ASSISTANT and self._is_fenced != is_fence
+
+    def _continues_command(self) -> bool:
+        """Return whether a line is part of the command that began the session."""
+        is_start = not self._events and self._block.writer == AIDER
+        return is_start and (
+            not self._after_blank or "--message" in self._block.lines[0]
+        )
 
     def _parse_line(self, line: str) -> tuple[str, str]:
         for mark, writer in (("####", USER), (">", AIDER)):
