@@ -52,6 +52,8 @@ FIELD_WEIGHTS = {
     NodeField.BULLETS: 1.0,
     NodeField.EXCERPT: 2.0,
 }
+"""The node index stores weights of terms: raise ``node_index.VERSION`` after a change
+of these or of the other weights of nodes."""
 
 TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
 """The usual number of terms of a text; in other fields the length does not matter."""
