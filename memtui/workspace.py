@@ -203,7 +203,7 @@ class Workspace:
             lock_file=self.paths.worker_lock,
             zone=self.zone,
             rules=SegmentRules(
-                max_gap_s=settings.segments_max_gap_min * 60,
+                max_pause_s=settings.segments_max_gap_min * 60,
                 max_tokens=settings.segments_max_tokens,
                 overlap_s=settings.segments_overlap_min * 60,
                 overlap_tokens=settings.segments_overlap_tokens,

@@ -19,7 +19,7 @@ from memtui.model.summaries import (
     GenerationStats,
     Keyword,
 )
-from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
+from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),
@@ -63,7 +63,7 @@ class Bullet:
 
     text: str
     grip_ids: tuple[str, ...] = ()
-    verdict: Verdict = UNSUPPORTED
+    verdict: Verdict = UNCHECKED
     kind: BulletKind = BulletKind.NOTE
     project: str = ""
     session_id: str = ""
@@ -73,12 +73,12 @@ class Bullet:
     @property
     def is_checked(self) -> bool:
         """True if its wording was checked, since a model wrote it."""
-        return self.kind is BulletKind.NOTE or self.verdict.is_of_model
+        return self.kind is BulletKind.NOTE or self.verdict.is_by_model
 
     @property
     def is_quote(self) -> bool:
         """True if it quotes a message."""
-        return self.kind in _QUOTES and not self.verdict.is_of_model
+        return self.kind in _QUOTES and not self.verdict.is_by_model
 
     @property
     def labelled(self) -> str:
@@ -199,9 +199,9 @@ class TocEntry:
     is_live: bool
     """True if it contains an open segment."""
     counts: NodeCounts
-    supported: int
-    weak: int
-    bullets: int
+    supported_count: int
+    weak_count: int
+    bullet_count: int
     is_by_model: bool
     is_pinned: bool
     agents: tuple[str, ...]
@@ -366,7 +366,7 @@ def count_messages_by_part(
 
 
 ChildCounts = dict[str, list[tuple[str, int, int]]]
-"""The nodes that nodes consist of, as ``count_by_part`` takes them."""
+"""The nodes that nodes consist of, as ``count_messages_by_part`` takes them."""
 
 
 @dataclass(frozen=True, slots=True)

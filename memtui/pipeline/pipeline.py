@@ -312,16 +312,15 @@ class SegmentationStage:
         self._with_subagents = config.with_subagents
 
     def step(self) -> int:
-        """Cut a batch of sessions, close silent segments; return how many changed."""
+        """Cut a batch of sessions, close paused segments; return how many changed."""
         now = self._clock()
-        silent = now - timedelta(seconds=self._rules.max_gap_s)
+        before_ms = to_ms(now - timedelta(seconds=self._rules.max_pause_s))
         with database.connection():
-            if not outbox.list_changed_sessions(1) and not segments.has_silent(
-                to_ms(silent)
-            ):
+            has_changed = bool(outbox.list_changed_sessions(1))
+            if not has_changed and not segments.has_paused(before_ms):
                 return 0
         with database.transaction():
-            done = segments.close_silent(to_ms(silent))
+            done = segments.close_paused(before_ms)
             for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
                 self._segment_session(touched, now)
                 outbox.delete_session(touched)

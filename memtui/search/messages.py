@@ -15,7 +15,7 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import SearchError
 from memtui.model import hits as model_hits
-from memtui.model.events import Event, EventRole, EventType, to_ms
+from memtui.model.events import Event, EventRole, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
     MAX_HITS,
@@ -308,8 +308,7 @@ class MessageSearcher:
         since, until = query.filters.since, query.filters.until
         if (since and event.timestamp < since) or (until and event.timestamp >= until):
             return False
-        is_call = event.event_type is EventType.TOOL_RESULT
-        if not is_call or self._index.with_tools:
+        if not event.is_tool_call or self._index.with_tools:
             return query.matches(event.text)
         tool = event.metadata.get("tool_name", "")
         return query.matches(tool) and set(analyzer.terms(tool)).issuperset(query.terms)

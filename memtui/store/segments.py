@@ -227,19 +227,19 @@ def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
 
 
-_IS_SILENT = "WHERE is_open AND end_ms < ?"
+_IS_PAUSED = "WHERE is_open AND end_ms < ?"
 
 
-def has_silent(before_ms: int) -> bool:
-    return bool(fetch(f"SELECT 1 FROM segments {_IS_SILENT} LIMIT 1", before_ms))
+def has_paused(before_ms: int) -> bool:
+    return bool(fetch(f"SELECT 1 FROM segments {_IS_PAUSED} LIMIT 1", before_ms))
 
 
-def close_silent(before_ms: int) -> int:
+def close_paused(before_ms: int) -> int:
     """Close open segments whose last event is older than a time; return their number.
 
     Each needs a last summary.
     """
-    return execute(f"{_REQUEST}, is_open = 0 {_IS_SILENT}", before_ms)
+    return execute(f"{_REQUEST}, is_open = 0 {_IS_PAUSED}", before_ms)
 
 
 _NEEDS_SUMMARY = (

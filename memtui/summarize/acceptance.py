@@ -160,7 +160,7 @@ def accept_title(
     contradicts one of its parts."""
     for part in parts:
         found = claims.check_bullet(DraftBullet(part), passages)
-        if found.support is Support.UNSUPPORTED or found.features.is_contradicted:
+        if found.support is Support.UNSUPPORTED or found.features.has_mismatch:
             return ""
     return "" if find_title_objection(title, source) else title
 
@@ -497,7 +497,7 @@ class GroundedSummary:
 
 
 def _with_objection(bullet: Bullet, objection: Objection) -> Bullet:
-    verdict = replace(bullet.verdict, objection=objection, is_of_model=True)
+    verdict = replace(bullet.verdict, objection=objection, is_by_model=True)
     return replace(bullet, verdict=verdict)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from memtui.model import tool_calls
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event
 from memtui.model.quantities import plural
 from memtui.model.sessions import TOOL_CHARS
 from memtui.summarize.session_work import FileChange, file_name
@@ -108,7 +108,7 @@ def summarize_calls(events: Sequence[Event]) -> CardLine | None:
     """Return what was written, edited and run; what was read if nothing was."""
     groups: dict[str, dict[str, int]] = {}
     for at, event in enumerate(events):
-        if event.event_type is not EventType.TOOL_RESULT:
+        if not event.is_tool_call:
             continue
         verb, thing = _parse_call(event)
         if thing and (verb == "Ran" or not event.is_failed):
@@ -136,7 +136,7 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
     """Return the subjects of the commits made, in order."""
     found: dict[str, CardLine] = {}
     for at, event in enumerate(events):
-        if event.event_type is not EventType.TOOL_RESULT:
+        if not event.is_tool_call:
             continue
         text = event.text[:TOOL_CHARS]
         if "commit" in text or "Commit" in text or "git revert" in text:
@@ -551,7 +551,7 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def file_changes(event: Event) -> list[FileChange]:
-    if event.event_type is not EventType.TOOL_RESULT or event.is_failed:
+    if not event.is_tool_call or event.is_failed:
         return []
     if _output(event).startswith(("<tool_use_error>", "Error")):
         return []
