@@ -13,7 +13,7 @@ import peewee
 import pytest
 
 from memtui.agents import changes, replies, sessions, toc
-from memtui.agents.api import TOOLS
+from memtui.agents.tools import TOOLS
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError

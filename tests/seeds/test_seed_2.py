@@ -10,7 +10,7 @@ import pytest
 
 from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
-from memtui.agents.api import TOOLS, ToolRunner, available_tools
+from memtui.agents.tools import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
 from memtui.model.filters import Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
