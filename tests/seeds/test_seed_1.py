@@ -396,7 +396,7 @@ def test_pending_work_is_done_after_a_restart(
     assert again.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         assert not outbox.count()
-    assert again.session_search.find("harbour crane").hits
+    assert again.message_search.find("harbour crane").hits
     again.stop()
 
 
@@ -734,7 +734,7 @@ def test_events_of_subagents_are_kept_but_make_no_segments(
     node = browse.get_node(segment.node_id)
     assert node is not None and node.counts.subagent_events == 1
     assert not any("walrus" in bullet.text for bullet in node.bullets)
-    (hit,) = workspace.session_search.find("walrus").hits
+    (hit,) = workspace.message_search.find("walrus").hits
     assert hit.subagent == "a1"
 
 
