@@ -193,7 +193,7 @@ class Workspace:
         from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings
-        make_model = partial(create_ollama, settings)
+        make_model_summarizer = partial(create_ollama, settings)
         return PipelineConfig(
             spool=self.paths.spool,
             node_index=self.paths.index,
@@ -214,8 +214,8 @@ class Workspace:
             with_tools=settings.search_include_tools,
             policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
-            make_model=None if self.uses_no_model else make_model,
-            is_model_requested=self._is_model_configured,
+            make_model_summarizer=None if self.uses_no_model else make_model_summarizer,
+            reports_missing_model=self._is_model_configured,
             schedules=None if self.uses_no_model else self.schedules,
         )
 

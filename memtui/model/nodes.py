@@ -12,9 +12,9 @@ from enum import StrEnum
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.summaries import (
-    CARD,
     FIGURES,
     NO_STATS,
+    WORDED_FIELDS,
     BulletKind,
     GenerationStats,
     Keyword,
@@ -51,7 +51,7 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_QUOTES = CARD | {BulletKind.QUOTE}
+_QUOTES = WORDED_FIELDS | {BulletKind.QUOTE}
 
 _UNLABELLED = {BulletKind.NOTE, BulletKind.QUOTE, BulletKind.OUTCOME}
 """The text of these bullets says what they are."""
