@@ -67,7 +67,9 @@ def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, SegmentTerms
         input_hash=work.input_hash(IDENTITY),
     )
     made = NewVersion(node, tuple(grip for _, grip in quoted), work.range.is_open)
-    return made, SegmentTerms(work.name, work.range.number, dict.fromkeys(found, 1.0))
+    return made, SegmentTerms(
+        work.name, work.range.session_number, dict.fromkeys(found, 1.0)
+    )
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:

@@ -180,8 +180,8 @@ def messages(workspace: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = workspace.session_search.find(
-            question.text, is_one_each=True, filters=filters, before=0, after=0
+        found = workspace.message_search.find(
+            question.text, one_per_session=True, filters=filters, before=0, after=0
         )
         return [hit.session.session_id for hit in found.hits]
 
@@ -213,7 +213,7 @@ def recall(
     found, shown = [], []
     for question in questions:
         filters = Filters(scope=Scope("", question.project))
-        hits = workspace.session_search.find(question.text, filters=filters).hits
+        hits = workspace.message_search.find(question.text, filters=filters).hits
         own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
         around = {
             turns.get((hit.session.session_id, said.msg_idx), "")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from memtui.model.hits import Hits, MessageHit
 from memtui.paths import Paths
 from memtui.search.message_index import MessageIndex
-from memtui.search.messages import MessageSearcher, SessionSearch
+from memtui.search.messages import MessageMatcher, MessageSearch
 
 TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 """When it is asked: after all that is kept."""
@@ -14,8 +14,8 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 
 def finder(paths: Paths) -> Callable[[str], Hits[MessageHit]]:
     """Finds the best messages of a store, as a workspace does."""
-    return SessionSearch(
-        MessageSearcher(MessageIndex(paths.message_index, keep_open=True)),
+    return MessageSearch(
+        MessageMatcher(MessageIndex(paths.message_index, keep_open=True)),
         UTC,
         lambda: TODAY,
     ).find

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import PipelineProgress
     from memtui.search.combined import CombinedSearch, QuoteSearch
     from memtui.search.message_index import MessageIndex
-    from memtui.search.messages import MessageSearcher, SessionSearch
-    from memtui.search.nodes import Teleport
+    from memtui.search.messages import MessageMatcher, MessageSearch
+    from memtui.search.nodes import NodeSearch
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.summarizer import Summarizer
@@ -128,30 +128,28 @@ class Workspace:
     # takes longer than showing the contents.
 
     @cached_property
-    def teleport(self) -> "Teleport":
-        from memtui.search.nodes import Teleport
+    def teleport(self) -> "NodeSearch":
+        from memtui.search.nodes import NodeSearch
 
-        return Teleport(self.paths.index, self.zone, self.now)
+        return NodeSearch(self.paths.index, self.zone, self.now)
 
     @cached_property
     def search(self) -> "CombinedSearch":
         from memtui.search.combined import CombinedSearch
 
-        return CombinedSearch(
-            self.teleport, self._message_searcher, self.zone, self.now
-        )
+        return CombinedSearch(self.teleport, self._message_matcher, self.zone, self.now)
 
     @cached_property
-    def session_search(self) -> "SessionSearch":
-        from memtui.search.messages import SessionSearch
+    def message_search(self) -> "MessageSearch":
+        from memtui.search.messages import MessageSearch
 
-        return SessionSearch(self._message_searcher, self.zone, self.now)
+        return MessageSearch(self._message_matcher, self.zone, self.now)
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
         from memtui.search.combined import QuoteSearch
 
-        return QuoteSearch(self.search, self._message_searcher, self.zone, self.now)
+        return QuoteSearch(self.search, self._message_matcher, self.zone, self.now)
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -163,10 +161,10 @@ class Workspace:
         return tokens.load_counter(self.paths.vocabulary)
 
     @cached_property
-    def _message_searcher(self) -> "MessageSearcher":
-        from memtui.search.messages import MessageSearcher
+    def _message_matcher(self) -> "MessageMatcher":
+        from memtui.search.messages import MessageMatcher
 
-        return MessageSearcher(self._message_index)
+        return MessageMatcher(self._message_index)
 
     @cached_property
     def _message_index(self) -> "MessageIndex":
@@ -195,7 +193,7 @@ class Workspace:
         from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings
-        make_model = partial(create_ollama, settings)
+        make_model_summarizer = partial(create_ollama, settings)
         return PipelineConfig(
             spool=self.paths.spool,
             node_index=self.paths.index,
@@ -203,7 +201,7 @@ class Workspace:
             lock_file=self.paths.worker_lock,
             zone=self.zone,
             rules=SegmentRules(
-                max_gap_s=settings.segments_max_gap_min * 60,
+                max_pause_s=settings.segments_max_gap_min * 60,
                 max_tokens=settings.segments_max_tokens,
                 overlap_s=settings.segments_overlap_min * 60,
                 overlap_tokens=settings.segments_overlap_tokens,
@@ -216,8 +214,8 @@ class Workspace:
             with_tools=settings.search_include_tools,
             policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
-            make_model=None if self.uses_no_model else make_model,
-            is_model_requested=self._is_model_configured,
+            make_model_summarizer=None if self.uses_no_model else make_model_summarizer,
+            reports_missing_model=self._is_model_configured,
             schedules=None if self.uses_no_model else self.schedules,
         )
 

@@ -46,8 +46,9 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 """The names that agents and sessions created here may have."""
 
 _NAME_RULE: Final = (
-    "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
-    " agent's and a colon if that is not mcp; see them: memtui sessions"
+    "has up to 100 letters, digits, '_', '.' and '-', begins with a letter or digit,"
+    " and follows its agent's name and a colon unless that is mcp; see them: memtui"
+    " sessions"
 )
 
 ALL_JOBS: Final = (model_jobs.ALL_JOBS,)
@@ -69,7 +70,7 @@ def new_session(
 ) -> Reply:
     agent = agent or DEFAULT_AGENT
     if not _NAME.fullmatch(agent):
-        raise UsageError("agent is a plain word")
+        raise UsageError("agent must be a plain word")
     at = _read_time(workspace, timestamp)
     name = str(ulid.ULID.from_datetime(workspace.now())).lower()
     start = {"cwd": cwd, "source": "mcp", "sender": sender}
@@ -208,7 +209,7 @@ def _resolve(session: str) -> tuple[str, str, bool]:
         agent, _, name = session.rpartition(":")
         agent = agent or DEFAULT_AGENT
         if not (_NAME.fullmatch(agent) and _NAME.fullmatch(name)):
-            what = f"{session[:80]!r} names no session: a new one's name is"
+            what = f"{session[:80]!r} names no session: the name of a new one"
             raise UsageError(f"{what} {_NAME_RULE}") from None
         return agent, name, False
     except SessionNameError as error:
@@ -230,7 +231,7 @@ def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
         return now
     at = parse_time(timestamp)
     if at is None:
-        raise UsageError("timestamp is not ISO 8601, as 2025-03-14T10:05:00Z")
+        raise UsageError("timestamp must be ISO 8601, such as 2025-03-14T10:05:00Z")
     if is_in_future(at, now):
         raise UsageError("timestamp is in the future")
     if at < EARLIEST:

@@ -19,7 +19,7 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocNode
 from memtui.model.sessions import Session, SessionWork
-from memtui.model.summaries import CARD, BulletKind
+from memtui.model.summaries import WORDED_FIELDS, BulletKind
 from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import browse, versions
@@ -117,7 +117,7 @@ def mark(item: Item) -> str:
     is_supported = item["verdict"] == Support.SUPPORTED.value
     if is_supported and item["is_quote"]:
         return "“ "
-    if is_supported and item.get("kind", "") not in ("", *CARD):
+    if is_supported and item.get("kind", "") not in ("", *WORDED_FIELDS):
         return "- "
     return MARKS[item["verdict"]]
 

@@ -18,9 +18,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from memtui.agents import api, replies
-from memtui.agents.api import ToolRunner
+from memtui.agents import replies
 from memtui.agents.replies import ErrorInfo
+from memtui.agents.tools import Tool, ToolRunner, available_tools
 from memtui.errors import MemtuiError
 from memtui.text.fencing import neutralize_line
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -43,9 +43,7 @@ def create(
 ) -> HTTPServer:
     """Create the server; port 0 takes any that is free."""
     try:
-        return _Server(
-            port, runner, key, api.available_tools(with_writing=with_writing)
-        )
+        return _Server(port, runner, key, available_tools(with_writing=with_writing))
     except (OSError, OverflowError) as error:
         raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
 
@@ -74,7 +72,7 @@ class _Server(ThreadingHTTPServer):
     """A server with a limited number of threads; further connections wait."""
 
     def __init__(
-        self, port: int, runner: ToolRunner, key: str, tools: dict[str, api.Tool]
+        self, port: int, runner: ToolRunner, key: str, tools: dict[str, Tool]
     ) -> None:
         super().__init__((HOST, port), _Handler)
         self.runner, self.key, self.tools = runner, key, tools
@@ -155,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
         text = neutralize_line(message or status.phrase)
         self._fail(status, ErrorInfo(replies.USAGE, text, _USAGE))
 
-    def _tool(self) -> api.Tool:
+    def _tool(self) -> Tool:
         """Return the tool that is called, if the caller is allowed to."""
         headers, url = self.headers, urlsplit(self.path)
         host = headers.get("Host", "")

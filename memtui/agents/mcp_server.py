@@ -1,4 +1,4 @@
-"""The MCP server over standard input and output: the tools of ``api`` by the SDK."""
+"""The MCP server over standard input and output: ``tools.TOOLS`` through the SDK."""
 
 import functools
 import json
@@ -16,8 +16,14 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from memtui import __version__
-from memtui.agents import api
-from memtui.agents.api import Tool, ToolRunner
+from memtui.agents.tools import (
+    MIME_TYPE,
+    ROOT_URI,
+    TEMPLATES,
+    Tool,
+    ToolRunner,
+    describe_error,
+)
 from memtui.errors import MemtuiError
 
 INSTRUCTIONS: Final = (
@@ -74,7 +80,7 @@ async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
 
 
 def _repair(line: str) -> SessionMessage | None:
-    """Replace halves of characters in a message; None where something else is wrong."""
+    """Replace lone surrogates in a message; return None if something else is wrong."""
     try:
         text = json.dumps(json.loads(line), ensure_ascii=False)
         raw = text.encode("utf-8", "replace")
@@ -161,13 +167,11 @@ class _Handlers:
         try:
             years = await anyio.to_thread.run_sync(self._runner.list_resources)
         except MemtuiError as error:
-            raise MCPError(
-                types.INTERNAL_ERROR, api.describe_error(error).text
-            ) from None
-        found = [(api.ROOT_URI, "The years with conversations"), *years]
+            raise MCPError(types.INTERNAL_ERROR, describe_error(error).text) from None
+        found = [(ROOT_URI, "The years with conversations"), *years]
         return types.ListResourcesResult(
             resources=[
-                types.Resource(uri=uri, name=title, mime_type=api.MIME_TYPE)
+                types.Resource(uri=uri, name=title, mime_type=MIME_TYPE)
                 for uri, title in found
             ]
         )
@@ -181,9 +185,9 @@ class _Handlers:
                     name=name,
                     uri_template=template,
                     description=description,
-                    mime_type=api.MIME_TYPE,
+                    mime_type=MIME_TYPE,
                 )
-                for name, template, description in api.TEMPLATES
+                for name, template, description in TEMPLATES
             ]
         )
 
@@ -194,12 +198,8 @@ class _Handlers:
         try:
             text = await anyio.to_thread.run_sync(self._runner.read_resource, uri)
         except MemtuiError as error:
-            raise MCPError(
-                types.INVALID_PARAMS, api.describe_error(error).text
-            ) from None
-        content = types.TextResourceContents(
-            uri=uri, mime_type=api.MIME_TYPE, text=text
-        )
+            raise MCPError(types.INVALID_PARAMS, describe_error(error).text) from None
+        content = types.TextResourceContents(uri=uri, mime_type=MIME_TYPE, text=text)
         return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(

@@ -151,7 +151,7 @@ def _end_time(
     """Return the time of the last message: a session may end days later."""
     if segment is None:
         return node.end_time if node else hit.at
-    times = segment.number, segment.start_ms, segment.end_ms
+    times = segment.session_number, segment.start_ms, segment.end_ms
     last_ms = events.last_message_ms(*times)
     return from_ms(last_ms) if last_ms is not None else hit.at
 
@@ -199,7 +199,7 @@ def _cite(hit: CombinedHit, node: TocNode | None) -> str:
 
 def _details(segment: SegmentRange, quotes: Sequence[CombinedHit]) -> list[Item]:
     """Return the messages of a segment, those that match marked."""
-    found = events.between(segment.number, segment.start_ms, segment.end_ms)
+    found = events.between(segment.session_number, segment.start_ms, segment.end_ms)
     messages = [event for event in found if event.is_message and event.text]
     is_long = sum(len(event.text) for event in messages) > WHOLE_CHARS
     details = []

@@ -85,7 +85,7 @@ def route(
     parsed = parse_with_dates(question, workspace.now(), zone, filters)
     # Filters of the question hold for browsing too.
     with database.connection():
-        scope, nothing_of = scopes.resolve_names(parsed.filters.scope)
+        scope, unknown_notes = scopes.resolve_names(parsed.filters.scope)
     strategy, why = choose_strategy(parsed)
     by_period = {
         period: browse.list_covering(period.start, period.end, zone, scope)
@@ -100,8 +100,8 @@ def route(
     elsewhere = []
     if parsed.periods and times and not any(map(parsed.covers, times)):
         named = " and ".join(one.label.partition(":")[0] for one in parsed.periods)
-        beside = f"Nothing of {named} matches; these" if nodes else "These"
-        elsewhere = [f"{beside} are of other times."]
+        lead_in = f"Nothing of {named} matches; these" if nodes else "These"
+        elsewhere = [f"{lead_in} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
@@ -111,12 +111,12 @@ def route(
         {"text": period.label, "is_met": bool(some)}
         for period, some in by_period.items()
     ]
-    missing = nothing_of or [
+    missing = unknown_notes or [
         f"Nothing is stored for {one['text']}."
         for one in understood
         if not one["is_met"]
     ]
-    if quoted.unknown and not nothing_of:
+    if quoted.unknown and not unknown_notes:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     starts = [node.start_time for node in found]
     missing += note_earlier_starts(parsed.periods, starts)
@@ -191,7 +191,7 @@ def _list_left_open(
     words = _OPEN_WORDS.sub(" ", dated.text)
     parsed = search_query.parse(words, zone, replace(EVERYTHING, scope=scope))
     with database.connection():
-        scope, unknown = scopes.resolve_names(parsed.filters.scope)
+        scope, unknown_notes = scopes.resolve_names(parsed.filters.scope)
         for name in () if scope.project else _NAME.findall(words):
             named, is_unknown = scopes.resolve_names(Scope(scope.agent, name))
             if not is_unknown:
@@ -213,11 +213,11 @@ def _list_left_open(
     about = [items for is_about, items in found if is_about and items]
     some = [item for items in about or [items for _, items in found] for item in items]
     is_elsewhere = bool(topic and some and not about)
-    beside = f"In none of them: {', '.join(word.text for word in topic)}."
+    not_found = f"In none of them: {', '.join(word.text for word in topic)}."
     of = f" of {scope}" if scope.is_narrow else ""
     time = "; ".join(period.label for period in dated.periods)
     why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."
-    notes = [*unknown, *([beside] if is_elsewhere else [])]
+    notes = [*unknown_notes, *([not_found] if is_elsewhere else [])]
     if not (notes or some):
         then = " then" if time else ""
         notes = [f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{then}."]
@@ -263,10 +263,10 @@ def _score(
     *,
     is_elsewhere: bool,
 ) -> float:
-    """Estimate how likely the answer is there, from 0 to 1.
+    """Estimate how likely the answer is among the results, from 0 to 1.
 
-    It is, where one session has all words of the question, even if its best passage
-    has few of them; it is not, where a name in the question is in no message.
+    It is likely where one session has all words of the question, even if its best
+    passage has few of them, and unlikely where a name in the question is in no message.
     """
     if strategy is Strategy.TOP:
         return TOP_SCORE

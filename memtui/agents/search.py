@@ -75,7 +75,7 @@ def search_sessions(
     filters: Filters = EVERYTHING,
 ) -> Reply:
     """List messages that match, each with those around it."""
-    found = workspace.session_search.find(
+    found = workspace.message_search.find(
         query, limit=limit, before=before, after=after, filters=filters
     )
     return Reply(

@@ -203,7 +203,7 @@ class SpoolIngester:
         items = list(ingest_filter.filter_items(ordered))
         part, redacted = None, ingest_filter.redaction_counts
         if any(isinstance(item, InvalidRecord) for item in items):
-            part = extract_invalid(file, now, ingest_filter.payload_reason)
+            part = extract_invalid(file, now, ingest_filter.why_not_quarantined)
             items = [item for item in items if not isinstance(item, InvalidRecord)]
             items += [*part.invalid, *part.skipped]
             redacted += Tally(part.redacted_kinds)

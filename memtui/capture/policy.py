@@ -135,7 +135,7 @@ class IngestFilter:
             else:
                 yield item
 
-    def payload_reason(self, payload: Mapping[str, object]) -> str:
+    def why_not_quarantined(self, payload: Mapping[str, object]) -> str:
         """Return why an invalid hook payload is not even quarantined, or ""."""
         fields = hooks.normalize_fields(payload)
         session_id, cwd = (clean(as_text(fields.get(n))) for n in ("session_id", "cwd"))

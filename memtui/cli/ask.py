@@ -69,9 +69,9 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def _call(args: Namespace, context: Context) -> int:
-    from memtui.agents import api
+    from memtui.agents import tools
 
-    tool = api.available_tools(with_writing=True).get(args.tool)
+    tool = tools.available_tools(with_writing=True).get(args.tool)
     if tool is None:
         raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
     with context.workspace(
@@ -96,7 +96,7 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _list_tools(args: Namespace) -> int:
-    from memtui.agents import api
+    from memtui.agents import tools
 
     if args.json:
         return output.print_json(
@@ -109,10 +109,10 @@ def _list_tools(args: Namespace) -> int:
                     ],
                     "is_writing": tool.is_writing,
                 }
-                for tool in api.TOOLS
+                for tool in tools.TOOLS
             ]
         )
-    for tool in api.TOOLS:
+    for tool in tools.TOOLS:
         parameters = [
             f"{one.name}="
             if one.is_required

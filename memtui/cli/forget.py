@@ -92,7 +92,7 @@ def _forget(args: Namespace, workspace: "Workspace") -> int:
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
     if result.finished:
         events = plural(result.finished, "event")
-        yield f"A forgetting that was interrupted is finished now: {events} forgotten."
+        yield f"An interrupted forget was completed first: {events} forgotten."
     elif result.finished is not None:
         yield "The traces of a deletion that was interrupted are removed, too."
     counts = result.counts
@@ -150,7 +150,7 @@ def _redact(args: Namespace, workspace: "Workspace") -> int:
 def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
     if result.forgotten:
         events = plural(result.forgotten, "event")
-        yield f"A forgetting that was interrupted is finished now: {events} forgotten."
+        yield f"An interrupted forget was completed first: {events} forgotten."
     if not result.kinds:
         yield "No secret was found."
     else:

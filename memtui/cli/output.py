@@ -151,9 +151,9 @@ def _name_commands(text: str) -> str:
         return text
     import re
 
-    from memtui.agents import api
+    from memtui.agents import tools
 
-    names = "|".join(tool.name for tool in api.TOOLS)
+    names = "|".join(tool.name for tool in tools.TOOLS)
 
     def command(found: "re.Match[str]") -> str:
         return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"

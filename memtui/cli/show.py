@@ -142,7 +142,7 @@ def _verified(bullet: Bullet) -> Item:
     return formatting.bullet(bullet) | {
         "covered": features.covered,
         "terms": features.terms,
-        "hard": list(features.hard),
+        "hard": list(features.names_and_numbers),
         "missing": list(features.missing),
         "negated": features.negation_differs,
         "opposites": [list(pair) for pair in features.opposites],

@@ -143,6 +143,11 @@ class Event:
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
+    def is_tool_call(self) -> bool:
+        """True if it is a tool call, which is stored with its result."""
+        return self.event_type is EventType.TOOL_RESULT
+
+    @property
     def is_failed(self) -> bool:
         """True if it is the result of a tool call that ended with an error."""
         return self.metadata.get("is_error") == "true"

@@ -12,14 +12,14 @@ from enum import StrEnum
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.summaries import (
-    CARD,
     FIGURES,
     NO_STATS,
+    WORDED_FIELDS,
     BulletKind,
     GenerationStats,
     Keyword,
 )
-from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
+from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),
@@ -51,7 +51,7 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_QUOTES = CARD | {BulletKind.QUOTE}
+_QUOTES = WORDED_FIELDS | {BulletKind.QUOTE}
 
 _UNLABELLED = {BulletKind.NOTE, BulletKind.QUOTE, BulletKind.OUTCOME}
 """The text of these bullets says what they are."""
@@ -63,7 +63,7 @@ class Bullet:
 
     text: str
     grip_ids: tuple[str, ...] = ()
-    verdict: Verdict = UNSUPPORTED
+    verdict: Verdict = UNCHECKED
     kind: BulletKind = BulletKind.NOTE
     project: str = ""
     session_id: str = ""
@@ -73,12 +73,12 @@ class Bullet:
     @property
     def is_checked(self) -> bool:
         """True if its wording was checked, since a model wrote it."""
-        return self.kind is BulletKind.NOTE or self.verdict.is_of_model
+        return self.kind is BulletKind.NOTE or self.verdict.is_by_model
 
     @property
     def is_quote(self) -> bool:
         """True if it quotes a message."""
-        return self.kind in _QUOTES and not self.verdict.is_of_model
+        return self.kind in _QUOTES and not self.verdict.is_by_model
 
     @property
     def labelled(self) -> str:
@@ -199,9 +199,9 @@ class TocEntry:
     is_live: bool
     """True if it contains an open segment."""
     counts: NodeCounts
-    supported: int
-    weak: int
-    bullets: int
+    supported_count: int
+    weak_count: int
+    bullet_count: int
     is_by_model: bool
     is_pinned: bool
     agents: tuple[str, ...]
@@ -366,7 +366,7 @@ def count_messages_by_part(
 
 
 ChildCounts = dict[str, list[tuple[str, int, int]]]
-"""The nodes that nodes consist of, as ``count_by_part`` takes them."""
+"""The nodes that nodes consist of, as ``count_messages_by_part`` takes them."""
 
 
 @dataclass(frozen=True, slots=True)

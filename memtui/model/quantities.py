@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 MAX_NUMBER = 2**53
-"""Up to this number a float has all digits."""
+"""Up to this number a float represents every whole number exactly."""
 
 
 def plural(count: int, noun: str, plural_noun: str = "") -> str:

@@ -181,7 +181,7 @@ def resume_command(session: Session) -> ResumeCommand:
     if command is None:
         why = _NOT_BY_NAME.get(
             session.agent,
-            f"It is not known how {session.agent} goes back to a session.",
+            f"memtui cannot resume sessions of {session.agent}.",
         )
         return ResumeCommand(reason=why)
     if session.session_id.startswith("-"):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class BulletKind(StrEnum):
-    """The part of a card that a bullet is."""
+    """Which part of a card a bullet is."""
 
     NOTE = ""
     """A model's sentence; its wording is checked against the source."""
@@ -22,15 +22,14 @@ class BulletKind(StrEnum):
     FILES = "files"
     LEFT_OPEN = "left open"
     STATE = "state"
-    """The outcome of the work: done, pushed, merged, answered, open, failed,
-    abandoned."""
+    """How far the work got: a ``WorkState``."""
     WORK = "work"
     """A piece of work, in a day or a longer period."""
     PROJECT = "project"
     """The work on a project in a week or a longer period."""
 
 
-CARD = frozenset(
+WORDED_FIELDS = frozenset(
     (
         BulletKind.ASKED,
         BulletKind.OUTCOME,
@@ -38,7 +37,7 @@ CARD = frozenset(
         BulletKind.LEFT_OPEN,
     )
 )
-"""The fields of a card, which a model may word."""
+"""The fields of a card that a model may word."""
 
 FACTS = frozenset(
     (
@@ -115,7 +114,8 @@ class GenerationStats:
     total_ms: int = 0
     """From the first request to the last reply, including waits."""
     dropped_bullets: int = 0
-    """The number of bullets without a reference to the source, or without content."""
+    """The number of bullets without a reference to the source, or without content;
+    unlike withheld ones they are not stored."""
     was_truncated: bool = False
     """True if a reply reached its limit, so that its last bullet was dropped."""
     surprise: float | None = None

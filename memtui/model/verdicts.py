@@ -39,7 +39,7 @@ class VerdictFeatures:
     covered: float = 0.0
     """The share of the bullet's weighted terms that the passage has: 0 to 1."""
     terms: int = 0
-    hard: tuple[str, ...] = ()
+    names_and_numbers: tuple[str, ...] = ()
     """The bullet's names and numbers."""
     missing: tuple[str, ...] = ()
     """Those of them that are not in the passage."""
@@ -50,9 +50,9 @@ class VerdictFeatures:
     """Other contradictions in words: "planned, not done"."""
 
     @property
-    def is_contradicted(self) -> bool:
-        """True if anything in the source contradicts the bullet, or a name or number
-        is missing there."""
+    def has_mismatch(self) -> bool:
+        """True if a name or number of the bullet is missing in the source, or anything
+        there contradicts it."""
         return bool(
             self.missing or self.negation_differs or self.opposites or self.conflicts
         )
@@ -61,7 +61,7 @@ class VerdictFeatures:
     def support(self) -> Support:
         if self.covered < WEAK_SHARE:
             return Support.UNSUPPORTED
-        if self.is_contradicted or self.covered < SUPPORTED_SHARE:
+        if self.has_mismatch or self.covered < SUPPORTED_SHARE:
             return Support.WEAK
         return Support.SUPPORTED
 
@@ -108,7 +108,7 @@ class Verdict:
     is_repaired: bool = False
     """True if the bullet is linked to the text that supports it best, not to the one
     that the model cited."""
-    is_of_model: bool = False
+    is_by_model: bool = False
     """True if a model worded the bullet; else it was taken from the source."""
     objection: str = ""
     """Why the bullet of a model is withheld although the source may support it: one of
@@ -125,8 +125,8 @@ def is_as_good(one: Verdict, other: Verdict) -> bool:
 SUPPORTED = Verdict(Support.SUPPORTED)
 """A supported bullet without details."""
 
-UNSUPPORTED = Verdict(Support.UNSUPPORTED)
-"""A bullet that was not checked yet."""
+UNCHECKED = Verdict(Support.UNSUPPORTED)
+"""A bullet that was not checked yet; until then it counts as unsupported."""
 
 
 def hash_quote(quoted: str) -> str:

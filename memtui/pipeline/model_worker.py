@@ -139,7 +139,7 @@ class Rewriter:
         segment = segments.get(name)
         if segment is None:
             return None
-        session_rows = sessions.get_many([segment.number])
+        session_rows = sessions.get_many([segment.session_number])
         return summarization.read_segment_work(segment, session_rows, self._rules)
 
     def _hash(self, work: Work, attempt: int = 0) -> str:

@@ -84,9 +84,9 @@ class PipelineConfig:
     policy: CapturePolicy = field(default_factory=CapturePolicy)
     watched: WatchedPaths = dict
     """Folders and files of transcripts to follow, by agent."""
-    make_model: MakeSummarizer | None = None
+    make_model_summarizer: MakeSummarizer | None = None
     """Creates the summarizer that uses a model; None for none."""
-    is_model_requested: bool = False
+    reports_missing_model: bool = False
     """True if a missing model is reported."""
     schedules: Schedules | None = None
     """The times at which a model rolls up."""
@@ -167,16 +167,16 @@ class Pipeline:
 
     def _start_model(self, reporter: ProgressReporter) -> None:
         config = self._config
-        if config.make_model is None or config.schedules is None:
+        if config.make_model_summarizer is None or config.schedules is None:
             return
         self._model_worker = model = ModelWorker(
-            config.make_model,
+            config.make_model_summarizer,
             JobScheduler(config.schedules),
             config.rules,
             config.zone,
             config.clock,
             reporter.model_changed,
-            is_requested=config.is_model_requested,
+            is_requested=config.reports_missing_model,
             changed=self._changed,
         )
         self._model_thread = Worker(
@@ -312,16 +312,15 @@ class SegmentationStage:
         self._with_subagents = config.with_subagents
 
     def step(self) -> int:
-        """Cut a batch of sessions, close silent segments; return how many changed."""
+        """Cut a batch of sessions, close paused segments; return how many changed."""
         now = self._clock()
-        silent = now - timedelta(seconds=self._rules.max_gap_s)
+        before_ms = to_ms(now - timedelta(seconds=self._rules.max_pause_s))
         with database.connection():
-            if not outbox.list_changed_sessions(1) and not segments.has_silent(
-                to_ms(silent)
-            ):
+            has_changed = bool(outbox.list_changed_sessions(1))
+            if not has_changed and not segments.has_paused(before_ms):
                 return 0
         with database.transaction():
-            done = segments.close_silent(to_ms(silent))
+            done = segments.close_paused(before_ms)
             for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
                 self._segment_session(touched, now)
                 outbox.delete_session(touched)
@@ -382,7 +381,7 @@ class SegmentationStage:
             day = calendar.local_day(first.timestamp, self._zone)
             yield SegmentRange(
                 segment_id=calendar.segment_id(day, first.event_id),
-                number=number,
+                session_number=number,
                 first_id=first.event_id,
                 last_id=last.event_id,
                 start_ms=first.timestamp_ms,

@@ -207,7 +207,7 @@ def read_segment_work(
     rules: SegmentRules,
 ) -> SegmentInput | None:
     """Read a segment and its overlap; None if none of its events can be read."""
-    session = session_rows[bounds.number]
+    session = session_rows[bounds.session_number]
     overlap_ms = round(rules.overlap_s * 1000)
     found, earlier = conversations.read_segment(bounds, overlap_ms)
     if not found.events:
@@ -215,7 +215,7 @@ def read_segment_work(
     overlap = overlap_before(earlier, found.events[0], rules)
     title = session.agent_title if segments.is_first(bounds) else ""
     prompts = conversations.list_prompts_before(
-        bounds.number, found.events[0], EARLIER_PROMPTS
+        bounds.session_number, found.events[0], EARLIER_PROMPTS
     )
     whole = replace(
         found,
@@ -294,7 +294,9 @@ class SummaryStage:
         now_ms = to_ms(self._clock())
         with database.connection():
             waiting = segments.list_pending(now_ms, SEGMENTS_AT_ONCE)
-            session_rows = sessions.get_many({bounds.number for bounds in waiting})
+            session_rows = sessions.get_many(
+                {bounds.session_number for bounds in waiting}
+            )
             read = [
                 (one, read_segment_work(one, session_rows, self._rules))
                 for one in waiting
@@ -348,7 +350,7 @@ class SummaryStage:
         digest = work.input_hash(identity)
         made = work.make_version(draft, identity, digest, weighed)
         terms = keywords.surprise_terms(weighed.weights)
-        return made, SegmentTerms(work.name, work.range.number, terms)
+        return made, SegmentTerms(work.name, work.range.session_number, terms)
 
     def _save(self, made: Sequence[NewVersion], now_ms: int) -> None:
         before = versions.get_input_hashes([one.node.node_id for one in made])

@@ -29,15 +29,15 @@ from memtui.model.nodes import TocNode
 from memtui.search import messages, snippets
 from memtui.search import query as search_query
 from memtui.search.messages import (
+    MessageMatcher,
     MessageMatches,
-    MessageSearcher,
     RankedMessage,
 )
 from memtui.search.node_documents import node_texts
 from memtui.search.nodes import (
     MAX_SEGMENTS,
     NodeMatches,
-    Teleport,
+    NodeSearch,
     in_scope,
     read_hits,
     read_newest,
@@ -80,8 +80,8 @@ class RankedSession:
 
     session: int
     message: RankedMessage | None = None
-    leads: dict[Layer, tuple[IndexMatch, datetime]] = field(default_factory=dict)
-    """The best node and grip, each with the start of the segment it leads to."""
+    landings: dict[Layer, tuple[IndexMatch, datetime]] = field(default_factory=dict)
+    """The best node and grip, each with the start of the segment that it opens."""
     scores: dict[Layer, float] = field(default_factory=dict)
     rank: float = 0.0
     """Comparable within one result only."""
@@ -91,13 +91,13 @@ class RankedSession:
     @property
     def matches(self) -> list[IndexMatch]:
         """The node and the grip, the best first."""
-        found = [match for match, _ in self.leads.values()]
+        found = [match for match, _ in self.landings.values()]
         return sorted(found, key=lambda match: -match.score)
 
     @property
     def is_by_title(self) -> bool:
         """True if only the session's title or summary matches."""
-        return self.message is None and not self.leads
+        return self.message is None and not self.landings
 
     def add_score(self, layer: Layer, score: float) -> bool:
         """Keep a score if it is the best of its layer, and return True then."""
@@ -112,12 +112,12 @@ class CombinedSearch:
 
     def __init__(
         self,
-        teleport: Teleport,
-        searcher: MessageSearcher,
+        teleport: NodeSearch,
+        matcher: MessageMatcher,
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        self._teleport, self._searcher = teleport, searcher
+        self._teleport, self._matcher = teleport, matcher
         self._zone, self._clock = zone, clock
 
     def find(
@@ -167,23 +167,21 @@ class CombinedSearch:
     ) -> Hits[CombinedHit]:
         query, unknown = resolve_names(query)
         filters = query.filters
-        found = (
-            MessageMatches() if filters.needs_nodes else self._searcher.search(query)
-        )
+        found = MessageMatches() if filters.needs_nodes else self._matcher.search(query)
         nodes = NodeMatches() if filters.role else self._teleport.rank(query, MAX_NODES)
         allowed = scopes.get_sessions(filters)
         starts = segments.get_starts(match.landing_id for match in nodes.matches)
-        leads = [
+        landings = [
             (number, match, at)
             for match in nodes.matches
             for number, at in [starts.get(match.landing_id, (0, None))]
             if at and (allowed is None or number in allowed)
         ]
-        ranked = _rank(found, leads, query)[: max(0, limit)]
+        ranked = _rank(found, landings, query)[: max(0, limit)]
         shown = [match for one in ranked if not one.message for match in one.matches]
         hits = {hit.target_id: hit for hit in read_hits(shown, query)}
         best = [one.message for one in ranked if one.message]
-        more = self._searcher.count_more(best, query)
+        more = self._matcher.count_more(best, query)
         notes = (*result.notes, *unknown, *found.notes, nodes.note)
         suggestion = nodes.suggestion
         if found.messages and not found.unknown:
@@ -193,49 +191,49 @@ class CombinedSearch:
             hits=tuple(_hits(ranked, hits, more, query)),
             notes=tuple(dict.fromkeys(filter(None, notes))),
             suggestion=search_query.correct(result.query, query.text, suggestion),
-            total=len(found.messages) + len(leads),
+            total=len(found.messages) + len(landings),
         )
 
 
 def _rank(
     found: MessageMatches,
-    leads: Sequence[tuple[int, IndexMatch, datetime]],
+    landings: Sequence[tuple[int, IndexMatch, datetime]],
     query: Query,
 ) -> list[RankedSession]:
     """Return the sessions that match, the best first.
 
-    The leads are the sessions that nodes and grips lead to, with these and the start of
-    the segment.
+    The landings are the sessions that nodes and grips lead to, each with the match and
+    the start of the segment that it opens.
     """
     ranked: dict[int, RankedSession] = {}
 
     def ranking(number: int) -> RankedSession:
         return ranked.setdefault(number, RankedSession(number))
 
-    most = max((one.message for one in found.messages), default=0.0) or 1.0
-    most_window = max((one.window for one in found.messages), default=0.0) or 1.0
+    most = max((one.message_score for one in found.messages), default=0.0) or 1.0
+    most_window = max((one.window_score for one in found.messages), default=0.0) or 1.0
     best_message: dict[int, float] = {}
     for message in found.messages:
         one = ranking(message.session)
-        one.add_score(Layer.MESSAGES, message.message)
-        one.add_score(Layer.WINDOWS, message.window)
-        one.add_score(Layer.CONVERSATIONS, message.conversation)
-        own = message.message / most + message.window / most_window
+        one.add_score(Layer.MESSAGES, message.message_score)
+        one.add_score(Layer.WINDOWS, message.window_score)
+        one.add_score(Layer.CONVERSATIONS, message.conversation_score)
+        own = message.message_score / most + message.window_score / most_window
         own *= DATE_BOOST if query.covers(message.event.timestamp) else 1.0
         if own > best_message.get(message.session, -1.0):
             best_message[message.session], one.message = own, message
-    for number, score in found.titles.items():
+    for number, score in found.title_scores.items():
         ranking(number).add_score(Layer.TITLES, score)
-    for number, match, at in leads:
+    for number, match, at in landings:
         layer = Layer.GRIPS if match.kind is HitKind.GRIP else Layer.NODES
         if ranking(number).add_score(layer, match.score):
-            ranking(number).leads[layer] = match, at
+            ranking(number).landings[layer] = match, at
     for layer, weight in LAYER_WEIGHTS.items():
         top = max((x.scores.get(layer, 0.0) for x in ranked.values()), default=0.0)
         for one in ranked.values():
             one.rank += weight * one.scores.get(layer, 0.0) / (top or 1.0)
     for one in ranked.values():
-        times = [at for _, at in one.leads.values()]
+        times = [at for _, at in one.landings.values()]
         times += [one.message.event.timestamp] if one.message else []
         one.rank *= DATE_BOOST if any(map(query.covers, times)) else 1.0
     best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
@@ -264,13 +262,13 @@ def _hits(
         # For a session that matches by its title, the first message is shown.
         if one.is_by_title and (first := conversations.first_message(one.session)):
             events[one.session] = first
-    places = {one.session: one.matches[0].landing_id for one in ranked if one.leads}
+    places = {one.session: one.matches[0].landing_id for one in ranked if one.landings}
     times = {number: (number, to_ms(e.timestamp)) for number, e in events.items()}
     segment_at = segments.find_at(times.values())
     places |= {number: segment_at.get(time, "") for number, time in times.items()}
     found = store_nodes.get_entries(list(set(places.values())))
     entries = {entry.node_id: entry for entry in found}
-    unsure = [places[one.session] for one in ranked if one.message and not one.leads]
+    unsure = [places[one.session] for one in ranked if one.message and not one.landings]
     summaries = {node.node_id: node for node in store_nodes.get_many(unsure)}
     for one in ranked:
         session = known.get(one.session)
@@ -279,12 +277,12 @@ def _hits(
         message, event = one.message, events.get(one.session)
         entry = entries.get(places.get(one.session, ""))
         shown = [nodes[m.target_id] for m in one.matches if m.target_id in nodes]
-        is_summarized = bool(one.leads) or message is None
+        is_summarized = bool(one.landings) or message is None
         if message:
             text = message.event.text[:SNIPPET_CHARS]
             snippet = best_snippet(text.splitlines(), query)
             node = summaries.get(places[one.session])
-            if node and not one.leads:
+            if node and not one.landings:
                 summary = "\n".join(text for _, text, _ in node_texts(node))
                 terms = matching_terms(summary, query)
                 is_summarized = matching_terms(text, query) <= terms
@@ -292,8 +290,8 @@ def _hits(
             snippet = shown[0].snippet
         else:
             snippet = messages.title_snippet(session, query)
-        times_of = [at for m, at in one.leads.values() if m == one.matches[0]]
-        grip = one.leads.get(Layer.GRIPS)
+        times_of = [at for m, at in one.landings.values() if m == one.matches[0]]
+        grip = one.landings.get(Layer.GRIPS)
         yield CombinedHit(
             agent=session.agent,
             session_id=session.session_id,
@@ -398,11 +396,11 @@ class QuoteSearch:
     def __init__(
         self,
         search: CombinedSearch,
-        searcher: MessageSearcher,
+        matcher: MessageMatcher,
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        self._search, self._searcher = search, searcher
+        self._search, self._matcher = search, matcher
         self._zone, self._clock = zone, clock
 
     def find(
@@ -423,7 +421,7 @@ class QuoteSearch:
                 if (number := sessions.get_number(hit.agent, hit.session_id))
                 is not None
             }
-            found = self._searcher.search(query, sessions=frozenset(hits)).messages
+            found = self._matcher.search(query, sessions=frozenset(hits)).messages
             texts = [Sentences(one.event.text, query) for one in found]
             quotes = _find_quotes(found, texts, hits, query)
             quoted = {_session_key(quote) for _, quote in quotes}
@@ -458,7 +456,7 @@ class QuoteSearch:
         unknown = [
             word.text
             for word in missing
-            if not self._searcher.search(replace(anywhere, words=(word,))).messages
+            if not self._matcher.search(replace(anywhere, words=(word,))).messages
         ]
         return max(covered, default=0) / (len(words) or 1), tuple(unknown)
 
@@ -470,15 +468,15 @@ def _find_quotes(
     query: Query,
 ) -> list[RankedQuote]:
     """Return all quotes of messages, whose sentences are given as texts."""
-    best = max((one.message for one in found), default=0.0) or 1.0
-    best_window = max((one.window for one in found), default=0.0) or 1.0
+    best = max((one.message_score for one in found), default=0.0) or 1.0
+    best_window = max((one.window_score for one in found), default=0.0) or 1.0
     best_hit = max((hit.score for hit in hits.values()), default=0.0) or 1.0
     weights = snippets.term_weights(texts, query)
     total = sum(weights.values()) or 1.0
     quotes: list[RankedQuote] = []
     for one, sentences in zip(found, texts, strict=True):
         hit = hits[one.session]
-        rank = (one.message / best + one.window / best_window) / 2
+        rank = (one.message_score / best + one.window_score / best_window) / 2
         rank *= hit.score / best_hit
         rank *= DATE_BOOST if query.covers(one.event.timestamp) else 1.0
         passages = sentences.passages(weights)

@@ -459,7 +459,7 @@ class MessageIndex:
                 masks |= dict.fromkeys(rowids, (1 << len(terms)) - 1)
             found.by_id = _read_candidates(db, masks)
             if with_titles:
-                found.titles = _score_titles(db, terms, within.sessions)
+                found.title_scores = _score_titles(db, terms, within.sessions)
         return found
 
     def count_by_session(
@@ -924,7 +924,7 @@ def _find(
         Which terms each message contains, by rowid.
     """
     lookup = _Lookup(db, within)
-    found.messages, found.length, found.conversations = lookup.totals()
+    found.message_count, found.length, found.conversation_count = lookup.totals()
     matches = [lookup.match(term) for term in found.terms]
     masks: dict[int, int] = {}
     frequent: dict[int, list[int]] = {}
@@ -940,7 +940,7 @@ def _find(
     for bit, rowids in frequent.items():
         _add_masks(masks, masks.keys() & rowids if is_enough else rowids, 1 << bit)
     for bit in frequent:
-        estimate = lookup.estimate(found.terms[bit], matches[bit], found.messages)
+        estimate = lookup.estimate(found.terms[bit], matches[bit], found.message_count)
         found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
     found.common = [found.terms[bit].term for bit in frequent]
     _find_combinations(lookup, found, matches, list(frequent), masks)

@@ -1,4 +1,4 @@
-"""Search in messages: ``SessionSearch`` returns each with the messages around it.
+"""Search in messages: ``MessageSearch`` returns each with the messages around it.
 
 A message of the user weighs more than one of the assistant, a turn that used tools more
 than one that did not, and the title and summary of a session more than either; see
@@ -15,7 +15,7 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import SearchError
 from memtui.model import hits as model_hits
-from memtui.model.events import Event, EventRole, EventType, to_ms
+from memtui.model.events import Event, EventRole, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
     MAX_HITS,
@@ -112,11 +112,11 @@ class RankedMessage:
     session: int
     """The number of its session."""
     event: Event
-    message: float
+    message_score: float
     """BM25 of the message, with a bonus for its wording."""
-    window: float
+    window_score: float
     """BM25 of the messages around it, with the same bonus."""
-    conversation: float
+    conversation_score: float
     """BM25 of its whole conversation."""
     score: float
     """0 to 1."""
@@ -129,17 +129,17 @@ class MessageMatches:
     """The messages and sessions that match a query, in no order."""
 
     messages: list[RankedMessage] = field(default_factory=list)
-    titles: dict[int, float] = field(default_factory=dict)
+    title_scores: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, and the headlines of
     their segments: they add to the ranks of messages."""
-    texts: dict[int, float] = field(default_factory=dict)
+    text_scores: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, as if these were a
     message."""
     unknown: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-class MessageSearcher:
+class MessageMatcher:
     """Searches messages in their index or, without one, in the store."""
 
     def __init__(self, index: MessageIndex) -> None:
@@ -216,7 +216,7 @@ class MessageSearcher:
                     terms,
                     within,
                     required=query.phrase_terms,
-                    with_titles=not (within.is_of_messages or query.needs_text),
+                    with_titles=not (within.selects_messages or query.needs_text),
                 )
             except SearchError:
                 log.exception("the message index cannot be searched")
@@ -251,13 +251,13 @@ class MessageSearcher:
         matches.unknown = [term for term, count, _ in parts if not count]
         most = sum(idfs.values()) * scoring.MAX_TERM_SCORE or 1.0
         required, bonus_of = found.required, scoring.text_bonus(query, idfs)
-        matches.titles = found.titles
-        texts = store_sessions.get_texts([*found.titles][:MAX_TEXTS])
-        average = found.length / max(found.messages, 1) or 1.0
+        matches.title_scores = found.title_scores
+        texts = store_sessions.get_texts([*found.title_scores][:MAX_TEXTS])
+        average = found.length / max(found.message_count, 1) or 1.0
         for number, both in texts.items():
             title, summary = ((matching_terms(t, query), len(t.split())) for t in both)
             if score := scoring.score_texts(title, summary, idfs, average):
-                matches.texts[number] = score + bonus_of("\n".join(both))
+                matches.text_scores[number] = score + bonus_of("\n".join(both))
         for one, event in self._read(found, scores, query):
             score, bonus = scores.messages.get(one.id, 0.0), bonus_of(event.text)
             own = 1.0
@@ -308,8 +308,7 @@ class MessageSearcher:
         since, until = query.filters.since, query.filters.until
         if (since and event.timestamp < since) or (until and event.timestamp >= until):
             return False
-        is_call = event.event_type is EventType.TOOL_RESULT
-        if not is_call or self._index.with_tools:
+        if not event.is_tool_call or self._index.with_tools:
             return query.matches(event.text)
         tool = event.metadata.get("tool_name", "")
         return query.matches(tool) and set(analyzer.terms(tool)).issuperset(query.terms)
@@ -374,14 +373,14 @@ def title_snippet(session: Session, query: Query) -> Snippet:
     return best_snippet([session.title, *session.summary.splitlines()], query)
 
 
-# The search of sessions
+# The search of messages, each with those around it
 
 
-class SessionSearch:
+class MessageSearch:
     def __init__(
-        self, searcher: MessageSearcher, zone: tzinfo, clock: Callable[[], datetime]
+        self, matcher: MessageMatcher, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        self._searcher, self._zone, self._clock = searcher, zone, clock
+        self._matcher, self._zone, self._clock = matcher, zone, clock
 
     def find(
         self,
@@ -390,13 +389,13 @@ class SessionSearch:
         limit: int = MAX_HITS,
         before: int = BEFORE,
         after: int = AFTER,
-        is_one_each: bool = False,
+        one_per_session: bool = False,
         filters: Filters = EVERYTHING,
     ) -> Hits[MessageHit]:
         """Return the messages that match best; any text is a valid query.
 
         There are never more than 20 hits, and 16 messages in a window; if
-        ``is_one_each``, only the best message of each session. Filters in the text
+        ``one_per_session``, only the best message of each session. Filters in the text
         replace the others. It blocks for some milliseconds: do not call it on the
         thread of the screen.
         """
@@ -424,14 +423,14 @@ class SessionSearch:
                     notes = describe_newest(query)
                     query = replace(query, periods=())
                 else:
-                    matches = self._searcher.search(query, scoring.ROLE_WEIGHTS)
+                    matches = self._matcher.search(query, scoring.ROLE_WEIGHTS)
                     ranked, notes = _rank(matches, query), tuple(matches.notes)
-                if is_one_each:
+                if one_per_session:
                     best = {one.session: one for one in reversed(ranked)}
                     ranked = [one for one in ranked if best[one.session] is one]
                 some = ranked[: max(0, min(limit, MAX_HITS))]
-                shown = [one.message for one in some if one.message and is_one_each]
-                more = self._searcher.count_more(shown, query)
+                shown = [one.message for one in some if one.message and one_per_session]
+                more = self._matcher.count_more(shown, query)
                 hits = tuple(_hits(some, query, more, before, after))
             result = replace(
                 result,
@@ -462,24 +461,30 @@ def _rank(matches: MessageMatches, query: Query) -> list[_RankedHit]:
     with this message alone.
     """
     some = matches.messages
-    best = max([0.0, *matches.texts.values(), *(one.message for one in some)]) or 1.0
-    best_window = max((one.window for one in some), default=0.0) or 1.0
-    best_conversation = max((one.conversation for one in some), default=0.0) or 1.0
-    best_title = max(matches.titles.values(), default=0.0) or 1.0
+    best = (
+        max([0.0, *matches.text_scores.values(), *(one.message_score for one in some)])
+        or 1.0
+    )
+    best_window = max((one.window_score for one in some), default=0.0) or 1.0
+    best_conversation = (
+        max((one.conversation_score for one in some), default=0.0) or 1.0
+    )
+    best_title = max(matches.title_scores.values(), default=0.0) or 1.0
     titles = {
         number: scoring.TITLE_SHARE * score / best_title
-        for number, score in matches.titles.items()
+        for number, score in matches.title_scores.items()
     }
     texts = {
         number: scoring.SESSION_TEXTS * score / best
-        for number, score in matches.texts.items()
+        for number, score in matches.text_scores.items()
     }
     ranks = []
     for one in some:
-        own = one.message / best
+        own = one.message_score / best
         if conversations.next_tool(one.session, one.event):
             own *= scoring.TOOL_TURN
-        rank = own + one.window / best_window + one.conversation / best_conversation
+        rank = own + one.window_score / best_window
+        rank += one.conversation_score / best_conversation
         rank *= scoring.DATE_BOOST if query.covers(one.event.timestamp) else 1.0
         ranks.append((rank, one))
     ranked = []

@@ -65,18 +65,20 @@ MEMORY_MB = 64
 VERSION = "8"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
+# Whoosh divides an index into parts, which it calls segments.
+
 LARGE, SMALL = 25_000, 400
-"""The most documents of a segment that is merged, which takes up to 1.5 ms for each:
-in large updates, and in small ones, which are to be visible within a second."""
+"""The most documents of a part that is merged, which takes up to 1.5 ms for each: in
+large updates, and in small ones, which are to be visible within a second."""
 
 LARGE_UPDATE = 200
 """The number of documents that makes an update large."""
 
-SEGMENTS = 8
-"""Segments are merged when there are this many, each with others of about its size."""
+MANY_PARTS = 8
+"""Parts are merged when there are this many, each with others of about its size."""
 
 SIMILAR_SIZE = 2
-"""A segment up to this many times as large as all smaller ones is merged with them."""
+"""A part up to this many times as large as all smaller ones is merged with them."""
 
 
 MAX_POSTINGS = 40_000
@@ -552,10 +554,11 @@ class NodeReader:
     ) -> Iterator[IndexMatch]:
         for number, score in scores.items():
             stored = self._stored(number)
-            kind, lead = HitKind(stored["kind"]), stored["node_id"]
+            kind, landing_id = HitKind(stored["kind"]), stored["node_id"]
             if kind is HitKind.NODE and stored["level"] != TocLevel.SEGMENT:
-                lead = self._best_segment(number, sums, in_segments) or lead
-            yield IndexMatch(kind, stored["target"], score, lead)
+                best = self._best_segment(number, sums, in_segments)
+                landing_id = best or landing_id
+            yield IndexMatch(kind, stored["target"], score, landing_id)
 
     def _best_segment(
         self, wide: int, sums: Mapping[int, float], allowed: frozenset[int] | None
@@ -623,7 +626,8 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
 
 class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hints
-    """Files in memory; Whoosh would put temporary ones into a folder of everybody."""
+    """Files in memory; Whoosh would put temporary ones into the system's folder for
+    them, which all users share."""
 
     def temp_storage(self, name: str | None = None) -> "_MemoryStorage":
         return _MemoryStorage()
@@ -670,24 +674,24 @@ def field_values(document: Document) -> dict[str, Any]:
     }
 
 
-def _merge(writer: Any, segments: Sequence[Any], largest: int) -> list[Any]:
-    """Write segments with up to so many documents again; return those that stay."""
-    merged = segments_to_merge(segments, largest)
-    for segment in merged:
-        reader = SegmentReader(writer.storage, writer.schema, segment)
+def _merge(writer: Any, parts: Sequence[Any], largest: int) -> list[Any]:
+    """Write parts with up to so many documents again; return those that stay."""
+    merged = parts_to_merge(parts, largest)
+    for part in merged:
+        reader = SegmentReader(writer.storage, writer.schema, part)
         writer.add_reader(reader)
         reader.close()
-    return [segment for segment in segments if segment not in merged]
+    return [part for part in parts if part not in merged]
 
 
-def segments_to_merge(segments: Sequence[Any], largest: int) -> list[Any]:
-    """Return the segments that are mostly deleted, and small ones if there are many."""
-    within = [one for one in segments if one.doc_count() <= largest]
+def parts_to_merge(parts: Sequence[Any], largest: int) -> list[Any]:
+    """Return the parts that are mostly deleted, and small ones if there are many."""
+    within = [one for one in parts if one.doc_count() <= largest]
     chosen = [one for one in within if one.doc_count() * 2 < one.doc_count_all()]
     small = [one for one in within if one not in chosen]
     small.sort(key=lambda one: int(one.doc_count()))
     total = sum(one.doc_count() for one in chosen)
-    for one in small if len(small) >= SEGMENTS else ():
+    for one in small if len(small) >= MANY_PARTS else ():
         if chosen and one.doc_count() > max(total, 1) * SIMILAR_SIZE:
             break
         if total > largest:
@@ -758,7 +762,10 @@ def _as_written(reader: NodeReader, term: str) -> str:
 
 
 def neighbours(word: str, within: int) -> Iterator[str]:
-    """Yield what is one edit in its first letters off a word, some of it twice."""
+    """Yield the strings that differ from a word by one edit within its first letters.
+
+    Some are yielded twice.
+    """
     cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
     for start, end in cuts:
         for letter in ALPHABET:

@@ -1,4 +1,4 @@
-"""Search in nodes and grips: ``Teleport`` jumps from a few words to any of them."""
+"""Search in nodes and grips (teleport): ``NodeSearch`` finds any by a few words."""
 
 import logging
 import re
@@ -17,6 +17,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
 from memtui.model.nodes import TocNode
+from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
 from memtui.search import scoring
 from memtui.search.node_documents import node_documents, node_times
@@ -80,7 +81,7 @@ class NodeMatches:
     suggestion: str = ""
 
 
-class Teleport:
+class NodeSearch:
     """Searches nodes and grips in their index or, without one, nodes in the store."""
 
     def __init__(
@@ -291,13 +292,13 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
         yield replace(hits[leader], score=hits[indexes[0]].score, also=also)
 
 
-_AFTER_NAME = re.compile(r" — .*| \((?:done|pushed|merged|open|abandoned)\)$")
+_AFTER_NAME = re.compile(rf" — .*| \((?:{'|'.join(WorkState)})\)$")
 """The text after the name of a piece of work in the bullet of a day or longer
 period."""
 
 
 def _same_name(name: str, *others: str) -> bool:
-    """Return whether a name, with or without a project before it, is another one."""
+    """Return whether a name is one of others, with or without a project before it."""
     return name in others or name.partition(": ")[2] in filter(None, others)
 
 

@@ -52,6 +52,8 @@ FIELD_WEIGHTS = {
     NodeField.BULLETS: 1.0,
     NodeField.EXCERPT: 2.0,
 }
+"""The node index stores weights of terms: raise ``node_index.VERSION`` after a change
+of these or of the other weights of nodes."""
 
 TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
 """The usual number of terms of a text; in other fields the length does not matter."""
@@ -313,7 +315,7 @@ class MessageFilter:
     """Groups of terms; a message that contains all terms of one is not returned."""
 
     @property
-    def is_of_messages(self) -> bool:
+    def selects_messages(self) -> bool:
         """True if it can select some of a session's messages."""
         return bool(self.role or self.since or self.until)
 
@@ -348,13 +350,13 @@ class Candidates:
     frequencies: list[int] = field(default_factory=list)
     common: list[str] = field(default_factory=list)
     """Terms for which only the newest messages were looked up."""
-    messages: int = 0
+    message_count: int = 0
     """The number of messages that pass the filter."""
     length: int = 0
     """The number of their terms."""
-    conversations: int = 0
+    conversation_count: int = 0
     """The number of their conversations."""
-    titles: dict[int, float] = field(default_factory=dict)
+    title_scores: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, by session number."""
 
     @property
@@ -399,7 +401,7 @@ class Candidates:
             terms = analyzer.terms(text)
             mask = self.mask(frozenset(terms))
             if role is not EventRole.TOOL:
-                self.messages += 1
+                self.message_count += 1
                 self.length += len(terms)
             matches = mask & required == required if is_only_name else mask
             if not (matches or not self.terms):
@@ -483,7 +485,7 @@ def has_enough(masks: Mapping[int, int], idfs: Sequence[float], least: float) ->
 def score_messages(found: Candidates, role_weights: RoleWeights) -> MessageScores:
     idfs = message_idfs(found)
     total = mask_idfs(idfs)
-    average = found.length / max(found.messages, 1) or 1.0
+    average = found.length / max(found.message_count, 1) or 1.0
     scores = MessageScores()
     by_conversation: dict[int, list[Candidate]] = defaultdict(list)
     for one in found.by_id.values():
@@ -504,7 +506,7 @@ def message_idfs(found: Candidates) -> list[float]:
     """Return the idf of each term among the messages, times the term's weight."""
     counts = zip(found.terms, found.frequencies, strict=True)
     return [
-        one.weight * inverse_document_frequency(found.messages, count)
+        one.weight * inverse_document_frequency(found.message_count, count)
         for one, count in counts
     ]
 
@@ -565,7 +567,7 @@ def _score_conversations(
     for own in counts.values():
         for bit in own:
             frequencies[bit] += 1
-    total = max(found.conversations, 1)
+    total = max(found.conversation_count, 1)
     idfs = [
         0.0
         if one.is_whole

@@ -153,11 +153,11 @@ class Forget:
             forgotten = _describe_selected(hook_files)
             deletion.delete_derived(self._zone, to_ms(self._clock()))
             sources = deletion.list_source_sessions() | matcher.sessions
-            deletion.delete()
+            deletion.delete_selected()
             for path in cursors.delete_of_sessions(sources):
                 problems.clear(path)
             meta.reset_indexes()
-            deletion.set_pending(TombstoneKind.EVENT, [])
+            deletion.clear_pending()
         return forgotten
 
     def _add_tombstones(
@@ -170,12 +170,12 @@ class Forget:
         now_ms = max(to_ms(self._clock()), tombstones.latest_ms() + 1)
         added: list[Tombstone] = []
         for index, tombstone in enumerate(named):
-            deletion.select([tombstone])
+            deletion.select_for_deletion([tombstone])
             group = [tombstone, *deletion.list_tombstones(kind)]
             created_ms = tombstones.get_created_ms(tombstone)
             tombstones.add(group, now_ms + index if created_ms is None else created_ms)
             added += group
-        deletion.select(named)
+        deletion.select_for_deletion(named)
         return SpoolMatcher(added, _list_needles(kind, added))
 
 
@@ -443,8 +443,8 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
         yield from _resolve_project(word)
         return
     tombstone = Tombstone(kind, word.rstrip("/"))
-    deletion.select([tombstone])
-    if deletion.is_empty() and not tombstones.exists(tombstone):
+    deletion.select_for_deletion([tombstone])
+    if deletion.is_nothing_selected() and not tombstones.exists(tombstone):
         raise MemtuiError(f"there is no {kind} {word!r}")
     yield tombstone
 

@@ -319,11 +319,13 @@ def _list_session_messages(
 def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
     """Return a segment with its readable events, and the events just before it."""
     start_ms = segment.start_ms - context_ms
-    found = events.between(segment.number, start_ms, segment.end_ms)
+    found = events.between(segment.session_number, start_ms, segment.end_ms)
     own = _filter_segment(segment, found)
     if len(own) != segment.events:
         # Perhaps it was made with the events of subagents among the others.
-        every = events.between(segment.number, start_ms, segment.end_ms, subagent=None)
+        every = events.between(
+            segment.session_number, start_ms, segment.end_ms, subagent=None
+        )
         if len(all_own := _filter_segment(segment, every)) == segment.events:
             found, own = every, all_own
     before = [event for event in found if own and event.position < own[0].position]

@@ -1,8 +1,9 @@
 """Deletion of selected events, and of all that was derived from them; redaction of text
 that is not in events.
 
-``select`` and ``select_events`` fill temporary tables of the connection. The other
-functions count, describe and delete what was selected last, in the same transaction.
+``select_for_deletion`` and ``select_events`` fill temporary tables of the connection.
+The other functions count, describe and delete what was selected last, in the same
+transaction.
 """
 
 import json
@@ -128,7 +129,7 @@ def _clear_selection() -> None:
     _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
 
 
-def select(chosen: Iterable[Tombstone]) -> None:
+def select_for_deletion(chosen: Iterable[Tombstone]) -> None:
     """Select the content that tombstones cover, in place of any earlier selection."""
     _clear_selection()
     for tombstone in chosen:
@@ -185,7 +186,7 @@ def select_events(event_ids: Sequence[str]) -> None:
     )
 
 
-def is_empty() -> bool:
+def is_nothing_selected() -> bool:
     tables = ("selected", "selected_thoughts", "selected_sessions")
     return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
 
@@ -346,7 +347,7 @@ def _list_subagents() -> list[tuple[str, str, str]]:
     ]
 
 
-def delete() -> None:
+def delete_selected() -> None:
     """Delete what is selected, and correct the sessions that remain."""
     remaining = _column(
         f"SELECT DISTINCT session FROM selected WHERE session NOT {_SELECTED_SESSIONS}"
@@ -457,13 +458,15 @@ def vacuum() -> None:
 
 
 def set_pending(kind: TombstoneKind, named: Sequence[Tombstone]) -> None:
-    """Note what is to be deleted, in the transaction that adds the tombstones.
-
-    Nothing, when it is deleted.
-    """
+    """Note what is to be deleted, in the transaction that adds the tombstones."""
     rows = [[one.kind.value, one.subject, one.agent, one.at_ms] for one in named]
     noted = json.dumps({"kind": kind.value, "tombstones": rows}) if rows else ""
     meta.write(meta.FORGETTING, noted)
+
+
+def clear_pending() -> None:
+    """Note that nothing is left to be deleted."""
+    meta.write(meta.FORGETTING, "")
 
 
 def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:

@@ -17,7 +17,7 @@ from memtui.store.database import (
 )
 
 _WAITING = "FROM nodes n WHERE needs_model = 1 AND level = ?"
-_EASIEST_FIRST = "ORDER BY model_attempts, start_ms DESC LIMIT ?"
+_LEAST_TRIED_FIRST = "ORDER BY model_attempts, start_ms DESC LIMIT ?"
 
 _HAS_UNTRIED_CHILD = (
     "EXISTS (SELECT 1 FROM nodes child WHERE child.needs_model = 1"
@@ -49,7 +49,7 @@ def list_segments(now_ms: int, limit: int) -> list[str]:
     """Return segments that can be written now, the newest first."""
     return fetch_column(
         f"SELECT node_id {_WAITING} AND {is_due('model_retry_ms', now_ms)}"
-        f" {_EASIEST_FIRST}",
+        f" {_LEAST_TRIED_FIRST}",
         TocLevel.SEGMENT,
         limit,
     )
@@ -62,7 +62,7 @@ def list_parents(
     return fetch_column(
         f"SELECT node_id {_WAITING} AND start_ms < ? AND NOT is_dirty AND NOT is_live"
         f" AND {is_due('model_retry_ms', now_ms)} AND NOT {_HAS_UNTRIED_CHILD}"
-        f" {_EASIEST_FIRST}",
+        f" {_LEAST_TRIED_FIRST}",
         level,
         before_ms,
         limit,

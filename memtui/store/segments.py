@@ -32,8 +32,8 @@ from memtui.store.database import (
 from memtui.store.schema import SessionRow
 
 GROWTH = (3, 2)
-"""An open segment is summarized again when it has grown to three halves of the events
-of its last summary: a live session costs a few summaries, not one for each event."""
+"""An open segment is summarized again when it has grown to 1.5 times the events of
+its last summary: a live session costs a few summaries, not one for each event."""
 
 
 HASH_FORMAT = "<i"
@@ -84,7 +84,7 @@ class SegmentRange:
     """A stored segment: its bounds and its counts."""
 
     segment_id: str
-    number: int
+    session_number: int
     first_id: str
     last_id: str
     start_ms: int
@@ -112,11 +112,11 @@ def get(segment_id: str) -> SegmentRange | None:
     return next(iter(_read("WHERE id = ?", segment_id)), None)
 
 
-def list_since(number: int, start_ms: int) -> list[SegmentRange]:
-    return _read("WHERE session_id = ? AND start_ms >= ?", number, start_ms)
+def list_since(session_number: int, start_ms: int) -> list[SegmentRange]:
+    return _read("WHERE session_id = ? AND start_ms >= ?", session_number, start_ms)
 
 
-def find_safe_start(number: int, at_ms: int) -> int:
+def find_safe_start(session_number: int, at_ms: int) -> int:
     """Return from when a session must be segmented again for an event at a time.
 
     That is the start, in milliseconds, of the last segment that begins before the time
@@ -126,7 +126,7 @@ def find_safe_start(number: int, at_ms: int) -> int:
     for earlier_start, earlier_end in db.execute_sql(
         "SELECT start_ms, end_ms FROM segments WHERE session_id = ? AND start_ms < ?"
         " ORDER BY start_ms DESC, end_ms DESC",
-        (number, at_ms),
+        (session_number, at_ms),
     ):
         if start_ms and earlier_end < start_ms:
             return start_ms
@@ -134,11 +134,11 @@ def find_safe_start(number: int, at_ms: int) -> int:
     return 0
 
 
-def find_nearest(number: int, at_ms: int) -> str | None:
+def find_nearest(session_number: int, at_ms: int) -> str | None:
     found = fetch_column(
         "SELECT id FROM segments WHERE session_id = ?"
         " ORDER BY max(start_ms - ?, ? - end_ms, 0), start_ms DESC LIMIT 1",
-        number,
+        session_number,
         at_ms,
         at_ms,
     )
@@ -197,24 +197,26 @@ def request_summaries(segment_ids: Iterable[str]) -> None:
     execute(f"{_REQUEST} WHERE id {IN_JSON}", json.dumps(list(segment_ids)))
 
 
-def request_session_summaries(number: int) -> None:
-    execute(f"{_REQUEST} WHERE session_id = ?", number)
+def request_session_summaries(session_number: int) -> None:
+    execute(f"{_REQUEST} WHERE session_id = ?", session_number)
 
 
-def request_first_summary(number: int) -> None:
+def request_first_summary(session_number: int) -> None:
     first = "SELECT min(start_ms) FROM segments WHERE session_id = ?1"
-    execute(f"{_REQUEST} WHERE session_id = ?1 AND start_ms = ({first})", number)
+    execute(
+        f"{_REQUEST} WHERE session_id = ?1 AND start_ms = ({first})", session_number
+    )
 
 
-def request_summary_at(number: int, at_ms: int) -> None:
+def request_summary_at(session_number: int, at_ms: int) -> None:
     sql = f"{_REQUEST} WHERE session_id = ? AND start_ms <= ? AND end_ms >= ?"
-    execute(sql, number, at_ms, at_ms)
+    execute(sql, session_number, at_ms, at_ms)
 
 
 def is_first(segment: SegmentRange) -> bool:
     """Return whether a segment is the first of its session."""
     sql = "SELECT 1 FROM segments WHERE session_id = ? AND start_ms < ? LIMIT 1"
-    return not fetch(sql, segment.number, segment.start_ms)
+    return not fetch(sql, segment.session_number, segment.start_ms)
 
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
@@ -227,19 +229,19 @@ def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
 
 
-_IS_SILENT = "WHERE is_open AND end_ms < ?"
+_IS_PAUSED = "WHERE is_open AND end_ms < ?"
 
 
-def has_silent(before_ms: int) -> bool:
-    return bool(fetch(f"SELECT 1 FROM segments {_IS_SILENT} LIMIT 1", before_ms))
+def has_paused(before_ms: int) -> bool:
+    return bool(fetch(f"SELECT 1 FROM segments {_IS_PAUSED} LIMIT 1", before_ms))
 
 
-def close_silent(before_ms: int) -> int:
+def close_paused(before_ms: int) -> int:
     """Close open segments whose last event is older than a time; return their number.
 
     Each needs a last summary.
     """
-    return execute(f"{_REQUEST}, is_open = 0 {_IS_SILENT}", before_ms)
+    return execute(f"{_REQUEST}, is_open = 0 {_IS_PAUSED}", before_ms)
 
 
 _NEEDS_SUMMARY = (
@@ -335,7 +337,7 @@ class SegmentTerms:
     """The terms a segment is compared by."""
 
     segment_id: str
-    number: int
+    session_number: int
     terms: Mapping[str, float]
 
 
@@ -348,19 +350,19 @@ def add_terms(
     with a common term are read.
     """
     before = _read_keys([segment.segment_id for segment in segments])
-    starts = _read_starts({segment.number for segment in segments})
+    starts = _read_starts({segment.session_number for segment in segments})
     count_before = _session_counter()
     for segment in segments:
-        if segment.segment_id not in before or segment.number not in starts:
+        if segment.segment_id not in before or segment.session_number not in starts:
             continue
-        start_s = starts[segment.number]
+        start_s = starts[segment.session_number]
         hashes = {term: hash_term(term) for term in segment.terms}
         sessions, common = _read_sessions_with_terms(
             hashes, start_s, count_before, max_sessions
         )
         surprise = score(segment.terms, sessions, count_before(start_s), common)
         row = sorted(set(hashes.values()))
-        after = {(number, start_s, segment.number) for number in row}
+        after = {(term_hash, start_s, segment.session_number) for term_hash in row}
         _replace_keys(before[segment.segment_id], after)
         packed = struct.pack(f"<{len(row) + 1}i", start_s, *row)
         db.execute_sql(

@@ -51,7 +51,7 @@ def verdict_to_json(verdict: Verdict) -> str:
     fields: dict[str, Any] = {
         "covered": round(features.covered, 4),
         "terms": features.terms,
-        "hard": features.hard,
+        "hard": features.names_and_numbers,
         "missing": features.missing,
         "negated": features.negation_differs,
         "opposites": features.opposites,
@@ -59,7 +59,7 @@ def verdict_to_json(verdict: Verdict) -> str:
         "matched": verdict.matched,
         "spans": [(s.event_id, s.start, s.end, s.text_hash) for s in verdict.spans],
         "repaired": verdict.is_repaired,
-        "model": verdict.is_of_model,
+        "model": verdict.is_by_model,
         "objection": verdict.objection,
     }
     present = {name: value for name, value in fields.items() if value}
@@ -74,7 +74,7 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
         features=VerdictFeatures(
             covered=fields.get("covered", 0.0),
             terms=fields.get("terms", 0),
-            hard=tuple(fields.get("hard", ())),
+            names_and_numbers=tuple(fields.get("hard", ())),
             missing=tuple(fields.get("missing", ())),
             negation_differs=fields.get("negated", False),
             opposites=tuple((word, opposite) for word, opposite in opposites),
@@ -83,7 +83,7 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
         matched=tuple(fields.get("matched", ())),
         spans=tuple(EventQuote(*columns) for columns in fields.get("spans", ())),
         is_repaired=fields.get("repaired", False),
-        is_of_model=fields.get("model", False),
+        is_by_model=fields.get("model", False),
         objection=fields.get("objection", ""),
     )
 

@@ -4,8 +4,8 @@ Drafts of all summarizers pass here. Each bullet gets its grips and its verdict.
 of a model that the source does not support are withheld: stored, but neither shown nor
 rolled up.
 
-A bullet of a model is dropped for the first ``Objection`` to it. Of a bullet of several
-sentences, those that narrate or offer are left out. The title must be free of
+A bullet of a model is withheld, too, for the first ``Objection`` to it. Of a bullet of
+several sentences, those that narrate or offer are left out. The title must be free of
 objections, too.
 """
 
@@ -19,7 +19,7 @@ from memtui.model.events import Event, EventRole
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.sessions import WorkState, counted_text
 from memtui.model.summaries import (
-    CARD,
+    WORDED_FIELDS,
     BulletKind,
     DraftBullet,
     Summary,
@@ -40,9 +40,10 @@ from memtui.text import analyzer, cues, prose, titles
 
 
 class Objection(StrEnum):
-    """A reason to drop a bullet or a title, in the order in which they are looked for.
+    """A reason to withhold a bullet or to reject a title, in the order of the search.
 
-    ``GroundedSummary.with_extract`` finds the last two, by comparing a bullet with the
+    ``UNSUPPORTED`` follows from the verdict. ``GroundedSummary.with_extract`` finds
+    ``TOO_SURE``, ``WEAK`` and further repetitions, by comparing a bullet with the
     extract.
     """
 
@@ -160,7 +161,7 @@ def accept_title(
     contradicts one of its parts."""
     for part in parts:
         found = claims.check_bullet(DraftBullet(part), passages)
-        if found.support is Support.UNSUPPORTED or found.features.is_contradicted:
+        if found.support is Support.UNSUPPORTED or found.features.has_mismatch:
             return ""
     return "" if find_title_objection(title, source) else title
 
@@ -185,7 +186,7 @@ def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
         bullets.append(Bullet(one.text, ("",), verdict, one.kind))
     is_continued = all(role != EventRole.USER for role, _ in texts)
     title = accept_title(draft.title, [draft.title], passages, source)
-    return find_rejection(bullets, names_work=is_continued and bool(title))
+    return find_rejection(bullets, adds_title=is_continued and bool(title))
 
 
 def is_kept(bullet: Bullet) -> bool:
@@ -193,7 +194,7 @@ def is_kept(bullet: Bullet) -> bool:
     return bullet.has_support and not bullet.verdict.objection
 
 
-def find_rejection(bullets: Sequence[Bullet], *, names_work: bool = False) -> str:
+def find_rejection(bullets: Sequence[Bullet], *, adds_title: bool = False) -> str:
     """Return why a model's version is not better than the extract; "" if it is.
 
     It is better if it says what was asked and what came of it: both are kept, the
@@ -203,15 +204,15 @@ def find_rejection(bullets: Sequence[Bullet], *, names_work: bool = False) -> st
 
     Args:
         bullets: All bullets that the model wrote.
-        names_work: Whether its title was accepted, and the extract has none of its own.
+        adds_title: Whether its title was accepted, and the extract has none of its own.
     """
     if not bullets:
         return "no bullet was written"
     requests = [one for one in bullets if one.kind is BulletKind.ASKED]
     says_asked = any(map(is_kept, requests))
-    if names_work and says_asked:
+    if adds_title and says_asked:
         return ""
-    dropped = [one for one in bullets if not is_kept(one)]
+    withheld = [one for one in bullets if not is_kept(one)]
     results = [
         one for one in bullets if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
     ]
@@ -219,18 +220,20 @@ def find_rejection(bullets: Sequence[Bullet], *, names_work: bool = False) -> st
         return f"it has no result that the source supports: {_describe(results)}"
     if any(one.kind is BulletKind.OUTCOME for one in results) and not says_asked:
         return f"it does not say what was asked: {_describe(requests)}"
-    if 2 * len(dropped) > len(bullets):
-        objections = [one.verdict.objection or Objection.UNSUPPORTED for one in dropped]
+    if 2 * len(withheld) > len(bullets):
+        objections = [
+            one.verdict.objection or Objection.UNSUPPORTED for one in withheld
+        ]
         reasons = ", ".join(dict.fromkeys(objections))
-        return f"{len(dropped)} of {len(bullets)} bullets were dropped: {reasons}"
+        return f"{len(withheld)} of {len(bullets)} bullets were withheld: {reasons}"
     return ""
 
 
-def _describe(dropped: Sequence[Bullet]) -> str:
-    """Return why the first of some bullets is not shown."""
-    if not dropped:
+def _describe(bullets: Sequence[Bullet]) -> str:
+    """Return why the first of some bullets does not count."""
+    if not bullets:
         return "none was written"
-    return dropped[0].verdict.objection or dropped[0].support.value
+    return bullets[0].verdict.objection or bullets[0].support.value
 
 
 _NOTHING = re.compile(
@@ -444,11 +447,11 @@ class GroundedSummary:
         """
         lines = [one for one in extract.bullets if one.kind is not BulletKind.QUOTE]
         if any(one.kind is BulletKind.NOTE for one in self.bullets):
-            lines = [one for one in lines if one.kind not in CARD]
+            lines = [one for one in lines if one.kind not in WORDED_FIELDS]
         is_open = any(
             one.kind is BulletKind.STATE and one.text in UNFINISHED for one in lines
         )
-        known = {one.kind for one in lines if one.kind in CARD}
+        known = {one.kind for one in lines if one.kind in WORDED_FIELDS}
         works = [one for one in lines if one.kind is BulletKind.WORK]
         known |= {BulletKind.NOTE} if works else set()
         own, withheld = list(self.bullets), list(self.withheld)
@@ -476,11 +479,11 @@ class GroundedSummary:
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         title = self._title_beside(extract.title, works)
         says_more = title != extract.title or BulletKind.NOTE in kinds or not works
-        names_work = bool(self.title) and extract.title.endswith(CONTINUED)
+        adds_title = bool(self.title) and extract.title.endswith(CONTINUED)
         return replace(
             self,
             title=title,
-            rejection=find_rejection(written, names_work=names_work)
+            rejection=find_rejection(written, adds_title=adds_title)
             or ("" if says_more else "it says no more than the extract"),
             bullets=tuple(sorted(bullets, key=_card_order)),
             withheld=tuple(withheld),
@@ -497,7 +500,7 @@ class GroundedSummary:
 
 
 def _with_objection(bullet: Bullet, objection: Objection) -> Bullet:
-    verdict = replace(bullet.verdict, objection=objection, is_of_model=True)
+    verdict = replace(bullet.verdict, objection=objection, is_by_model=True)
     return replace(bullet, verdict=verdict)
 
 

@@ -58,7 +58,7 @@ SAME_NAME = 0.6
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""
 
-OUTCOME = " — "
+OUTCOME_SEPARATOR = " — "
 """Between the name and the outcome of a piece of work."""
 
 _STATE = re.compile(rf" \((?:{'|'.join(WorkState)})\)$")
@@ -93,7 +93,7 @@ class _Work:
 
     def describe(self, limit: int) -> str:
         """Return its name, and its outcome if that says more and has room."""
-        room = limit - len(self.name) - len(OUTCOME)
+        room = limit - len(self.name) - len(OUTCOME_SEPARATOR)
         terms = set(analyzer.query_terms(self.outcome)) - stopwords.VAGUE_STEMS
         known = set(analyzer.query_terms(self.name))
         says_again = self.outcome.startswith(self.names[-1].rstrip("…"))
@@ -101,7 +101,7 @@ class _Work:
         if not self.outcome or says_again or room < MIN_OUTCOME_CHARS:
             return self.name
         outcome = prose.shorten_to_sentences(self.outcome, room)
-        return f"{self.name}{OUTCOME}{outcome}"
+        return f"{self.name}{OUTCOME_SEPARATOR}{outcome}"
 
 
 def summarize_children(
@@ -184,18 +184,18 @@ def _weigh(effort: float, state: str) -> float:
 def _day_bullets(works: Sequence[_Work]) -> Iterator[DraftBullet]:
     most = BULLET_COUNTS[TocLevel.DAY][1]
     largest = sorted(works, key=lambda one: -one.effort)[:most]
-    are_many = len({one.project for one in works}) > 1
+    has_several_projects = len({one.project for one in works}) > 1
     for work in works:
         if work in largest:
-            yield _work_bullet(work, are_many=are_many)
+            yield _work_bullet(work, with_project=has_several_projects)
 
 
-def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
-    """Return the bullet of a piece of work, with its project if there are several.
+def _work_bullet(work: _Work, *, with_project: bool) -> DraftBullet:
+    """Return the bullet of a piece of work, on request with its project before it.
 
     Below a bullet of its project, it does not repeat the name.
     """
-    prefix = f"{work.project}: " if are_many and work.project else ""
+    prefix = f"{work.project}: " if with_project and work.project else ""
     room = BULLET_CHARS - len(prefix) - len(work.ending)
     return DraftBullet(
         f"{prefix}{work.describe(room)}{work.ending}",
@@ -240,7 +240,7 @@ def _split_line(bullet: Bullet) -> tuple[list[str], str, str]:
     line = bullet.text.removeprefix(f"{bullet.project}: ")
     state = _STATE.search(line)
     ending = state[0] if state else ""
-    name, _, outcome = line.removesuffix(ending).partition(OUTCOME)
+    name, _, outcome = line.removesuffix(ending).partition(OUTCOME_SEPARATOR)
     return name.split(SEPARATOR), outcome, ending
 
 
@@ -272,7 +272,7 @@ def _project_bullets(
         if counts:
             yield DraftBullet(counts, refs, BulletKind.PROJECT, project, "", 0.0)
         for one in mine:
-            yield _work_bullet(one, are_many=len(efforts) > 1 and not counts)
+            yield _work_bullet(one, with_project=len(efforts) > 1 and not counts)
 
 
 def _rank(works: Sequence[_Work]) -> list[_Work]:
@@ -413,16 +413,16 @@ def _overlap(one: set[str], other: set[str]) -> bool:
 def _find_parts(segments: Sequence[TocNode]) -> list[_WorkPart]:
     """Return the parts of a session in order, those with similar names as one."""
     parts: list[_WorkPart] = []
-    for stretch in _divide_at_commits(segments):
-        name = _name_part(stretch)
+    for part_segments in _divide_at_commits(segments):
+        name = _name_part(part_segments)
         part = _WorkPart(
             name,
-            sum(map(session_work.measure_effort, stretch)),
+            sum(map(session_work.measure_effort, part_segments)),
             _content_terms(name),
-            {name for segment in stretch for name in _list_files(segment)},
+            {name for segment in part_segments for name in _list_files(segment)},
         )
         same = [*filter(part.has_name_like, parts)]
-        if not same and _goes_on(stretch):
+        if not same and _goes_on(part_segments):
             same = parts
         if same:
             same[-1].effort += part.effort
@@ -442,11 +442,11 @@ def _divide_at_commits(segments: Sequence[TocNode]) -> Iterator[Sequence[TocNode
     yield from _group_by_request(segments[start:]).values()
 
 
-def _goes_on(stretch: Sequence[TocNode]) -> bool:
+def _goes_on(segments: Sequence[TocNode]) -> bool:
     """Return whether segments go on with an earlier request, and commit nothing."""
-    title = stretch[0].headline
+    title = segments[0].headline
     is_new = not title.endswith(session_work.CONTINUED)
-    has_commit = bool(_select_bullets(BulletKind.COMMIT, stretch))
+    has_commit = bool(_select_bullets(BulletKind.COMMIT, segments))
     return not has_commit and not (is_new and session_work.names_work(title))
 
 
@@ -475,13 +475,13 @@ def _list_files(segment: TocNode) -> Iterator[str]:
                 yield name
 
 
-def _name_part(stretch: Sequence[TocNode]) -> str:
+def _name_part(segments: Sequence[TocNode]) -> str:
     """Name a part by its main request, its first commit or its outcome.
 
     A commit says what was done if the request does not: if it is a question or a
     remark, or if the work went another way.
     """
-    groups = _group_by_request(stretch)
+    groups = _group_by_request(segments)
     efforts = {
         title: sum(map(session_work.measure_effort, found))
         for title, found in groups.items()
@@ -490,11 +490,11 @@ def _name_part(stretch: Sequence[TocNode]) -> str:
     title = next(one for one, effort in efforts.items() if effort >= least)
     commits = [
         titles.tidy_title(one.text)
-        for one in _select_bullets(BulletKind.COMMIT, stretch)
+        for one in _select_bullets(BulletKind.COMMIT, segments)
     ]
     counts = {one: analyzer.count_content_words(one) for one in (title, *commits)}
     subject = next((one for one in commits if counts[one] >= MIN_CONTENT_WORDS), "")
-    outcomes = _select_bullets(BulletKind.OUTCOME, stretch)
+    outcomes = _select_bullets(BulletKind.OUTCOME, segments)
     if subject:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
         is_done = (is_main and cues.is_order(title)) or bool(
@@ -511,7 +511,7 @@ def _name_part(stretch: Sequence[TocNode]) -> str:
         ):
             title = subject
     elif session_work.is_action_line(title) and outcomes:
-        files = [name for segment in stretch for name in _list_files(segment)]
+        files = [name for segment in segments for name in _list_files(segment)]
         title = titles.tidy_title(outcomes[-1].text)
         if files:
             title += f" ({', '.join(dict.fromkeys(files[:NAMED_FILES]))})"

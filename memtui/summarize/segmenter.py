@@ -2,7 +2,8 @@
 
 A segment ends with the session, at a long pause, or when it would have more tokens
 than a model should read at once. It also ends where the work changes: before a new
-request, once a commit was made.
+request, once a commit was made. While no event arrives, ``store.segments.close_paused``
+ends it after the pause.
 """
 
 import re
@@ -32,7 +33,7 @@ _GOES_ON = re.compile(
 class SegmentRules:
     """The limits of segments and their overlap; the defaults are those of settings."""
 
-    max_gap_s: float = _DEFAULTS.segments_max_gap_min * 60
+    max_pause_s: float = _DEFAULTS.segments_max_gap_min * 60
     """A longer pause, in seconds, ends a segment."""
     max_tokens: int = _DEFAULTS.segments_max_tokens
     """The most tokens of a segment, unless one event alone has more."""
@@ -77,7 +78,7 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
         has_commit = has_commit or _is_commit(event)
     if messages:
         runs.append(run)
-    elif runs and any(event.event_type is EventType.TOOL_RESULT for event in run):
+    elif runs and any(event.is_tool_call for event in run):
         runs[-1].extend(run)
     return runs
 
@@ -85,13 +86,18 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
 def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) -> bool:
     """Return whether a segment with so many tokens ends between two events."""
     is_full = tokens + event.tokens > rules.max_tokens
-    return is_full or _is_over(last, event.timestamp, rules)
+    return is_full or _ends_with(last, event.timestamp, rules)
 
 
-def _is_over(last: Event, at: datetime, rules: SegmentRules) -> bool:
-    """Return whether the session or a long pause ended a segment before a time."""
-    gap_s = (at - last.timestamp).total_seconds()
-    return gap_s > rules.max_gap_s or last.event_type is EventType.SESSION_END
+def _ends_with(last: Event, now: datetime, rules: SegmentRules) -> bool:
+    """Return whether a segment ends with an event: it ends the session, or a long pause
+    follows it."""
+    return last.event_type is EventType.SESSION_END or _is_pause(last, now, rules)
+
+
+def _is_pause(last: Event, at: datetime, rules: SegmentRules) -> bool:
+    """Return whether the time after an event is a long pause."""
+    return (at - last.timestamp).total_seconds() > rules.max_pause_s
 
 
 def _is_new_request(event: Event) -> bool:
@@ -105,8 +111,7 @@ def _is_new_request(event: Event) -> bool:
 
 
 def _is_commit(event: Event) -> bool:
-    is_call = event.event_type is EventType.TOOL_RESULT
-    return is_call and tool_actions.is_commit_call(event.text)
+    return event.is_tool_call and tool_actions.is_commit_call(event.text)
 
 
 def _is_followed_by_message(
@@ -115,7 +120,7 @@ def _is_followed_by_message(
     """Return whether a message follows an event without a long pause."""
     for place in range(at + 1, len(events)):
         event, last = events[place], events[place - 1]
-        if (event.timestamp - last.timestamp).total_seconds() > rules.max_gap_s:
+        if _is_pause(last, event.timestamp, rules):
             return False
         if event.is_message:
             return True
@@ -123,8 +128,8 @@ def _is_followed_by_message(
 
 
 def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
-    """Return whether the last run of a session is complete: by its end or by a gap."""
-    return _is_over(run[-1], now, rules)
+    """Return whether the last run of a session is complete, by its end or a pause."""
+    return _ends_with(run[-1], now, rules)
 
 
 def overlap_before(
@@ -140,9 +145,9 @@ def overlap_before(
     overlap: list[Event] = []
     tokens = 0
     for event in reversed(before):
-        gap_s = (first.timestamp - event.timestamp).total_seconds()
+        age_s = (first.timestamp - event.timestamp).total_seconds()
         tokens += event.tokens
-        if gap_s > rules.overlap_s or tokens > rules.overlap_tokens:
+        if age_s > rules.overlap_s or tokens > rules.overlap_tokens:
             break
         overlap.append(event)
     return tuple(reversed(overlap))

@@ -108,7 +108,7 @@ def summarize_calls(events: Sequence[Event]) -> CardLine | None:
     """Return what was written, edited and run; what was read if nothing was."""
     groups: dict[str, dict[str, int]] = {}
     for at, event in enumerate(events):
-        if event.event_type is not EventType.TOOL_RESULT:
+        if not event.is_tool_call:
             continue
         verb, thing = _parse_call(event)
         if thing and (verb == "Ran" or not event.is_failed):
@@ -138,7 +138,7 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
     has_replied = False
     for at, event in enumerate(events):
         has_replied = has_replied or event.event_type is EventType.ASSISTANT_MESSAGE
-        if event.event_type is not EventType.TOOL_RESULT:
+        if not event.is_tool_call:
             continue
         if event.agent == "aider" and not has_replied:
             continue  # Aider commits the user's own changes first.
@@ -557,7 +557,7 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def file_changes(event: Event) -> list[FileChange]:
-    if event.event_type is not EventType.TOOL_RESULT or event.is_failed:
+    if not event.is_tool_call or event.is_failed:
         return []
     if _output(event).startswith(("<tool_use_error>", "Error")):
         return []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from memtui.model.events import Event, EventRole, EventType
+from memtui.model.events import Event, EventRole
 from memtui.model.sessions import WorkState
 from memtui.summarize import tool_actions
 from memtui.summarize.tool_actions import CardLine, TestCounts
@@ -91,7 +91,7 @@ def read_work(events: Sequence[Event], *, is_in_repository: bool = False) -> Wor
     for at, event in enumerate(events):
         if event.subagent:
             continue
-        if event.event_type is EventType.TOOL_RESULT:
+        if event.is_tool_call:
             work.calls.append(at)
             if counts := tool_actions.count_tests(event):
                 work.test_runs.append((at, counts))

@@ -90,11 +90,11 @@ def week_days(week_id: str, month_id: str = "") -> str:
 
 def node_mark(entry: TocEntry) -> str:
     """Return the mark of a node; a space if a model wrote none of its bullets."""
-    if not (entry.is_by_model and entry.bullets):
+    if not (entry.is_by_model and entry.bullet_count):
         return " "
-    if entry.supported == entry.bullets:
+    if entry.supported_count == entry.bullet_count:
         return SUPPORTED
-    return WEAK if entry.supported or entry.weak else UNSUPPORTED
+    return WEAK if entry.supported_count or entry.weak_count else UNSUPPORTED
 
 
 def bullet_mark(bullet: Bullet) -> str:

@@ -89,7 +89,7 @@ class SourceSelected(Message):
     """The source of the highlighted bullet should be opened."""
 
 
-class PaneLeft(Message):
+class LeavePane(Message):
     """The focus should go back to the previous pane."""
 
 

@@ -208,15 +208,20 @@ def test_a_payload_says_whether_it_may_be_stored(
 ) -> None:
     shop = {"session_id": "s1", "cwd": "/home/ada/shop"}
     gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
-    assert gate.payload_reason(shop) == "excluded by shop"
-    assert gate.payload_reason({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
-    assert gate.payload_reason({"prompt": "of nobody"}) == ""
+    assert gate.why_not_quarantined(shop) == "excluded by shop"
     assert (
-        IngestFilter(CapturePolicy(only_root="/srv")).payload_reason(shop)
+        gate.why_not_quarantined({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
+    )
+    assert gate.why_not_quarantined({"prompt": "of nobody"}) == ""
+    assert (
+        IngestFilter(CapturePolicy(only_root="/srv")).why_not_quarantined(shop)
         == OTHER_PROJECT
     )
     with database.transaction():
         tombstones.add([Tombstone(TombstoneKind.SESSION, "s1", "codex")], 1)
     gate = IngestFilter(EVERYTHING)
-    assert gate.payload_reason(shop) == "of a session that was forgotten"
-    assert gate.payload_reason({"sessionId": "s1"}) == "of a session that was forgotten"
+    assert gate.why_not_quarantined(shop) == "of a session that was forgotten"
+    assert (
+        gate.why_not_quarantined({"sessionId": "s1"})
+        == "of a session that was forgotten"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import api
+from memtui.agents import tools
 from memtui.cli import main
 from memtui.text import fencing
 from memtui.workspace import Workspace
@@ -134,10 +134,10 @@ def test_call_lists_the_tools_without_a_store(
 ) -> None:
     assert main.main(["--home", str(tmp_path / "none"), "call"]) == 0
     text = capsys.readouterr().out
-    assert all(f"\n{tool.name}" in f"\n{text}" for tool in api.TOOLS)
+    assert all(f"\n{tool.name}" in f"\n{text}" for tool in tools.TOOLS)
     assert main.main(["--home", str(tmp_path / "none"), "call", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["data"]
-    assert [one["name"] for one in listed] == [tool.name for tool in api.TOOLS]
+    assert [one["name"] for one in listed] == [tool.name for tool in tools.TOOLS]
     assert not (tmp_path / "none").exists()
 
 
@@ -155,7 +155,7 @@ def test_call_takes_what_the_tool_takes(
         (["nosuch"], "there is no tool 'nosuch'"),
         (["expand_grip"], "grip_id is missing"),
         (["get_node", "toc:day:2024-01-18"], "is not KEY=VALUE"),
-        (["browse_toc", "limit=0"], "limit is a whole number from 1 to 200"),
+        (["browse_toc", "limit=0"], "limit must be a whole number from 1 to 200"),
         (["browse_toc", "depth=1"], "there is no 'depth' here"),
         (["browse_toc", "max_tokens=90"], "--max-tokens N"),
     ):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.agents import http_server
-from memtui.agents.api import TOOLS, ToolRunner
+from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.text import fencing
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data
@@ -67,7 +67,7 @@ def test_memories_are_served_to_this_machine_only(port: int) -> None:
         status, text = post(port, json.dumps({"query": "a", name: wrong_number}))
         error = json.loads(text)["error"]
         assert (status, error["code"]) == (400, "usage")
-        assert error["message"].startswith(f"{name} is a whole number from ")
+        assert error["message"].startswith(f"{name} must be a whole number from ")
     assert post(port, '{"query": "?"}')[0] == 200
     long = json.dumps({"query": "x" * http_server.MAX_BODY_BYTES})
     assert post(port, long)[0] == 400

@@ -48,7 +48,7 @@ def test_an_index_of_another_store_or_version_is_made_anew(
         meta.write(meta.MESSAGE_INDEX, "another")
     index_messages(workspace)
     assert count(workspace) == 1
-    assert len(workspace.session_search.find("quay").hits) == 1
+    assert len(workspace.message_search.find("quay").hits) == 1
 
 
 def test_it_may_be_deleted_at_any_time(workspace: Workspace) -> None:
@@ -75,15 +75,15 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     first.step()
     assert not index.status().is_complete
     assert index.status().events_read == pipeline.EVENTS_AT_ONCE
-    (hit, *_) = workspace.session_search.find('"quay 2499"').hits
+    (hit, *_) = workspace.message_search.find('"quay 2499"').hits
     assert hit.match is not None
-    assert "so far" in workspace.session_search.find("quay").notes[0]
+    assert "so far" in workspace.message_search.find("quay").notes[0]
     MessageIndexer(index).step()
     assert index.status().events_read == 2 * pipeline.EVENTS_AT_ONCE
     index_messages(workspace)
     assert index.status().is_complete
     assert count(workspace) == 2_500
-    (hit, *_) = workspace.session_search.find('"quay 0"', before=0, after=2).hits
+    (hit, *_) = workspace.message_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
 
 
@@ -130,14 +130,14 @@ def test_an_event_with_a_better_copy_is_listed_once(workspace: Workspace) -> Non
     store_messages(make_message("quay", 1.5), route="transcript")
     index_messages(workspace)
     assert count(workspace) == 1
-    (hit,) = workspace.session_search.find("quay").hits
+    (hit,) = workspace.message_search.find("quay").hits
     assert len(hit.window) == 1
 
 
 def test_injected_words_are_found_and_nobody_said_them(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1, role=EventRole.SYSTEM))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("quay").hits
+    (hit,) = workspace.message_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.role is EventRole.SYSTEM
 
@@ -169,7 +169,7 @@ def test_it_is_whole_however_often_its_maker_is_killed(
     )
     index_messages(workspace)
     before = [
-        hit.event_id for hit in workspace.session_search.find("quay number 77").hits
+        hit.event_id for hit in workspace.message_search.find("quay number 77").hits
     ]
     MessageIndex(workspace.paths.message_index).delete()
     script = tmp_path / "work.py"
@@ -194,6 +194,6 @@ def test_it_is_whole_however_often_its_maker_is_killed(
         child.stdout.close()
     assert count(workspace) == 4_000
     after = [
-        hit.event_id for hit in workspace.session_search.find("quay number 77").hits
+        hit.event_id for hit in workspace.message_search.find("quay number 77").hits
     ]
     assert after == before

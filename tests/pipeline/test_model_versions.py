@@ -242,7 +242,7 @@ def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> Non
     writes(wild, bench)
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
-    assert edition.rejection == "2 of 3 bullets were dropped: unsupported"
+    assert edition.rejection == "2 of 3 bullets were withheld: unsupported"
     assert not bench.node(name).is_by_model and not bench.needs_version(name)
     bench.check_invariants()
 

@@ -651,7 +651,7 @@ def test_time_and_project_do_not_depend_on_the_order_of_arrival(
             ("harbour project:ferry", 1),
             ("harbour project:harbour", 0),
         ):
-            assert len(workspace.session_search.find(query).hits) == count
+            assert len(workspace.message_search.find(query).hits) == count
         workspace.stop()
     assert trees[0]["toc:year:2025"]["projects"] == ["ferry"]
     assert all(other == trees[0] for other in trees)

@@ -46,7 +46,7 @@ class Author:
                 if one.segment_id == node_id
             )
             work = summarization.read_segment_work(
-                stretch, sessions.get_many({stretch.number}), SegmentRules()
+                stretch, sessions.get_many({stretch.session_number}), SegmentRules()
             )
             assert work is not None
             identity = f"ollama {MODEL}"

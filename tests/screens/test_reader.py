@@ -157,14 +157,14 @@ async def test_new_messages_are_followed_at_the_end_alone(
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(199))
         assert pointed(app).ordinal == 199
-        app.screen._has_reloaded = False  # type: ignore[attr-defined]
+        app.screen._has_reloaded_recently = False  # type: ignore[attr-defined]
         long_session.store_session(203, since=200)
         app.post_message(ProgressReported(PipelineProgress("")))
         while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
         before, at = lines(app), pointed(app).ordinal
-        app.screen._has_reloaded = False  # type: ignore[attr-defined]
+        app.screen._has_reloaded_recently = False  # type: ignore[attr-defined]
         long_session.store_session(206, since=203)
         app.post_message(ProgressReported(PipelineProgress("")))
         while view(app).buffer.turns[-1].event.ordinal < 205:
@@ -175,7 +175,7 @@ async def test_new_messages_are_followed_at_the_end_alone(
 async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     """Have it said that something was taken in, and looked for."""
     assert isinstance(pilot.app.screen, ReaderScreen)
-    pilot.app.screen._has_reloaded = False
+    pilot.app.screen._has_reloaded_recently = False
     pilot.app.post_message(ProgressReported(PipelineProgress("")))
     await settle(pilot)
 

@@ -432,7 +432,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
         before = len(messages.asked)
         await pilot.press("ctrl+o")
         await answered(pilot, settle)
-        assert asked.is_one_each and len(messages.asked) == before + 1
+        assert asked.one_per_session and len(messages.asked) == before + 1
 
 
 async def test_right_takes_what_a_filter_is_completed_to(settle: Settle) -> None:

@@ -121,7 +121,7 @@ def test_messages_are_returned_with_the_terms_they_contain(index: MessageIndex) 
     result = search(index, "green blue")
     assert masks(result) == {1: 0b01, 2: 0b11}
     assert (result.frequencies, result.common) == ([2, 1], [])
-    assert (result.messages, result.length, result.conversations) == (3, 5, 1)
+    assert (result.message_count, result.length, result.conversation_count) == (3, 5, 1)
 
 
 def test_a_frequent_term_finds_the_newest_messages(
@@ -218,7 +218,7 @@ def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> N
         assert found(index, "word", since=time(2), until=time(4)) == [2, 3]
         within = MessageFilter(sessions=frozenset([1, 2]), role=EventRole.USER)
         result = search(index, "word", within)
-        counts = result.messages, result.conversations, len(result.by_id)
+        counts = result.message_count, result.conversation_count, len(result.by_id)
         assert counts == (4, 3, 3)
 
     check()

@@ -19,9 +19,9 @@ from memtui.search.scoring import (
 FOUND = Candidates(
     [QueryTerm("rare"), QueryTerm("common")],
     frequencies=[1, 100],
-    messages=1_000,
+    message_count=1_000,
     length=30_000,
-    conversations=50,
+    conversation_count=50,
 )
 
 
@@ -80,9 +80,9 @@ def test_no_word_is_worth_less_than_nothing() -> None:
     everywhere = Candidates(
         [QueryTerm("word")],
         frequencies=[10],
-        messages=10,
+        message_count=10,
         length=300,
-        conversations=1,
+        conversation_count=1,
     )
     found = scores(candidate(1, 1), found=everywhere)
     assert found.messages[1] > 0

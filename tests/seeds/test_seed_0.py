@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.agents import replies, routing, sessions, toc
-from memtui.agents.api import TOOLS, ToolRunner
+from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, to_ms

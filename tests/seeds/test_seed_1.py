@@ -13,7 +13,7 @@ import peewee
 import pytest
 
 from memtui.agents import changes, replies, sessions, toc
-from memtui.agents.api import TOOLS
+from memtui.agents.tools import TOOLS
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError
@@ -411,7 +411,7 @@ def test_pending_work_is_done_after_a_restart(
     assert again.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         assert not outbox.count()
-    assert again.session_search.find("harbour crane").hits
+    assert again.message_search.find("harbour crane").hits
     again.stop()
 
 
@@ -749,7 +749,7 @@ def test_events_of_subagents_are_kept_but_make_no_segments(
     node = browse.get_node(segment.node_id)
     assert node is not None and node.counts.subagent_events == 1
     assert not any("walrus" in bullet.text for bullet in node.bullets)
-    (hit,) = workspace.session_search.find("walrus").hits
+    (hit,) = workspace.message_search.find("walrus").hits
     assert hit.subagent == "a1"
 
 

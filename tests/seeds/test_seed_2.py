@@ -10,7 +10,7 @@ import pytest
 
 from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
-from memtui.agents.api import TOOLS, ToolRunner, available_tools
+from memtui.agents.tools import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
 from memtui.model.filters import Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
@@ -48,7 +48,7 @@ def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
         ):
             sessions.update_metadata(facts)
     index_messages(workspace)
-    hits = workspace.session_search.find("harbour crane").hits
+    hits = workspace.message_search.find("harbour crane").hits
     names = [hit.session.session_id for hit in hits]
     assert names == ["summary", "title", "user", "assistant"]
     scores = [hit.score for hit in hits]
@@ -192,14 +192,14 @@ def test_a_message_is_appended_and_found_at_once(workspace: Workspace) -> None:
     take_in(workspace)
     (message,) = agents_sessions.list_messages(workspace, name).items
     assert (message["role"], message["text"]) == ("user", "Polish the harbour crane.")
-    assert workspace.session_search.find("harbour crane").hits
+    assert workspace.message_search.find("harbour crane").hits
 
 
 def test_a_message_is_found_before_it_is_indexed(workspace: Workspace) -> None:
     store_messages(make_message("Feed the walrus."))
     index_messages(workspace)
     store_messages(make_message("Polish the harbour crane.", 9))
-    hits = workspace.session_search.find("harbour crane").hits
+    hits = workspace.message_search.find("harbour crane").hits
     assert [hit.msg_idx for hit in hits] == [1]
 
 
@@ -278,7 +278,7 @@ def test_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
         make_message("ok", 11, role=EventRole.TOOL, session="turn", tool="Bash"),
     )
     index_messages(workspace)
-    hits = workspace.session_search.find("polished crane").hits
+    hits = workspace.message_search.find("polished crane").hits
     assert [hit.session.session_id for hit in hits] == ["turn", "plain"]
 
 
@@ -290,7 +290,7 @@ def test_a_session_with_a_summary_is_above_one_without(workspace: Workspace) -> 
             SessionMetadata("claude-code", "with", summary="The harbour crane.")
         )
     index_messages(workspace)
-    hits = workspace.session_search.find("harbour crane").hits
+    hits = workspace.message_search.find("harbour crane").hits
     assert [hit.session.session_id for hit in hits] == ["with", "without"]
 
 
@@ -309,7 +309,7 @@ def test_a_session_is_found_by_its_title_or_summary_alone(
             )
         )
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour crane").hits
+    (hit,) = workspace.message_search.find("harbour crane").hits
     assert hit.session.session_id == "s1" and hit.msg_idx == -1
     assert "harbour crane" in hit.about.text
 
@@ -333,7 +333,7 @@ def test_a_window_keeps_the_match_and_has_16_items_at_most(
     store_messages(*(make_message(f"word {n}", n) for n in range(40)))
     store_messages(make_message("harbour", 20.5))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour", before=before, after=after).hits
+    (hit,) = workspace.message_search.find("harbour", before=before, after=after).hits
     place = [one.is_match for one in hit.window].index(True)
     assert (place, len(hit.window) - place - 1) == (above, below)
     assert len(hit.window) <= WINDOW_MESSAGES == 16
@@ -345,7 +345,7 @@ def test_a_snippet_has_1024_bytes_at_most_and_whole_characters(
 ) -> None:
     store_messages(make_message(f"harbour {letter * 3_000}"), make_message("End.", 5))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour").hits
+    (hit,) = workspace.message_search.find("harbour").hits
     assert hit.match is not None and hit.match.is_truncated
     size = len(hit.match.snippet.text.encode())
     assert SNIPPET_BYTES - 4 < size <= SNIPPET_BYTES == 1_024
@@ -359,15 +359,15 @@ def test_a_query_has_20_hits_at_most(workspace: Workspace) -> None:
     )
     index_messages(workspace)
     assert (
-        len(workspace.session_search.find("harbour", limit=500).hits) == MAX_HITS == 20
+        len(workspace.message_search.find("harbour", limit=500).hits) == MAX_HITS == 20
     )
-    assert len(workspace.session_search.find("harbour", limit=3).hits) == 3
+    assert len(workspace.message_search.find("harbour", limit=3).hits) == 3
 
 
 def test_the_snippet_of_a_far_match_holds_the_match(workspace: Workspace) -> None:
     store_messages(make_message("filler " * 1_000 + "harbour crane"))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour").hits
+    (hit,) = workspace.message_search.find("harbour").hits
     assert hit.match is not None and "harbour" in hit.match.snippet.text
     marked = [hit.match.snippet.text[a:b] for a, b in hit.match.snippet.marks]
     assert marked == ["harbour"]
@@ -379,8 +379,8 @@ def test_names_of_tools_are_searched_but_not_their_text(workspace: Workspace) ->
         make_message("hunter2 is it", 1, role=EventRole.TOOL, tool="Unlock"),
     )
     index_messages(workspace)
-    assert not workspace.session_search.find("hunter2").hits
-    assert workspace.session_search.find("Unlock").hits
+    assert not workspace.message_search.find("hunter2").hits
+    assert workspace.message_search.find("Unlock").hits
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_names_of_tools_are_searched_but_not_their_text(workspace: Workspace) ->
     ["", "AND", "NEAR(", '"', "harb*", "harbour-crane", "x:y", "(", "it's", "\\", "%"],
 )
 def test_any_text_is_a_valid_query(full_workspace: Workspace, query: str) -> None:
-    full_workspace.session_search.find(query)
+    full_workspace.message_search.find(query)
     full_workspace.teleport.find(query)
     full_workspace.search.find(query)
     assert isinstance(search.search_sessions(full_workspace, query).items, list)
@@ -409,7 +409,7 @@ def test_prefixes_and_phrases_work(
 ) -> None:
     store_messages(make_message("Polish the harbour crane."))
     index_messages(workspace)
-    assert bool(workspace.session_search.find(query).hits) is is_found
+    assert bool(workspace.message_search.find(query).hits) is is_found
 
 
 def test_a_compaction_gives_the_session_its_summary(workspace: Workspace) -> None:
@@ -421,7 +421,7 @@ def test_a_compaction_gives_the_session_its_summary(workspace: Workspace) -> Non
     with database.connection():
         one = sessions.get("claude-code", "c1")
     assert one is not None and one.summary == summary
-    (hit,) = workspace.session_search.find("walrus enclosure", limit=1).hits
+    (hit,) = workspace.message_search.find("walrus enclosure", limit=1).hits
     assert hit.session.session_id == "c1"
 
 
@@ -481,7 +481,7 @@ def test_sessions_can_be_filtered_by_project(full_workspace: Workspace) -> None:
         full_workspace, scope=Scope(project="shop")
     ).items
     assert {one["project"] for one in found} == {"shop"} and len(found) == 4
-    hits = full_workspace.session_search.find("timeout project:logsift").hits
+    hits = full_workspace.message_search.find("timeout project:logsift").hits
     assert not [hit for hit in hits if hit.session.project != "logsift"]
 
 
@@ -498,7 +498,7 @@ def test_s2_33_title_or_summary_boost_the_sessions_messages(
             SessionMetadata("claude-code", "named", title=title, summary=summary)
         )
     index_messages(workspace)
-    first, second = workspace.session_search.find("harbour crane").hits
+    first, second = workspace.message_search.find("harbour crane").hits
     assert (first.session.session_id, first.msg_idx) == ("named", 0)
     assert first.score > second.score
 
@@ -509,7 +509,7 @@ def test_a_hit_has_the_index_of_its_message_in_the_session(
     store_messages(*(make_message(f"word {n}", n) for n in range(6)))
     store_messages(make_message("harbour", 3.5))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour", before=1, after=1).hits
+    (hit,) = workspace.message_search.find("harbour", before=1, after=1).hits
     assert hit.msg_idx == 4
     assert [one.msg_idx for one in hit.window] == [3, 4, 5]
     page = agents_sessions.list_messages(workspace, "s1", offset=hit.msg_idx, limit=1)
@@ -521,7 +521,7 @@ def test_scores_are_between_0_and_1_and_fall(workspace: Workspace) -> None:
         text = f"harbour {'filler ' * 9 * number}"
         store_messages(make_message(text, number, session=f"s{number}"))
     index_messages(workspace)
-    scores = [hit.score for hit in workspace.session_search.find("harbour").hits]
+    scores = [hit.score for hit in workspace.message_search.find("harbour").hits]
     assert scores == sorted(scores, reverse=True) and len(scores) == 6
     assert all(0 < score <= 1 for score in scores)
 
@@ -532,7 +532,7 @@ def test_a_window_never_holds_messages_of_another_session(workspace: Workspace) 
         make_message("harbour", 5.5, session="s0"),
     )
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour").hits
+    (hit,) = workspace.message_search.find("harbour").hits
     texts = [one.snippet.text for one in hit.window]
     assert "harbour" in texts
     assert all(int(text[5:]) % 2 == 0 for text in texts if text != "harbour")
@@ -558,7 +558,7 @@ def test_sessions_are_searched_with_filters(
         make_message("A crane of another session.", 2, session="s2"),
     )
     index_messages(workspace)
-    hits = workspace.session_search.find(words).hits
+    hits = workspace.message_search.find(words).hits
     roles = sorted(hit.match.role.value for hit in hits if hit.match)
     assert roles == sorted(expected)
 
@@ -569,7 +569,7 @@ def test_an_index_that_is_damaged_is_replaced_by_the_store(
     store_messages(make_message("Polish the harbour crane."))
     index_messages(workspace)
     workspace.paths.message_index.write_bytes(b"no database")
-    found = workspace.session_search.find("harbour crane")
+    found = workspace.message_search.find("harbour crane")
     assert found.hits and any("index" in note for note in found.notes)
 
 

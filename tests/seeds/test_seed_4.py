@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memtui.agents import memories, replies
-from memtui.agents.api import TOOLS, ToolRunner
 from memtui.agents.replies import Item, Reply
+from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model.events import EventRole
 from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.model.verdicts import Support

@@ -82,9 +82,7 @@ def test_a_noted_deletion_is_finished_by_the_next_process(
     shown = run(broken_off, *words)
     assert shown.returncode == 0, shown.stderr
     if words == ("redact",):
-        assert shown.stdout.startswith(
-            "A forgetting that was interrupted is finished now:"
-        )
+        assert shown.stdout.startswith("An interrupted forget was completed first:")
     assert "there is no session" in run(broken_off, "session", "shop-1").stdout
     assert secrets_said(broken_off)["is_ok"]
     assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()

@@ -31,7 +31,7 @@ def asks(
     return {
         SearchView.ALL: workspace.search.find,
         SearchView.SUMMARIES: workspace.teleport.find,
-        SearchView.MESSAGES: workspace.session_search.find,
+        SearchView.MESSAGES: workspace.message_search.find,
     }
 
 
@@ -53,7 +53,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
         } - {""}
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
-            messages = full_workspace.session_search.find(asked).hits
+            messages = full_workspace.message_search.find(asked).hits
             assert all(name in (h.session.agent, h.session.project) for h in messages)
         if asked == "in December 2023":
             assert {at.year for at in times} == {2023}
@@ -80,7 +80,7 @@ def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
 ) -> None:
     scores = [
         hit.score
-        for hit in full_workspace.session_search.find("the token or a retry").hits
+        for hit in full_workspace.message_search.find("the token or a retry").hits
     ]
     assert len(scores) > 2 and scores == sorted(scores, reverse=True)
     assert 0 < scores[0] <= 1
@@ -95,7 +95,7 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
         assert not sheet.hits and notes[0] == "There is nothing for “in March 1999”."
         assert NEWEST_LISTED not in ask_notes(ask("agent:codex session"))
         assert NEWEST_LISTED not in ask_notes(ask("levle:codex"))
-    roles = full_workspace.session_search.find("role:user").hits
+    roles = full_workspace.message_search.find("role:user").hits
     assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
 
 
@@ -127,7 +127,7 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     shown = compose_notes(sheet, "session", SearchView.ALL, full_workspace.zone)
     assert sheet.total > len(sheet.hits) > 0
     assert shown[-1].startswith("Best hit per session of ")
-    messages = result_list.to_results(full_workspace.session_search.find("session"))
+    messages = result_list.to_results(full_workspace.message_search.find("session"))
     assert messages.total == 0
 
 

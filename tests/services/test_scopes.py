@@ -13,7 +13,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, TocEntry
 from memtui.model.summaries import BulletKind
-from memtui.search.nodes import Teleport
+from memtui.search.nodes import NodeSearch
 from memtui.services import browse, scope_summaries
 from memtui.store import database, nodes, scoped_nodes, versions
 from memtui.store.database import db
@@ -252,6 +252,6 @@ def test_a_scope_holds_without_an_index_too(
     full_workspace: Workspace, tmp_path: Path
 ) -> None:
     of = Scope("codex", "")
-    answer = Teleport(tmp_path / "none", UTC, clock).find("session", scope=of)
+    answer = NodeSearch(tmp_path / "none", UTC, clock).find("session", scope=of)
     assert answer.notes
     assert all(hit.node_id in expected(of) for hit in answer.hits)

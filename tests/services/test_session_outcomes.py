@@ -65,6 +65,6 @@ def test_other_messages_with_the_specific_words_are_counted(
     assert find(workspace, "SOME_FLAG -choose")["s1"].more == 39
     assert find(workspace, "SOME_FLAG role:assistant") == {}
     assert find(workspace, '"SOME_FLAG is"')["s1"].more == 0
-    messages = workspace.session_search.find("SOME_FLAG", is_one_each=True).hits
+    messages = workspace.message_search.find("SOME_FLAG", one_per_session=True).hits
     assert {hit.session.session_id: hit.more for hit in messages} == {"s1": 40, "s2": 0}
-    assert not any(hit.more for hit in workspace.session_search.find("SOME_FLAG").hits)
+    assert not any(hit.more for hit in workspace.message_search.find("SOME_FLAG").hits)

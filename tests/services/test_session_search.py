@@ -11,7 +11,7 @@ from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Hits, MessageHit
 from memtui.search.message_index import MessageIndex as Index
-from memtui.search.messages import MessageSearcher, SessionSearch
+from memtui.search.messages import MessageMatcher, MessageSearch
 from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.message_factory import (
@@ -30,7 +30,7 @@ def texts(found: Hits[MessageHit]) -> list[str]:
 
 
 def found(workspace: Workspace, query: str, **given: object) -> list[str]:
-    return texts(workspace.session_search.find(query, **given))  # type: ignore[arg-type]
+    return texts(workspace.message_search.find(query, **given))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_one_hit_or_many_of_a_session(workspace: Workspace) -> None:
     )
     index_messages(workspace)
     assert len(found(workspace, "quay")) == 3
-    answer = workspace.session_search.find("quay", is_one_each=True)
+    answer = workspace.message_search.find("quay", one_per_session=True)
     assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
 
 
@@ -94,13 +94,13 @@ def test_a_window_keeps_its_bounds_and_the_message_itself(workspace: Workspace) 
     shown[30] = make_message("the quay", 30)
     store_messages(*shown)
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("quay", before=99, after=99).hits
+    (hit,) = workspace.message_search.find("quay", before=99, after=99).hits
     assert len(hit.window) == WINDOW_MESSAGES
     assert hit.window[15].is_match
     assert [said.msg_idx for said in hit.window] == list(range(15, 31))
-    (hit,) = workspace.session_search.find("quay", before=2, after=99).hits
+    (hit,) = workspace.message_search.find("quay", before=2, after=99).hits
     assert [said.msg_idx for said in hit.window] == list(range(28, 44))
-    (hit,) = workspace.session_search.find("quay", before=0, after=0).hits
+    (hit,) = workspace.message_search.find("quay", before=0, after=0).hits
     assert (hit.msg_idx, len(hit.window)) == (30, 1)
 
 
@@ -109,7 +109,7 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 ) -> None:
     store_messages(make_message("é" * 3000 + " quay " + "é" * 3000, 1))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("quay").hits
+    (hit,) = workspace.message_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.is_truncated
     assert "quay" in hit.match.snippet.text
@@ -119,8 +119,8 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 def test_never_more_than_twenty_hits(workspace: Workspace) -> None:
     store_messages(*(make_message(f"quay {n}", n, session=f"s{n}") for n in range(40)))
     index_messages(workspace)
-    assert len(workspace.session_search.find("quay", limit=500).hits) == MAX_HITS
-    assert len(workspace.session_search.find("quay", limit=3).hits) == 3
+    assert len(workspace.message_search.find("quay", limit=500).hits) == MAX_HITS
+    assert len(workspace.message_search.find("quay", limit=3).hits) == 3
 
 
 def test_filters_leave_out_what_they_say(workspace: Workspace) -> None:
@@ -159,7 +159,7 @@ def test_a_subagent_s_words_lead_to_the_session_that_started_it(
         make_message("Go and look", 1), make_message("quay", 2, subagent="helper")
     )
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("quay").hits
+    (hit,) = workspace.message_search.find("quay").hits
     assert (hit.session.session_id, hit.subagent) == ("s1", "helper")
     assert [said.snippet.text for said in hit.window] == ["quay"]
 
@@ -183,7 +183,7 @@ def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
     )
     index_messages(workspace)
     assert found(workspace, '"quay is long"') == ["the quay is long"]
-    capped = workspace.session_search.find('"quay is"')
+    capped = workspace.message_search.find('"quay is"')
     assert capped.hits == (), "among the newest that hold its one telling word"
     assert "the newest 3,000" in capped.notes[0]
 
@@ -193,7 +193,7 @@ def test_very_common_words_search_the_newest_and_a_note_says_so(
 ) -> None:
     store_messages(*(make_message(f"quay {n}", n) for n in range(3_100)))
     index_messages(workspace)
-    answer = workspace.session_search.find("quay")
+    answer = workspace.message_search.find("quay")
     assert "the newest 3,000" in answer.notes[0]
     assert len(answer.hits) == MAX_HITS
 
@@ -209,8 +209,8 @@ def test_tool_inputs_are_found_only_if_the_setting_is_on(
     assert found(workspace, "quay") == []
     assert len(found(workspace, "Read")) == 2
     store_messages(make_message("quay: 8", 3, role=TOOL, tool="Read"))
-    talk = SessionSearch(
-        MessageSearcher(Index(workspace.paths.message_index, with_tools=True)),
+    talk = MessageSearch(
+        MessageMatcher(Index(workspace.paths.message_index, with_tools=True)),
         workspace.zone,
         lambda: AT,
     )
@@ -227,10 +227,10 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(
     name_session("s1", title="In the morning")
     name_session("s2", title="Harbour of ships")
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("harbour").hits
+    (hit,) = workspace.message_search.find("harbour").hits
     assert (hit.session.session_id, hit.score, hit.window) == ("s2", 1.0, ())
     assert (hit.event_id, hit.about.text) == (opening.event_id, "Harbour of ships")
-    first, *_ = workspace.session_search.find("ships land").hits
+    first, *_ = workspace.message_search.find("ships land").hits
     assert first.session.session_id == "s2"
 
 
@@ -240,7 +240,7 @@ def test_what_a_person_said_goes_before_what_was_answered(workspace: Workspace) 
         make_message("quay", 1, session="b"),
     )
     index_messages(workspace)
-    first, _ = workspace.session_search.find("quay").hits
+    first, _ = workspace.message_search.find("quay").hits
     assert first.session.session_id == "b"
 
 
@@ -253,7 +253,7 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
         make_message("ok", 2, role=TOOL, session="b", tool="Edit"),
     )
     index_messages(workspace)
-    first, second = workspace.session_search.find("quay").hits
+    first, second = workspace.message_search.find("quay").hits
     assert first.session.session_id == "b"
     assert first.match is not None
     assert second.match is not None
@@ -268,21 +268,21 @@ def test_hits_of_the_time_in_a_question_come_first_and_it_is_shown(
         make_message("The quay is there", 86_400 * 40),
     )
     index_messages(workspace)
-    answer = workspace.session_search.find("quay on 14 March 2025")
+    answer = workspace.message_search.find("quay on 14 March 2025")
     assert texts(answer)[0] == "The quay is here"
     (time,) = answer.times
     assert "Fri 14 Mar 2025" in time.text
     assert time.has_hits
-    (time,) = workspace.session_search.find("quay in May 2021").times
+    (time,) = workspace.message_search.find("quay in May 2021").times
     assert not time.has_hits
 
 
 def test_counts_and_times_of_a_session_grow_with_it(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
-    (hit,) = workspace.session_search.find("quay").hits
+    (hit,) = workspace.message_search.find("quay").hits
     store_messages(make_message("more", 60, role=ASSISTANT))
-    (later,) = workspace.session_search.find("quay").hits
+    (later,) = workspace.message_search.find("quay").hits
     assert (hit.session.message_count, later.session.message_count) == (1, 2)
     assert later.session.updated_at - hit.session.updated_at == timedelta(seconds=59)
 
@@ -293,11 +293,11 @@ def test_the_newest_messages_are_read_without_an_index_and_a_note_says_so(
     store_messages(make_message("quay", 1))
     index_messages(workspace)
     workspace.paths.message_index.write_bytes(b"no database at all" * 1000)
-    answer = workspace.session_search.find("quay")
+    answer = workspace.message_search.find("quay")
     assert texts(answer) == ["quay"]
     assert "damaged" in answer.notes[0]
     index_messages(workspace)
-    answer = workspace.session_search.find("quay")
+    answer = workspace.message_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())
     Index(workspace.paths.message_index).delete()
     assert found(workspace, "quay") == ["quay"]
@@ -359,7 +359,7 @@ def test_names_match_in_any_case_and_unknown_ones_are_reported(
     name_session("s1", project="Shop")
     index_messages(workspace)
     assert found(workspace, "quay project:shop agent:CLAUDE-code") == ["quay"]
-    answer = workspace.session_search.find("quay project:ship")
+    answer = workspace.message_search.find("quay project:ship")
     assert answer.hits == ()
     assert "Nothing is stored for the project “ship”." in answer.notes
 
@@ -375,7 +375,7 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
     assert found(workspace, "quay") == []
     assert (
         "only the names of tools"
-        in workspace.session_search.find("quay role:tool").notes[0]
+        in workspace.message_search.find("quay role:tool").notes[0]
     )
 
 
@@ -388,7 +388,7 @@ def test_a_message_has_the_same_number_in_every_window(workspace: Workspace) -> 
     )
     index_messages(workspace)
     numbers: dict[str, set[int]] = {}
-    for hit in workspace.session_search.find("quay").hits:
+    for hit in workspace.message_search.find("quay").hits:
         for said in hit.window:
             numbers.setdefault(said.snippet.text, set()).add(said.msg_idx)
     assert numbers["second quay"] == {1}
@@ -398,7 +398,7 @@ def test_a_message_has_the_same_number_in_every_window(workspace: Workspace) -> 
 def test_letters_that_folding_takes_apart_are_found(workspace: Workspace) -> None:
     store_messages(make_message("صلى ﷺ", 1))
     index_messages(workspace)
-    answer = workspace.session_search.find("ﷺ")
+    answer = workspace.message_search.find("ﷺ")
     assert (texts(answer), answer.notes) == (["صلى ﷺ"], ())
 
 
@@ -420,9 +420,9 @@ def test_a_damaged_index_is_repaired_by_the_working_process(
     whole = bytearray(file.read_bytes())
     whole[8_192:] = b"\xff" * len(whole[8_192:])
     file.write_bytes(whole)
-    assert len(workspace.session_search.find("quay").hits) == MAX_HITS, "from the store"
+    assert len(workspace.message_search.find("quay").hits) == MAX_HITS, "from the store"
     index_messages(workspace)
-    answer = workspace.session_search.find("quay")
+    answer = workspace.message_search.find("quay")
     assert (len(answer.hits), answer.notes) == (MAX_HITS, ())
 
 
@@ -432,7 +432,7 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
 ) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
-    answer = workspace.session_search.find(query)
+    answer = workspace.message_search.find(query)
     assert answer.hits == ()
     assert answer.notes
 
@@ -445,7 +445,7 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
     )
 )
 def test_any_string_is_a_query(full_workspace: Workspace, query: str) -> None:
-    assert full_workspace.session_search.find(query).took_ms >= 0
+    assert full_workspace.message_search.find(query).took_ms >= 0
     assert full_workspace.search.find(query).took_ms >= 0
 
 
@@ -463,7 +463,7 @@ def test_a_session_is_named_as_answers_print_it(workspace: Workspace) -> None:
         given = Filters(session=session)
         assert len(found(workspace, "quay", filters=given)) == 1
     mine = Filters(scope=Scope("codex", ""), session="t1")
-    answer = workspace.session_search.find("quay", filters=mine)
+    answer = workspace.message_search.find("quay", filters=mine)
     assert (texts(answer), answer.notes) == (["quay three"], ())
     for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):
         notes = workspace.search.find("quay", filters=Filters(session=said)).notes

@@ -11,7 +11,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.paths import in_home
 from memtui.search import node_index, nodes
-from memtui.search.nodes import Teleport
+from memtui.search.nodes import NodeSearch
 from memtui.search.query import NO_WORD, Query
 from memtui.services import browse
 from memtui.settings import Settings
@@ -47,7 +47,7 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
     # Merging depends on which hits are left: without it, filters alone decide.
     monkeypatch.setattr(nodes, "merge_repeated", iter)
     place = full_workspace.paths.index if is_indexed else tmp_path / "none"
-    finder = Teleport(place, full_workspace.zone, clock)
+    finder = NodeSearch(place, full_workspace.zone, clock)
     for query in FILTERED:
         words = query.split()
         plain = " ".join(w for w in words if ":" not in w and w[0] != "-")

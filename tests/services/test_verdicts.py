@@ -6,7 +6,7 @@ from memtui.model.nodes import Bullet
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import (
     SUPPORTED,
-    UNSUPPORTED,
+    UNCHECKED,
     Support,
     Verdict,
     VerdictFeatures,
@@ -111,7 +111,7 @@ def test_without_a_grip_a_bullet_is_unsupported() -> None:
 
 def test_supported_bullets_are_counted() -> None:
     weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
-    rows = (Bullet("a", ("grip:1:a",), SUPPORTED), weak, Bullet("c", (), UNSUPPORTED))
+    rows = (Bullet("a", ("grip:1:a",), SUPPORTED), weak, Bullet("c", (), UNCHECKED))
     assert format.support_counts(rows) == "1 of 3 bullets supported, 1 weak"
     assert format.support_counts(rows[:1]) == "1 of 1 bullet supported"
     assert format.support_counts(()) == ""

@@ -260,7 +260,7 @@ BAD = written(BulletKind.LEFT_OPEN, rule="narration")
         ([REQUEST, GOOD], ""),
         ([REQUEST, GOOD, BAD, BAD], ""),
         ([written(BulletKind.NOTE), BAD], ""),
-        ([REQUEST, GOOD, BAD, BAD, BAD], "3 of 5 bullets were dropped: narration"),
+        ([REQUEST, GOOD, BAD, BAD, BAD], "3 of 5 bullets were withheld: narration"),
         ([], "no bullet was written"),
         (
             [written(BulletKind.ASKED)],
@@ -324,9 +324,9 @@ def test_a_request_in_polite_words_is_no_offer() -> None:
 
 def test_a_version_is_shown_if_it_alone_names_the_work() -> None:
     bullets = [written(BulletKind.ASKED), written(BulletKind.OUTCOME, rule="narration")]
-    assert acceptance.find_rejection(bullets, names_work=True) == ""
+    assert acceptance.find_rejection(bullets, adds_title=True) == ""
     assert acceptance.find_rejection(bullets) != ""
-    assert acceptance.find_rejection(bullets[1:], names_work=True) != ""
+    assert acceptance.find_rejection(bullets[1:], adds_title=True) != ""
 
 
 def test_the_work_is_named_anew_only_where_the_extract_names_an_earlier_request() -> (

@@ -834,7 +834,9 @@ def test_a_request_of_the_agent_leaves_the_work_open() -> None:
 def test_advice_of_the_agent_is_no_decision() -> None:
     advice = "Keep the ledger of invoices small, because auditors read every line."
     assert card(ASK, ("assistant", f"{REPORT} {advice}")).decisions == ()
-    chosen = "Keep one ledger instead of two files, because auditors check all totals."
+    chosen = (
+        "Keep the invoice ledger in files instead of tables, since auditors read it."
+    )
     decisions = card(ASK, ("assistant", f"{REPORT} {chosen}")).decisions
     assert texts(decisions) == [chosen]
 

@@ -11,6 +11,7 @@ from textual.content import Content
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.hits import Hit, HitKind, Snippet
+from memtui.model.sessions import WorkState
 from memtui.search.nodes import merge_repeated
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (
@@ -184,6 +185,7 @@ def test_a_piece_of_work_is_known_by_its_name() -> None:
         "Raise the timeout",
         "Raise the timeout — it was 600 (pushed)",
         "shop: Raise the timeout (open)",
+        *(f"Raise the timeout ({state})" for state in WorkState),
     ):
         (one,) = merge_repeated([hit("toc:month:2024-01", text, 0.9), work])
         assert (one.node_id, one.score, one.also) == (SEGMENT, 0.9, ("month",))

@@ -212,10 +212,10 @@ def test_a_session_names_its_project_where_its_name_leaves_room() -> None:
 def test_a_session_has_the_worst_marks_of_its_segments() -> None:
     row = session("First", "Second")
     first, second = row.segments
-    made = replace(first, is_by_model=True, supported=3)
+    made = replace(first, is_by_model=True, supported_count=3)
     good = replace(row, segments=(made, replace(made, node_id="toc:segment:x")))
     assert drawn_session(good, 40).endswith("  m✓ done")
-    weak = replace(made, supported=0, weak=1)
+    weak = replace(made, supported_count=0, weak_count=1)
     assert drawn_session(replace(row, segments=(made, weak)), 40).split()[-2] == "m~"
     stale = replace(second, status=NodeStatus.STALE)
     assert drawn_session(replace(row, segments=(made, stale)), 40).split()[-2][0] == "…"

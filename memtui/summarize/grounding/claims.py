@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from memtui.model import tool_calls
-from memtui.model.events import Event, EventRole, EventType
+from memtui.model.events import Event, EventRole
 from memtui.model.sessions import counted_text
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import (
@@ -366,7 +366,7 @@ def _action_of_text(at: int, text: str) -> Action:
 def _action_of_event(at: int, event: Event) -> Action:
     text = counted_text(event)
     call = text.partition("\n")[0]
-    is_call = event.event_type is EventType.TOOL_RESULT
+    is_call = event.is_tool_call
     name = event.metadata.get("tool_name") or call.partition(":")[0].strip()
     verb = tool_calls.tool_verb(name) if is_call else ""
     is_failed = is_call and event.is_failed

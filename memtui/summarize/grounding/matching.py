@@ -45,8 +45,11 @@ def match_passage(
     """
     passage = source.best_passage(text, text_indexes)
     if passage is None:
-        hard = find_details(text)
-        return Verdict(Support.UNSUPPORTED, VerdictFeatures(hard=hard, missing=hard))
+        details = find_details(text)
+        return Verdict(
+            Support.UNSUPPORTED,
+            VerdictFeatures(names_and_numbers=details, missing=details),
+        )
     features = _features(text, passage, source)
     return Verdict(
         support=features.support,
@@ -66,7 +69,9 @@ def combine(parts: Sequence[Verdict]) -> Verdict:
         features=VerdictFeatures(
             covered=covered,
             terms=terms,
-            hard=tuple(token for one in features for token in one.hard),
+            names_and_numbers=tuple(
+                token for one in features for token in one.names_and_numbers
+            ),
             missing=tuple(token for one in features for token in one.missing),
             negation_differs=any(one.negation_differs for one in features),
             opposites=tuple(pair for one in features for pair in one.opposites),
@@ -162,21 +167,25 @@ def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
 
 
 def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatures:
-    quoted, hard = source.text_of(passage), find_details(text)
+    quoted, details = source.text_of(passage), find_details(text)
     name = initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
-        hard = (name, *hard)
+        details = (name, *details)
     near = " ".join(source.texts[max(passage.text_index - 2, 0) :][:3])
-    hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source, near))
+    details = tuple(
+        one for one in details if not _is_pronoun_for(one, quoted, source, near)
+    )
     if asked := _question_before(passage, source):
-        hard = tuple(one for one in hard if not _is_asked(one, text, quoted, asked))
-    missing = missing_details(text, hard, passage, source)
+        details = tuple(
+            one for one in details if not _is_asked(one, text, quoted, asked)
+        )
+    missing = missing_details(text, details, passage, source)
     if missing:
         missing = _missing_nearby(text, missing, passage, source)
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
-        hard=hard,
+        names_and_numbers=details,
         missing=missing,
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import PaneLeft, ProgressReported, ScopeChanged
+from memtui.tui.messages import LeavePane, ProgressReported, ScopeChanged
 from memtui.tui.widgets.panes import DetailPane, PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
@@ -29,17 +29,19 @@ LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 HEIGHTS = [(0, "-low"), (30, "-tall")]
 """The class of a screen from this height on, in lines."""
 
-AGAIN = f"{workers.WILL_RETRY} Press esc to go back."
+RETRY_HINT = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
 CHANGE = "change"  # The group of threads that change what is listed.
-EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
+NO_CONVERSATIONS = (
+    "No conversations yet.\n\nPress i to import those found on this machine."
+)
 
 
 def describe_failure(lead: str, error: BaseException) -> Content:
     """Say that a load failed, and will be repeated."""
     text = Content.styled(f"{lead} {format.error_text(error)}", "$error")
-    return text + f"\n\n{AGAIN}"
+    return text + f"\n\n{RETRY_HINT}"
 
 
 class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
@@ -70,7 +72,8 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     """The least time between two reloads."""
 
     _needs_reload = False
-    _has_reloaded = False
+    _has_reloaded_recently = False
+    """True if it was reloaded less than the reload interval ago."""
 
     def compose(self) -> ComposeResult:
         scope = self.memtui.scope if self.FILTERS_BY_SCOPE else None
@@ -116,13 +119,13 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         self.set_timer(self.RELOAD_INTERVAL_S, self.request_reload)
 
     def _reload_if_due(self) -> None:
-        if self._needs_reload and not self._has_reloaded:
-            self._needs_reload, self._has_reloaded = False, True
+        if self._needs_reload and not self._has_reloaded_recently:
+            self._needs_reload, self._has_reloaded_recently = False, True
             self.reload()
             self.set_timer(self.RELOAD_INTERVAL_S, self._end_interval)
 
     def _end_interval(self) -> None:
-        self._has_reloaded = False
+        self._has_reloaded_recently = False
         self._reload_if_due()
 
 
@@ -192,7 +195,7 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         """Open the selected option: by default, go to its details."""
         self.action_next_pane()
 
-    @on(PaneLeft)
+    @on(LeavePane)
     def action_back(self) -> None:
         """Go to the list, and from the list leave the screen."""
         if self.focused in (None, self._list):

@@ -25,7 +25,7 @@ from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import DayHighlighted, DaySelected, ProgressReported
-from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
+from memtui.tui.screens.base import NO_CONVERSATIONS, RETRY_HINT, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
 
@@ -340,7 +340,7 @@ class CalendarScreen(BaseScreen[str]):
             yield DayGrid(self._day or self._today, self._today)
             yield Static(id="legend", markup=False)
             yield Static(id="day", markup=False)
-            yield Static(EMPTY, id="nothing", markup=False)
+            yield Static(NO_CONVERSATIONS, id="nothing", markup=False)
 
     @property
     def _today(self) -> date:
@@ -405,7 +405,7 @@ class CalendarScreen(BaseScreen[str]):
     def show_error(self, error: BaseException, group: str) -> None:
         text = f"✗ The days could not be read:\n{format.error_text(error)}"
         self.add_class("-failing")
-        content = Content.styled(text, "$error") + f"\n{AGAIN}"
+        content = Content.styled(text, "$error") + f"\n{RETRY_HINT}"
         self.query_one("#day", Static).update(content)
         self.retry_reload()
 

@@ -23,7 +23,7 @@ from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession
 from memtui.model.quantities import plural
 from memtui.tui import commands, format, messages
-from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
+from memtui.tui.screens.base import HEIGHTS, LAYOUTS, NO_CONVERSATIONS, BaseScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import JumpTarget, SourcePane
@@ -101,7 +101,7 @@ class ContentsScreen(BaseScreen[None]):
             with Vertical(id="contents"):
                 yield PaneTitle("Contents")
                 yield TocTree(id="tree")
-                yield Static(EMPTY, id="nothing", markup=False)
+                yield Static(NO_CONVERSATIONS, id="nothing", markup=False)
             with Container(id="reading"):
                 yield NodePage(self._leave_source, id="page")
                 yield SourcePane(id="source")
@@ -151,7 +151,7 @@ class ContentsScreen(BaseScreen[None]):
     def focus_source(self) -> None:
         self._focus_pane("source")
 
-    @on(messages.PaneLeft)
+    @on(messages.LeavePane)
     def action_back(self) -> None:
         place = PANES.index(self._pane)
         if place:
@@ -366,7 +366,7 @@ class ContentsScreen(BaseScreen[None]):
         self._page.refresh_nodes(changed)
 
     def _update_empty_text(self) -> None:
-        progress, text = self._progress, EMPTY
+        progress, text = self._progress, NO_CONVERSATIONS
         if self._scope.is_narrow:
             text = NO_MATCH.format(format.scope_text(self._scope))
         elif progress and (progress.queued or progress.done < progress.total):

@@ -216,7 +216,7 @@ class SearchHistory:
     def __init__(self) -> None:
         self.view = SearchView.ALL
         # True if only the best message of each session is shown.
-        self.is_one_each = False
+        self.one_per_session = False
         self._queries: list[str] = []
         self._at = 0
         self._draft = ""
@@ -252,8 +252,8 @@ def make_finders(
         return replace(found, hits=session_outcomes.add_work(found.hits))
 
     def find_messages(text: str) -> Hits[MessageHit]:
-        found = workspace.session_search.find(
-            text, is_one_each=history.is_one_each, filters=filters
+        found = workspace.message_search.find(
+            text, one_per_session=history.one_per_session, filters=filters
         )
         return replace(found, hits=session_outcomes.add_work(found.hits))
 
@@ -489,7 +489,7 @@ class SearchScreen(Dialog[JumpTarget]):
         if self.view is not SearchView.MESSAGES:
             self._show_notes([ONLY_IN_MESSAGES])
             return
-        self._history.is_one_each = not self._history.is_one_each
+        self._history.one_per_session = not self._history.one_per_session
         self._searching = None  # The result of a running search would be the old one.
         self._show_view()
         self._search()

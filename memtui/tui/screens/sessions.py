@@ -26,8 +26,8 @@ from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported, SessionRequested, SessionsRequested
 from memtui.tui.screens.base import (
-    EMPTY,
     LAYOUTS,
+    NO_CONVERSATIONS,
     BaseScreen,
     FindInput,
     describe_failure,
@@ -159,7 +159,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         self.cursor = 0
         self._requested: set[int] = set()
         self.is_outdated = True  # True until this list is loaded.
-        self._opens_when_current = False
+        self._opens_when_up_to_date = False
 
     @property
     def current(self) -> Session | None:
@@ -185,19 +185,19 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         self.virtual_size = Size(width, self.total * ROW_LINES)
         if is_reload:
             self.scroll_to(y=max(0, top + shift * ROW_LINES), animate=False)
-            if self._opens_when_current:
+            if self._opens_when_up_to_date:
                 self.call_later(self.action_open)
-            self.mark_current()
+            self.mark_up_to_date()
         self.refresh()
 
-    def mark_current(self) -> None:
+    def mark_up_to_date(self) -> None:
         """Note that the list is up to date, so that sessions can be opened."""
-        self.is_outdated = self._opens_when_current = False
+        self.is_outdated = self._opens_when_up_to_date = False
 
     def reset(self) -> None:
         """Go to the first row and wait for another list."""
         self.cursor = 0
-        self.is_outdated, self._opens_when_current = True, False
+        self.is_outdated, self._opens_when_up_to_date = True, False
         self.scroll_to(y=0, animate=False)
 
     # Drawing
@@ -238,7 +238,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         return max(1, self.size.height // ROW_LINES - 1)
 
     def _move(self, index: int) -> None:
-        self._opens_when_current = False
+        self._opens_when_up_to_date = False
         if not self.total:
             return
         self.cursor = max(0, min(index, self.total - 1))
@@ -259,7 +259,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
 
     def action_open(self) -> None:
         """Read the session, once the list is up to date."""
-        self._opens_when_current = self.is_outdated
+        self._opens_when_up_to_date = self.is_outdated
         if not self.is_outdated and (session := self.current) is not None:
             self.post_message(SessionRequested(session.agent, session.session_id))
 
@@ -359,7 +359,7 @@ class SessionsScreen(BaseScreen[None]):
             measure = f"{measure} of {loaded.stored:,}"
         self.query_one(PaneTitle).show(f"Sessions, {loaded.query.order}", measure)
         if not loaded.total:
-            self.show_instead(self._why_empty() if loaded.stored else EMPTY)
+            self.show_instead(self._why_empty() if loaded.stored else NO_CONVERSATIONS)
         self.set_class(not loaded.total, "-empty")
 
     def _why_empty(self) -> str:
@@ -369,7 +369,7 @@ class SessionsScreen(BaseScreen[None]):
         return NO_MATCH.format(filter=" · ".join(parts))
 
     def show_error(self, error: BaseException, group: str) -> None:
-        self._list.mark_current()
+        self._list.mark_up_to_date()
         self.retry_reload()
         if self._list.sessions:
             info = f"✗ not loaded: {format.error_text(error)}"

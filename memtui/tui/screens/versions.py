@@ -32,7 +32,7 @@ from memtui.services import versions
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.base import AGAIN, CHANGE, ListDetailScreen
+from memtui.tui.screens.base import CHANGE, RETRY_HINT, ListDetailScreen
 from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
@@ -249,7 +249,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     def show_error(self, error: BaseException, group: str) -> None:
         self._list.loading = False
         if self._history is None:
-            self._show_about(f"✗ Not loaded: {format.error_text(error)}. {AGAIN}")
+            self._show_about(f"✗ Not loaded: {format.error_text(error)}. {RETRY_HINT}")
             self.retry_reload()
         else:
             super().show_error(error, group)

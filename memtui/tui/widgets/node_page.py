@@ -304,7 +304,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         elif bullet in self._quotes:
             self.action_toggle_expanded()
         else:
-            self.post_message(messages.PaneLeft())
+            self.post_message(messages.LeavePane())
 
     def action_open(self) -> None:
         if self.current is None:

@@ -15,7 +15,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.nodes import DaySession, TocEntry
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import PaneLeft
+from memtui.tui.messages import LeavePane
 
 SEPARATOR = " · "  # Between the parts of the info.
 MIN_TITLE = 24  # The cells that a title keeps before the info gets any.
@@ -141,4 +141,4 @@ class DetailPane(VerticalScroll, inherit_bindings=False):
         self.scroll_end(animate=False)
 
     def action_outward(self) -> None:
-        self.post_message(PaneLeft())
+        self.post_message(LeavePane())

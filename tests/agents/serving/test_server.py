@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents import api
-from memtui.agents.api import TOOLS, Tool, ToolRunner
+from memtui.agents import tools
+from memtui.agents.tools import TOOLS, Tool, ToolRunner
 from memtui.cli import servers
 from memtui.cli.command import Context
 from memtui.errors import MemtuiError
@@ -65,7 +65,7 @@ def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
     core = [
         one
         for one in shown
-        if one["name"] in api.available_tools(with_writing=False, only_core=True)
+        if one["name"] in tools.available_tools(with_writing=False, only_core=True)
     ]
     assert len(core) == 8
     assert estimate(json.dumps(core)) < 1_500
@@ -81,7 +81,7 @@ def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> Non
 def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
     full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    core = api.available_tools(with_writing=False, only_core=True)
+    core = tools.available_tools(with_writing=False, only_core=True)
     with served(full_home) as agent:
         assert {str(one["name"]) for one in described(agent)} == core.keys()
         with pytest.raises(MCPError, match="there is no tool"):
@@ -251,11 +251,11 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
     ("tool", "shown", "says"),
     [
         ("expand_grip", {}, "usage: grip_id is missing"),
-        ("get_node", {"node_id": 7}, "usage: node_id is text"),
-        ("browse_toc", {"limit": 0}, "usage: limit is a whole number from 1"),
-        ("browse_toc", {"limit": "--3"}, "usage: limit is a whole number"),
-        ("browse_toc", {"limit": "9" * 5_000}, "usage: limit is a whole"),
-        ("browse_toc", {"limit": True}, "usage: limit is a whole number"),
+        ("get_node", {"node_id": 7}, "usage: node_id must be text"),
+        ("browse_toc", {"limit": 0}, "usage: limit must be a whole number from 1"),
+        ("browse_toc", {"limit": "--3"}, "usage: limit must be a whole number"),
+        ("browse_toc", {"limit": "9" * 5_000}, "usage: limit must be a whole"),
+        ("browse_toc", {"limit": True}, "usage: limit must be a whole number"),
         ("browse_toc", {"depth": 1}, "usage: there is no 'depth' here"),
         ("teleport", {"query": "  "}, "usage: query is empty"),
         ("route", {"question": ""}, "usage: question is empty"),

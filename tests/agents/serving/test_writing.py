@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents import routing
-from memtui.agents.api import TOOLS, ToolRunner
+from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.errors import MemtuiError
 from memtui.search.query import find_session
 from memtui.services import sessions
@@ -167,21 +167,21 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
     assert "rollup_day: paused" in caller.call("scheduler_status")
     assert "paused" not in caller.call("scheduler_resume")
     assert "requested" in caller.call("scheduler_run_now", jobs="rollup_week")
-    assert "jobs is one of" in caller.fail("scheduler_pause", jobs=["lunch"])
+    assert "jobs must be one of" in caller.fail("scheduler_pause", jobs=["lunch"])
 
 
 @pytest.mark.parametrize(
     ("tool", "shown", "says"),
     [
-        ("append_message", {"role": "system"}, "role is one of user, assistant"),
+        ("append_message", {"role": "system"}, "role must be one of user, assistant"),
         ("append_message", {"text": " "}, "text is empty"),
         ("append_message", {"text": "\x07\x1b[31m"}, "text is empty"),
-        ("append_message", {"timestamp": "now"}, "timestamp is not ISO 8601"),
+        ("append_message", {"timestamp": "now"}, "timestamp must be ISO 8601"),
         ("append_message", {"timestamp": "2999-01-01"}, "is in the future"),
         ("append_message", {"timestamp": "1960-01-01"}, "is before 2000"),
         ("append_message", {"session": "a b"}, "usage: 'a b' names no session"),
-        ("append_message", {"session": "codex:"}, "a letter or digit, then letters"),
-        ("append_message", {"session": "a/../b"}, "a letter or digit, then letters"),
+        ("append_message", {"session": "codex:"}, "has up to 100 letters, digits"),
+        ("append_message", {"session": "a/../b"}, "has up to 100 letters, digits"),
         ("append_message", {"session": "a b"}, "Hint: see them: list_sessions()"),
         ("append_message", {"message_id": "x" * 201}, "more than 200 characters"),
     ],

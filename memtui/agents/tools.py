@@ -88,7 +88,9 @@ class Parameter:
         checked = self._convert(value)
         for one in checked if isinstance(checked, tuple) else (checked,):
             if self.choices and one not in self.choices:
-                raise UsageError(f"{self.name} is one of {', '.join(self.choices)}")
+                raise UsageError(
+                    f"{self.name} must be one of {', '.join(self.choices)}"
+                )
         if isinstance(checked, str) and self.is_required and not value.strip():
             raise UsageError(f"{self.name} is empty")
         return checked
@@ -115,8 +117,8 @@ class Parameter:
             try:
                 return check_number(value, minimum=self.minimum, maximum=self.maximum)
             except ValueError as error:
-                raise UsageError(f"{self.name} is {error}") from None
-        raise UsageError(f"{self.name} is {_TYPES[self.type]}")
+                raise UsageError(f"{self.name} must be {error}") from None
+        raise UsageError(f"{self.name} must be {_TYPES[self.type]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +264,9 @@ def _writing_tool(name: str, signature: str, text: str, **more: Any) -> Tool:
     return _tool(name, "changes", signature, text, is_writing=True, **more)
 
 
-# A new tool may also have to be named in INSTRUCTIONS and PROMPT_TEXT of mcp_server,
-# and in COMMANDS of cli.output if a command does the same.
+# Add a new tool to the tables of docs/agents.md; one that changes something to the list
+# in docs/mcp.md, a core tool perhaps to integrations/skill.md and to INSTRUCTIONS and
+# PROMPT_TEXT of mcp_server; and to COMMANDS of cli.output if a command does the same.
 TOOLS: Final = (
     _tool(
         "route",
