@@ -4,6 +4,9 @@ Tombstones are written first, so that nothing brings the content back; then it i
 deleted from the spool and, in one transaction, from the store; then its traces are
 removed: the indexes, the log, the free pages of the database. If the process ends
 in between, the next command that forgets or removes traces continues.
+
+What is removed is decided in ``store.deletion``, ``delete_from_spool`` and
+``remove_traces``.
 """
 
 import json

@@ -422,6 +422,10 @@ _WISHES = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|could|let'?s|would)\b", re.I
 )
 
+_NAMES_NOTHING = re.compile(
+    r"(?:(?:some|every|no)thing|it|this|that|these|those|there)\b", re.IGNORECASE
+)
+
 _VAGUE_SUBJECT = re.compile(
     r"(?:(?:some|every|no)thing|it|this|that|these|those|there|we|you|i)\b", re.I
 )
@@ -448,9 +452,8 @@ class TitleKind(IntEnum):
     """A wish or a problem."""
     PREPARATION = 2
     QUESTION = 3
-    UNCLEAR = 4
-    """A statement that is cut, or that does not say what it is about."""
-    REMARK = 5
+    """Or a statement that is cut, or does not say what it is about."""
+    REMARK = 4
 
 
 def find_kind(title: str) -> TitleKind:
@@ -465,8 +468,8 @@ def find_kind(title: str) -> TitleKind:
         return TitleKind.QUESTION
     if is_remark(title):
         return TitleKind.REMARK
-    is_clear = not (title.endswith("…") or has_vague_subject(title))
-    return TitleKind.STATEMENT if is_clear else TitleKind.UNCLEAR
+    is_unclear = title.endswith("…") or _NAMES_NOTHING.match(title)
+    return TitleKind.QUESTION if is_unclear else TitleKind.STATEMENT
 
 
 def _only_prepares(order: str) -> bool:

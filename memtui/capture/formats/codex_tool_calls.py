@@ -1,4 +1,7 @@
-"""Codex's tool calls and results, in every shape that rollouts have had."""
+"""Codex's tool calls and results, in every shape that rollouts have had.
+
+``codex`` pairs a call with its result; ``base.ToolCall`` becomes the event.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
