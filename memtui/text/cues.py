@@ -413,7 +413,11 @@ _PREPARES = word_set(
 """The verbs of orders that often only prepare the work: "read the design first"."""
 
 _FURTHER_VERB = re.compile(r"\b(?:and|then|to) (?:then |also )?([a-z]+)\b", re.I)
-_VAGUE_OBJECT = re.compile(r"\w+ (?:it|this|that|these|those|them)\b", re.IGNORECASE)
+_VAGUE_OBJECT = re.compile(
+    r"\w+ (?:(?:it|this|that|these|those|them)\b"
+    r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
+    re.IGNORECASE,
+)
 _COMMITS = re.compile(r"(?:git )?(?:commit|push)\b", re.IGNORECASE)
 _NAMES_TICKET = re.compile(r"#\d")
 

@@ -367,6 +367,8 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         ("It should be oiled before winter", TitleKind.QUESTION),
         ("In the barn beside the old mill the color of the…", TitleKind.QUESTION),
         ("Call it wheel.py", TitleKind.PREPARATION),
+        ("Put 1 into a branch that I can look at", TitleKind.PREPARATION),
+        ("Add 3 blades to the wheel", TitleKind.ORDER),
         ("Is the wheel balanced?", TitleKind.QUESTION),
         ("The mill is running", TitleKind.REMARK),
         ("Git commit with a detailed comment", TitleKind.REMARK),
