@@ -15,7 +15,7 @@ from memtui.search import snippets
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions
 from memtui.text import analyzer, cues, date_format, prose
-from memtui.text.cues import BASE_VERBS
+from memtui.text.orders import BASE_VERBS
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

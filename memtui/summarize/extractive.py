@@ -38,8 +38,8 @@ from memtui.summarize.work_events import (
     read_work,
     request_line,
 )
-from memtui.text import analyzer, cues, titles
-from memtui.text.cues import TitleKind
+from memtui.text import analyzer, cues, orders, titles
+from memtui.text.orders import TitleKind
 from memtui.text.prose import (
     Sentence,
     shorten,
@@ -149,7 +149,7 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
         later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            found.append((cues.find_kind(title), following - at, title))
+            found.append((orders.find_kind(title), following - at, title))
     least = SMALL_SHARE * max((size for _, size, _ in found), default=0)
     large = [one for one in found if one[1] >= least]
     for place, (kind, _, title) in enumerate(large):
@@ -197,7 +197,7 @@ def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
 
 
 def _is_question_or_remark(title: str) -> bool:
-    return asks(title) or cues.is_remark(title)
+    return asks(title) or orders.is_remark(title)
 
 
 _ACHIEVED = re.compile(
@@ -219,7 +219,7 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
     """Name the work by a short request, by its result, else by what calls did."""
     for event in (work.events[at] for at in work.requests):
         title = titles.plain_title(event.text)
-        is_said = titles.is_command(event.text) or cues.is_small_talk(title)
+        is_said = titles.is_command(event.text) or orders.is_small_talk(title)
         if title and not is_said:
             return title
     if outcome and analyzer.count_content_words(outcome.text) > 2:
@@ -441,7 +441,7 @@ def _results(
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         if is_outcome and one.is_item and not is_report:
-            score -= 0.2 + 0.2 * cues.is_order(_ITEM_NAME.sub("", one.text))
+            score -= 0.2 + 0.2 * orders.is_order(_ITEM_NAME.sub("", one.text))
         score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
@@ -596,7 +596,7 @@ def _is_decision(work: WorkEvents, at: int, text: str) -> bool:
         # An order of the agent is advice.
         return (
             at in work.requests
-            or not cues.is_order(text)
+            or not orders.is_order(text)
             or _PREFERS.search(text) is not None
         )
     is_reply = at in work.requests[1:]

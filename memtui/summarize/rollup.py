@@ -31,7 +31,7 @@ from memtui.model.summaries import (
 )
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures, worst
 from memtui.summarize import session_work
-from memtui.text import analyzer, cues, prose, stopwords, titles
+from memtui.text import analyzer, orders, prose, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS
 
 IDENTITY = "extractive-9"
@@ -325,7 +325,7 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
         WORK_SHARE if is_day else PROJECT_SHARE,
     )
     only = next((one for one in works if is_day and one.names == [text]), None)
-    if only is None or cues.is_order(text):
+    if only is None or orders.is_order(text):
         return text
     return only.describe(HEADLINE_CHARS)
 
@@ -497,7 +497,7 @@ def _name_part(segments: Sequence[TocNode]) -> str:
     outcomes = _select_bullets(BulletKind.OUTCOME, segments)
     if subject:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
-        is_done = (is_main and cues.is_order(title)) or bool(
+        is_done = (is_main and orders.is_order(title)) or bool(
             _content_terms(title) & _content_terms(subject)
         )
         says_less = counts[title] < min(counts[subject], MIN_REQUEST_WORDS)
@@ -505,7 +505,7 @@ def _name_part(segments: Sequence[TocNode]) -> str:
             title in commits
             or title.endswith(("?", "？"))
             or not session_work.names_work(title)
-            or cues.has_vague_subject(title)
+            or orders.has_vague_subject(title)
             or says_less
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):

@@ -76,12 +76,12 @@ def is_action_line(text: str) -> bool:
 
 def names_work(name: str) -> bool:
     """Return whether a name says what was done: no prod, remark or list of calls."""
-    from memtui.text import analyzer, cues  # not needed at the start
+    from memtui.text import analyzer, orders  # not needed at the start
 
     return not (
         is_action_line(name)
-        or cues.is_remark(name)
-        or cues.is_small_talk(name)
+        or orders.is_remark(name)
+        or orders.is_small_talk(name)
         or not analyzer.count_content_words(name)
     )
 
@@ -94,7 +94,7 @@ def choose_name(titles: Sequence[str]) -> str:
     names = [title.removesuffix(CONTINUED) for title in titles]
     if len(names) == 1:
         return names[0]
-    from memtui.text.cues import TitleKind, find_kind  # not needed at the start
+    from memtui.text.orders import TitleKind, find_kind  # not needed at the start
 
     def rank(name: str) -> TitleKind:
         return max(find_kind(name), TitleKind.STATEMENT)

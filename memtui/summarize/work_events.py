@@ -12,7 +12,7 @@ from memtui.model.events import Event, EventRole
 from memtui.model.sessions import WorkState
 from memtui.summarize import tool_actions
 from memtui.summarize.tool_actions import CardLine, TestCounts
-from memtui.text import analyzer, cues, titles
+from memtui.text import analyzer, cues, orders, titles
 from memtui.text.prose import (
     Sentence,
     message_sentences,
@@ -143,7 +143,7 @@ def request_line(work: WorkEvents, at: int) -> str:
         one.text
         for place, one in enumerate(work.sentences[at])
         if not one.is_heading
-        and not cues.is_small_talk(one.text)
+        and not orders.is_small_talk(one.text)
         and not cues.is_role(one.text)
         and not (place and cues.is_log_line(one.text))
         and not (is_plan and _leads_in(one.text))
@@ -439,7 +439,8 @@ def _missing_step(
 
 
 _ASKS_FOR = re.compile(
-    r"(?:please|could you) (?:\w+ )?(?:provide|share|send|specify|paste|tell me|add)\b",
+    r"(?:(?:please|could you) (?:\w+ )?(?:provide|share|send|specify|paste|add)"
+    r"|(?:please )?tell me)\b",
     re.IGNORECASE,
 )
 """A request of the agent to the user: "Please provide the log."."""

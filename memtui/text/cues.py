@@ -1,10 +1,8 @@
-"""Judge by its wording what a sentence is worth in a summary, and whether it is an
-order or a remark."""
+"""Judge by its wording what a sentence is worth in a summary."""
 
 import re
-from enum import IntEnum
 
-from memtui.text.stopwords import STOP_WORDS, word_set
+from memtui.text.stopwords import STOP_WORDS
 
 is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
@@ -171,26 +169,6 @@ _LOG_CONTAINS = (
 )
 """Separate patterns, since each is several times as fast as one for all."""
 
-is_small_talk = re.compile(
-    r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?"
-    r"(?: you)?|great|nice|cool|good(?: (?:morning|afternoon|evening))?|perfect|right"
-    r"|sure|done|hi|hey|hello|wth|wtf|hallo|guten (?:tag|morgen)|привет|спасибо"
-    r"|здравствуйте|доброе утро|добрый (?:день|вечер)|你好|您好|谢谢)\b\W*)*"
-    r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
-    r"|(?:it|this|that|everything|all)(?:'s| is)? (?:now )?"
-    r"(?:works?|working|fixed|good|done)"
-    r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
-    r" (?:work\w*|good|fine|ok(?:ay)?)"
-    r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go (?:on|ahead)"
-    r"|(?:please )?(?:continue|proceed|resume|keep (?:going|working)|carry on)"
-    r"(?: please| (?:(?:with )?(?:it|that|this)|working|from where you left off))?"
-    r"|(?:bitte )?mach(?:en sie)? (?:bitte )?weiter|продолжай(?:те)?"
-    r"|let'?s (?:do\w?|try|use) (?:it|that|this)|you decide|up to you)"
-    r"(?: now| again| then)*)?\W*",
-    re.IGNORECASE,
-).fullmatch
-"""Matches a clause without content: "ah, now it works", "how's it going?"."""
-
 is_role = re.compile(
     r"(?:(?:please )?(?:you are|you're|act as|behave as|imagine (?:that )?you are"
     r"|du bist|tu es|eres) (?:an?|the|my|our|ein\w*|une?|l[ae]|l(?=['’]))\b"
@@ -341,155 +319,3 @@ def wording_score(sentence: str) -> float:
     if sentence.count("`") > 6 or sentence.count("(") > 4:
         score -= 0.2
     return score
-
-
-# Orders and remarks
-
-BASE_VERBS = word_set(
-    """
-    access adapt add adjust adopt align allow analyse analyze annotate apply
-    archive ask assert assign attach audit automate avoid back bring build bump
-    cache calculate call cancel change check choose clarify clean clear clone close
-    collect combine commit compare compile complete compute configure connect
-    consider containerize continue convert copy correct cover create cut debug
-    decide define delete deploy deprecate describe design detect determine develop
-    diagnose dig disable discuss display dockerize document downgrade download
-    draft draw drop dump edit eliminate embed emit employ enable encode enforce
-    enhance enrich ensure estimate evaluate examine exclude execute expand explain
-    explore export expose extend extract fetch figure fill filter find finish fix
-    flatten focus follow force format generate get give go grab group guard handle
-    harden help hide highlight identify ignore implement import improve include
-    incorporate increase infer initialise initialize inject inline insert inspect
-    install integrate introduce investigate iterate join keep label launch lay
-    learn leave limit link lint list load log look lower make map mark measure
-    mention merge migrate minify mock modernise modernize modify move name
-    normalize notify open optimise optimize order organise organize outline output
-    override package parameterize parse pass patch pin plan point polish populate
-    port prepare present prevent print prioritise prioritize process produce
-    profile proofread propagate propose provide prune publish pull push put query
-    raise read rearrange rebase rebrand rebuild recalculate recommend reconcile
-    reconsider record recreate redeploy redesign redirect redo reduce refactor
-    refine reformat refresh regenerate register reimplement reinstall release
-    reload relocate remove rename render reorder reorganise reorganize repair
-    repeat rephrase replace report reposition reproduce require rerun research
-    reset resize resolve restart restore restructure rethink retry return reuse
-    revert review revise rewire rework rewrite roll rotate run sanitize save
-    scaffold scale scan scrape search select send separate serve set share shorten
-    show shrink simplify skip solve sort spawn speed split squash stabilise
-    stabilize standardise standardize start stop store stream strip style
-    substitute suggest summarise summarize support suppress swap switch sync tag
-    take talk teach tell test think throttle tidy tighten toggle trace track transform
-    translate trigger trim truncate try tune turn tweak unblock understand undo
-    unify uninstall unpack unzip update upgrade upload use utilize validate verify
-    view visualise visualize walk warn watch wire work wrap write
-    """
-)
-
-FIRST_WORD = re.compile(
-    r"(?:(?:please|also|now|just|maybe|in \S*\w[./]\w\S*) )*([a-z]+)\b", re.IGNORECASE
-)
-"""The first word of an order, after a place: "in src/app.py, rename …"."""
-
-_IS_STATEMENT = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|seems?|feels?|looks?)\b|\w(?:'|’)(?:s|m|re|ve)\b",
-    re.IGNORECASE,
-)
-_WANTS = re.compile(
-    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
-    r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
-    r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
-    r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly"
-    r"|instead|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
-    re.IGNORECASE,
-)
-
-
-_PREPARES = word_set(
-    """
-    explore familiarize give list load look navigate open read run see show study
-    talk tell understand
-    """
-)
-"""The verbs of orders that often only prepare the work: "read the design first"."""
-
-_FURTHER_VERB = re.compile(r"\b(?:and|then|to) (?:then |also )?([a-z]+)\b", re.I)
-_VAGUE_OBJECT = re.compile(
-    r"\w+ (?:(?:it|this|that|these|those|them)\b"
-    r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
-    re.IGNORECASE,
-)
-_COMMITS = re.compile(r"(?:git )?(?:commit|push)\b", re.IGNORECASE)
-_NAMES_TICKET = re.compile(r"#\d")
-
-_GUESSED = re.compile(r",? (?:i (?:think|guess|believe|suppose)|imo|imho)\W*$", re.I)
-_WISHES = re.compile(
-    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|could|let'?s|would)\b", re.I
-)
-
-_NAMES_NOTHING = re.compile(
-    r"(?:(?:some|every|no)thing|it|this|that|these|those|there)\b", re.IGNORECASE
-)
-
-_VAGUE_SUBJECT = re.compile(
-    r"(?:(?:some|every|no)thing|it|this|that|these|those|there|we|you|i)\b", re.I
-)
-
-
-def is_order(title: str) -> bool:
-    verb = FIRST_WORD.match(title)
-    return verb is not None and verb[1].lower() in BASE_VERBS
-
-
-def is_remark(title: str) -> bool:
-    """Return whether a title only states something: no request, question or problem."""
-    if is_order(title) or not _IS_STATEMENT.search(title):
-        return False
-    wishes = _WISHES if _GUESSED.search(title) else _WANTS
-    return not wishes.search(title)
-
-
-class TitleKind(IntEnum):
-    """How well a title of this kind names work; a lower value is better."""
-
-    ORDER = 0
-    STATEMENT = 1
-    """A wish or a problem."""
-    PREPARATION = 2
-    QUESTION = 3
-    """Or a statement that is cut, or does not say what it is about."""
-    REMARK = 4
-
-
-def find_kind(title: str) -> TitleKind:
-    """Return the kind of request that a title was made from."""
-    if _NAMES_TICKET.search(title):
-        return TitleKind.ORDER
-    if _COMMITS.match(title):
-        return TitleKind.REMARK
-    if is_order(title):
-        return TitleKind.PREPARATION if _only_prepares(title) else TitleKind.ORDER
-    if title.rstrip().endswith(("?", "？")):
-        return TitleKind.QUESTION
-    if is_remark(title):
-        return TitleKind.REMARK
-    is_unclear = title.endswith("…") or _NAMES_NOTHING.match(title)
-    return TitleKind.QUESTION if is_unclear else TitleKind.STATEMENT
-
-
-def _only_prepares(order: str) -> bool:
-    """Return whether an order does not say what is to be done, or to what."""
-    verb = FIRST_WORD.match(order)
-    if verb is None or verb[1].lower() not in _PREPARES:
-        return has_vague_object(order)
-    further = {one.lower() for one in _FURTHER_VERB.findall(order, verb.end())}
-    return further.isdisjoint(BASE_VERBS - _PREPARES)
-
-
-def has_vague_object(title: str) -> bool:
-    """Return whether a title is an order like "Call it main.py"."""
-    return is_order(title) and _VAGUE_OBJECT.match(title) is not None
-
-
-def has_vague_subject(title: str) -> bool:
-    """Return whether a title does not say what it is about: "Something broke"."""
-    return _VAGUE_SUBJECT.match(title) is not None

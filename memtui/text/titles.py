@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from memtui.text import analyzer, cues, prose, stopwords
-from memtui.text.cues import BASE_VERBS, FIRST_WORD, is_order
+from memtui.text import analyzer, cues, orders, prose, stopwords
+from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
 
 TITLE_CHARS = 80
@@ -448,7 +448,7 @@ def _clause_titles(text: str) -> Iterator[str]:
     next."""
     run = ""
     for clause in split_clauses(text):
-        if cues.is_small_talk(clause) or cues.is_role(clause):
+        if orders.is_small_talk(clause) or cues.is_role(clause):
             run = ""
             continue
         run = f"{run} {clause}" if run else clause
@@ -480,7 +480,7 @@ def _title_score(title: str) -> float:
         return UNSURE
     if cues.starts_with_reference(title):
         return LIKELY if count >= MANY_CONTENT_WORDS else UNSURE
-    if cues.has_vague_object(title):
+    if orders.has_vague_object(title):
         return LIKELY
     few = MANY_CONTENT_WORDS if title.endswith("?") else MIN_CONTENT_WORDS + 1
     is_vague = count < few and _REFERENCE.search(_SUBORDINATE.sub("", title))

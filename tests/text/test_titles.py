@@ -2,8 +2,8 @@
 
 import pytest
 
-from memtui.text import cues, titles
-from memtui.text.cues import TitleKind
+from memtui.text import cues, orders, titles
+from memtui.text.orders import TitleKind
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
     ],
 )
 def test_the_kind_of_a_title(title: str, kind: TitleKind) -> None:
-    assert cues.find_kind(title) is kind
+    assert orders.find_kind(title) is kind
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_the_kind_of_a_title(title: str, kind: TitleKind) -> None:
     ],
 )
 def test_a_statement_is_a_remark(title: str) -> None:
-    assert cues.is_remark(title)
+    assert orders.is_remark(title)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_a_statement_is_a_remark(title: str) -> None:
     ],
 )
 def test_requests_questions_and_problems_are_no_remarks(title: str) -> None:
-    assert not cues.is_remark(title)
+    assert not orders.is_remark(title)
 
 
 RECAP = """This session is being continued from a previous conversation.
