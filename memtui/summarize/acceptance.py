@@ -36,7 +36,8 @@ from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.rollup import create_bullet, join_bullets
 from memtui.summarize.session_work import CONTINUED
-from memtui.text import analyzer, cues, prose, titles
+from memtui.text import analyzer, cues, orders, prose, titles
+from memtui.text.orders import TitleKind
 
 
 class Objection(StrEnum):
@@ -491,12 +492,21 @@ class GroundedSummary:
         )
 
     def _title_beside(self, extract_title: str, works: Sequence[Bullet]) -> str:
-        """Return the extract's title if there is no other, or only it names the
-        projects."""
+        """Return the extract's title if there is no other, if only it names the
+        projects, or if it is a request that says more."""
+        if not works and _is_clear_request(extract_title):
+            count = analyzer.count_content_words
+            if count(self.title) < count(extract_title):
+                return extract_title
         named = {one.project for one in works if f"{one.project}: " in extract_title}
         title = self.title.casefold()
         are_named = all(project.casefold() in title for project in named)
         return self.title if title and are_named else extract_title
+
+
+def _is_clear_request(title: str) -> bool:
+    is_whole = not title.endswith(("…", CONTINUED))
+    return is_whole and orders.find_kind(title) <= TitleKind.STATEMENT
 
 
 def _with_objection(bullet: Bullet, objection: Objection) -> Bullet:
