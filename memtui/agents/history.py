@@ -42,7 +42,8 @@ NO_ERROR = (
 )
 
 _VARYING = re.compile(
-    r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|(?<![A-Za-z]-)\b\d[\d.,:]*\b|\b[0-9a-f]{7,}\b"
+    r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|(?<![A-Za-z]-)\b\d[\d.,:]*\b"
+    r"|\b[0-9a-f]{7,}\b"
 )
 """Parts of an error that differ each time: addresses, folders, numbers, hashes."""
 

@@ -284,13 +284,13 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
         "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
         " AND NOT is_withheld ORDER BY kind DESC, position DESC LIMIT 1), '')"
     )
-    count = "(SELECT count(*) FROM bullets WHERE version_id = v.id AND kind = '{}')"
+    of_kind = "SELECT 1 FROM bullets WHERE version_id = v.id AND kind = '{}'"
     columns = (
         bullet.format("'state'"),
         bullet.format("'outcome', 'commit'"),
         "g.messages + 0",
-        count.format("commit"),
-        count.format("files"),
+        f"(SELECT count(*) FROM ({of_kind.format('commit')}))",
+        f"EXISTS ({of_kind.format('files')})",
     )
     rows = fetch(
         f"SELECT s.agent, s.name, s.title, v.headline, {', '.join(columns)}"
@@ -302,20 +302,7 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
         # A damaged row may have bytes for a name.
         json.dumps(sorted(tuple(map(str, key)) for key in keys)),
     )
-    return [
-        SegmentOutcome(
-            _text(row[0]),
-            _text(row[1]),
-            _text(row[2]),
-            _text(row[3]),
-            _text(row[4]),
-            _text(row[5]),
-            messages=row[6],
-            commits=row[7],
-            has_files=row[8] > 0,
-        )
-        for row in rows
-    ]
+    return [SegmentOutcome._make((*map(_text, row[:6]), *row[6:])) for row in rows]
 
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:

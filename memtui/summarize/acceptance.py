@@ -1,4 +1,4 @@
-"""Ground a draft, and decide what of a model's is kept and whether it is shown.
+"""Ground a draft; decide which bullets of a model are kept, and which version is shown.
 
 Drafts of all summarizers pass here. Each bullet gets its grips and its verdict. Bullets
 of a model that the source does not support are withheld: stored, but neither shown nor

@@ -142,8 +142,8 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
     places = [at for at in work.requests if at <= end]
-    found: list[tuple[TitleKind, int, str]] = []
     # The kind, the number of events and the title of each request.
+    found: list[tuple[TitleKind, int, str]] = []
     for at, following in zip_longest(places, places[1:], fillvalue=len(work.events)):
         text = work.events[at].text
         later = work.events[following].text if following in work.requests else ""
@@ -219,8 +219,8 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
     """Name the work by a short request, by its result, else by what calls did."""
     for event in (work.events[at] for at in work.requests):
         title = titles.plain_title(event.text)
-        is_said = titles.is_command(event.text) or orders.is_small_talk(title)
-        if title and not is_said:
+        names_nothing = titles.is_command(event.text) or orders.is_small_talk(title)
+        if title and not names_nothing:
             return title
     if outcome and analyzer.count_content_words(outcome.text) > 2:
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
@@ -293,7 +293,8 @@ _NO_STATEMENT = re.compile(
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
     r"|(?:before|previously|file|location): "
-    r"|you can (?!now\b)|(?:open|visit|try|run|click|refresh|reload|go to) ",
+    r"|you can (?!now\b)|(?:open|visit|try|run|click|refresh|reload|go to)"
+    r" (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
     re.IGNORECASE,
 )
 """How a thought, a condition, advice, a note on a line of code or a heading begins."""
@@ -465,7 +466,8 @@ _FIELD = re.compile(
 period: 2 to 4 June", "serve.sh - Start the server"."""
 
 _STATES_END = re.compile(
-    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed|complete|done|works?|working|pass(?:es)?|ready|success\w*"
+    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed|complete|done"
+    r"|works?|working|pass(?:es)?|ready|success\w*"
     r"|is|are|was|were|now|fertig|behoben|готово|исправлен\w*)\b|完成|修复",
     re.IGNORECASE,
 )

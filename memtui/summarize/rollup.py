@@ -576,9 +576,13 @@ def compose_headline(works: Sequence[NamedWork], project_share: float) -> str:
 def _choose_named(works: Sequence[NamedWork]) -> list[NamedWork]:
     """Return works of different names that say something, without small ones."""
     distinct = [*{one.names[0]: one for one in reversed(works)}.values()][::-1]
-    telling = [one for one in distinct if _says_enough(one.names[0])] or distinct[:1]
-    largest = {one.project: one.effort for one in reversed(telling)}
-    return [one for one in telling if one.effort >= WORK_SHARE * largest[one.project]]
+    informative = [one for one in distinct if _says_enough(one.names[0])] or distinct[
+        :1
+    ]
+    largest = {one.project: one.effort for one in reversed(informative)}
+    return [
+        one for one in informative if one.effort >= WORK_SHARE * largest[one.project]
+    ]
 
 
 def _says_enough(name: str) -> bool:

@@ -75,7 +75,7 @@ def is_action_line(text: str) -> bool:
 
 
 def names_work(name: str) -> bool:
-    """Return whether a name says what was done: no prod, remark or list of calls."""
+    """Return whether a name says what was done: no small talk, remark or call."""
     from memtui.text import analyzer, orders  # not needed at the start
 
     return not (

@@ -109,13 +109,9 @@ _WISHES = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|could|let'?s|would)\b", re.I
 )
 
-_NAMES_NOTHING = re.compile(
-    r"(?:(?:some|every|no)thing|it|this|that|these|those|there)\b", re.IGNORECASE
-)
-
-_VAGUE_SUBJECT = re.compile(
-    r"(?:(?:some|every|no)thing|it|this|that|these|those|there|we|you|i)\b", re.I
-)
+_UNNAMED = "(?:some|every|no)thing|it|this|that|these|those|there"
+_UNNAMED_SUBJECT = re.compile(rf"(?:{_UNNAMED})\b", re.IGNORECASE)
+_VAGUE_SUBJECT = re.compile(rf"(?:{_UNNAMED}|we|you|i)\b", re.IGNORECASE)
 
 
 def is_order(title: str) -> bool:
@@ -132,7 +128,7 @@ def is_remark(title: str) -> bool:
 
 
 class TitleKind(IntEnum):
-    """How well a title of this kind names work; a lower value is better."""
+    """The kinds of titles, those that name work best first."""
 
     ORDER = 0
     STATEMENT = 1
@@ -155,7 +151,7 @@ def find_kind(title: str) -> TitleKind:
         return TitleKind.QUESTION
     if is_remark(title):
         return TitleKind.REMARK
-    is_unclear = title.endswith("…") or _NAMES_NOTHING.match(title)
+    is_unclear = title.endswith("…") or _UNNAMED_SUBJECT.match(title)
     return TitleKind.QUESTION if is_unclear else TitleKind.STATEMENT
 
 

@@ -1155,6 +1155,12 @@ def test_the_subject_of_a_commit_says_more_than_one_of_many_changes() -> None:
     assert made.outcome and made.outcome.text == "Round invoices once"
 
 
+def test_a_noun_that_is_also_a_verb_may_begin_an_outcome() -> None:
+    closing = "Refresh tokens of the ledger are rotated now."
+    made = card(ASK, EDIT, COMMIT, ("assistant", closing))
+    assert made.outcome and made.outcome.text == closing
+
+
 def test_what_will_be_done_is_no_outcome() -> None:
     closing = (
         "To round the totals of the ledger once, I will change `Ledger.total` in two"
