@@ -151,9 +151,9 @@ _IS = re.compile(
     r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:[^\W_]|\\+u00\w\w){1,14}(?:'s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
-    r"|ist|lautet|sind)"
+    r"|ist|lautet|sind|es|est)"
     r"(?: now| still| set to| changed to| reset to)?:?"
-    r"|'s|[ \t]+\(|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"|'s|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s|-])")
@@ -412,7 +412,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = PASSWORD
     is_folder = name in FOLDERS
     if is_folder:
-        kind = PASSWORD
+        kind = "" if _LONG.match(text, end) else PASSWORD
     elif not kind and word == "key" and before.endswith(("?", "&")):
         kind = TOKEN
     if not kind:
@@ -450,6 +450,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         yield value.start, value.end, ""
 
 
+_LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
 
@@ -660,10 +661,20 @@ _LOGIN_WITH = (
     r"(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])"
 )
 
+_USED = re.compile(r"[`\"']([^\s`\"'\\]{8,128})\\{0,7}[`\"'] $")
+
+
+def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the quoted password in "use X as the password"."""
+    used = _USED.search(text, max(0, at - LONG_CHARS), at)
+    if used and is_chosen(used[1]):
+        yield *used.span(1), PASSWORD
+
+
 # Markdown tables with a column of secrets.
 
 _RULE_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-[|: \t-]*")
-_HEADING = re.compile(r"([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
+_HEADING = re.compile(r"(?:(?<=\\)n)?([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
 _ROW = re.compile(r"(?:\r?\n|\\++n)([^\n\\|]{0,2000}\|[^\n\\]{0,2000})")
 _COLUMN = re.compile(r"[^|]+")
 MAX_ROWS = 200
@@ -687,7 +698,7 @@ def _table(text: str, at: int) -> Iterator[SecretSpan]:
         cells = _COLUMN.finditer(text, row.start(1), end)
         for kind, cell in zip(kinds, cells, strict=False):
             value = cell[0].strip(" \t*`")
-            if kind and is_chosen(value):
+            if kind and " " not in value and is_chosen(value):
                 first = cell.start() + cell[0].index(value)
                 yield first, first + len(value), kind
     yield at, end, ""
@@ -847,7 +858,8 @@ _NET_USE = (
     rf"|net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
 )
 _ECHO = (
-    rf"echo +(?:-n +)?(?:{_QUOTE})?(?:[\w.-]{{1,64}}:(?=[^\n]{{1,128}}chpasswd))?"
+    rf"(?:echo|printf) +(?:-n +)?(?:{_QUOTE})?"
+    r"(?:[\w.-]{1,64}:(?=[^\n]{1,128}chpasswd))?"
     rf"([^\n\"'|]{{3,127}}?[^\s\"'|\\])(?:{_QUOTE})? *\| *"
     r"(?:(?:sudo +)?chpasswd|[^|\n;]{1,160}?(?:-stdin|--with-token)(?!\w)|sudo -S)"
 )
@@ -873,14 +885,23 @@ _HASH = (
 _TERRAFORM = r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}"
 _OPENSHIFT = r"sha256~[\w-]{43}(?![A-Za-z0-9])"
 
+_ECHOED = tuple((name, _pattern(PASSWORD, _ECHO)) for name in (b"echo ", b"printf "))
+_TABLES = ((b"-|", _table), (b"- |", _table))
+
 _RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
     **dict.fromkeys(NAME_PARTS, ()),
     b"pass": (
         (b"requirepass ", _pattern(PASSWORD, _REQUIREPASS, _no_word)),
         (b"mot de passe", _pattern(PASSWORD, _ROMANCE, is_chosen)),
+        (b"as the pass", _used_as),
+        (b"as pass", _used_as),
+        *_ECHOED,
+        *_TABLES,
         (b"htpasswd", _command(_HTPASSWD)),
     ),
+    b"secret": _TABLES,
     b"key": (
+        *_TABLES,
         (b"-----begin", _key_block),
         (b"-----end", _key_end),
         (b"private-lines:", _pattern("private key", _PUTTY, bool)),
@@ -894,7 +915,6 @@ _RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
         (b"contrase", _pattern(PASSWORD, _ROMANCE, is_chosen)),
         (b"-securestring ", _pattern(PASSWORD, _SECURE_STRING)),
         (b"in with ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
-        (b"in as ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
         (b"seed", _seed),
         (b"mnemonic", _seed),
         (b"wallet", _seed),
@@ -902,20 +922,26 @@ _RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
         (b"words", _seed),
     ),
     b" -p": (
-        (b"mysql", _command(r"mysql[a-z]* * -p")),
-        (b"mariadb", _command(r"mariadb[a-z]* * -p")),
+        (b"mysql", _command(r"mysql[a-z-]* * -p")),
+        (b"mariadb", _command(r"mariadb[a-z-]* * -p")),
         (b"mongo", _command(r"mongo[a-z]* * -p ")),
         (b"sshpass", _command(r"sshpass * -p ?")),
         (b" login ", _command(r" login * -p ")),
         (b"7z", _command(r"7z[a-z]? [a-z]+ * -p")),
         (b"rar ", _command(r"rar [a-z]+ * -h?p")),
         (b"zip ", _command(r"zip * -\w{0,4}P ?")),
+        (b"sqlcmd ", _command(r"sqlcmd * -P ?")),
+        (b"mosquitto_", _command(r"mosquitto_[a-z]+ * -P ")),
     ),
-    b" -k ": ((b"openssl ", _command(r"openssl enc * -k ")),),
-    b" -w ": ((b"ldap", _command(r"ldap[a-z]+ * -w ")),),
-    b" -u": ((b"smb", _command(_SMB)),),
-    b"redis-cli": ((b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),),
-    b"curl": ((b"curl", _cookie), (b"curl", _command(_CURL))),
+    b" -": (
+        (b"openssl enc ", _command(r"openssl enc * -k ")),
+        (b"ldap", _command(r"ldap[a-z]+ * -w ")),
+        (b"smb", _command(_SMB)),
+        (b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),
+        (b"curl", _cookie),
+        (b"curl", _command(_CURL)),
+    ),
+    b"sudo -s": _ECHOED,
     b"cookie": ((b"cookie", _cookie),),
     b"=": (
         (b"sig=", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
@@ -926,11 +952,6 @@ _RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
         (b":*:", _pattern(PASSWORD, _PGPASS)),
     ),
     b"(": ((b"login(", _login_call),),
-    b"|": (
-        (b"echo ", _pattern(PASSWORD, _ECHO)),
-        (b"-|", _table),
-        (b"- |", _table),
-    ),
     b"%": ((b"3a%", _pattern(PASSWORD, _ENCODED_LOGIN)),),
     b"$": ((b"$", _pattern("password hash", _HASH, bool)),),
     b"://": ((b"://", _url),),

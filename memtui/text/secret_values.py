@@ -20,7 +20,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _PASSWORDS = (
     "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "userpass",
-    "dbpass",
+    "dbpass", "storepass", "keypass",
 )  # fmt: skip
 
 _MANY_PASSWORDS = ("passwords", "passwds", "passphrases")

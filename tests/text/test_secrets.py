@@ -253,6 +253,11 @@ def test_an_unquoted_key_may_contain_signs(name: str, value: str) -> None:
     assert value not in redact(f"{name}{value}\n").text
 
 
+def test_a_request_of_as_many_words_as_a_seed_phrase_is_unchanged() -> None:
+    request = "fix login page layout mobile view button color header footer spacing bug"
+    assert redact(request).kinds == ()
+
+
 def test_strings_and_keys_of_any_depth_are_redacted() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     redacted, kinds = redact_json([{token: [f"use {token}"]}, 1, 2.5])
