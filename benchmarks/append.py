@@ -22,7 +22,7 @@ from memtui.model.events import Event, EventType
 from memtui.paths import Paths, in_home
 from memtui.pipeline.pipeline import MessageIndexer
 from memtui.search.message_index import MessageIndex
-from memtui.store import database, outbox
+from memtui.store import database, queues
 from memtui.store import events as store_events
 
 RUNS = 400
@@ -124,12 +124,12 @@ def keep_ms(event: Event) -> float:
 @contextmanager
 def silent() -> Iterator[None]:
     """Nothing is said to the index of messages."""
-    said = outbox.add_events
-    outbox.add_events = lambda *_: None
+    said = queues.add_events
+    queues.add_events = lambda *_: None
     try:
         yield
     finally:
-        outbox.add_events = said
+        queues.add_events = said
 
 
 @contextmanager

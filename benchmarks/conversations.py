@@ -17,7 +17,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.paths import Paths, in_home
-from memtui.store import database, outbox, sessions
+from memtui.store import database, queues, sessions
 from memtui.store import events as store_events
 
 SEED = 20240115
@@ -157,7 +157,7 @@ def _write(paths: Paths, messages: int) -> None:
             batch, shown = [], []
     _keep(batch, shown)
     with database.transaction():
-        outbox.clear(outbox.UPDATE_TOC)
+        queues.clear_rows(queues.UPDATE_TOC)
     database.close()
 
 

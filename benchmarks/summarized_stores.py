@@ -21,7 +21,7 @@ from benchmarks.processes import CACHE
 from memtui.model.events import to_ms
 from memtui.paths import Paths, in_home
 from memtui.settings import Settings
-from memtui.store import database, events, outbox, segments, sessions
+from memtui.store import database, events, queues, segments, sessions
 from memtui.workspace import Workspace
 
 VERSION = 1
@@ -70,21 +70,21 @@ def _digest(paths: Paths, messages: int) -> None:
             rows = database.db.execute_sql(
                 "SELECT '', min(at_ms), session_id FROM events GROUP BY session_id"
             )
-            outbox.clear(outbox.UPDATE_TOC)
-            outbox.add_segment_updates(rows.fetchall())
+            queues.clear_rows(queues.UPDATE_TOC)
+            queues.add_segment_updates(rows.fetchall())
 
         def tell(_: object) -> None:
             nonlocal told_s
             if (now_s := time.monotonic()) - told_s > REST_S:
                 told_s = now_s
-                left = {one.action: one.count for one in outbox.count_by_action()}
+                left = {one.action: one.count for one in queues.count_rows_by_action()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
         workspace.pipeline.lock.acquire()
         if errors := workspace.pipeline.run_until_idle(tell):
             raise errors[-1]
         with database.connection():
-            assert not outbox.count()
+            assert not queues.count_rows()
             assert not segments.list_pending(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
     finally:
         workspace.stop()

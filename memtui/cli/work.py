@@ -18,7 +18,7 @@ from memtui.model.quantities import plural
 from memtui.paths import transcript_folders
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
-from memtui.store import database, rewrite_queue
+from memtui.store import database, queues
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -216,7 +216,7 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
     waiting = 0
     if not workspace.uses_no_model:
         with database.connection():
-            waiting = sum(rewrite_queue.count(level) for level in TocLevel)
+            waiting = sum(queues.count_rewrites(level) for level in TocLevel)
     nodes = plural(waiting, "node")
     note = (
         f"{nodes} waiting for the model: the app, or memtui work without"

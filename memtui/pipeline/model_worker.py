@@ -20,17 +20,7 @@ from memtui.pipeline.progress import ModelStatus
 from memtui.pipeline.schedule import DueJob, JobScheduler, RewriteResult
 from memtui.pipeline.summarization import NewVersion, ParentInput, SegmentInput
 from memtui.pipeline.worker import ChangedNodes, try_item
-from memtui.store import (
-    database,
-    meta,
-    nodes,
-    outbox,
-    rewrite_queue,
-    rollup_queue,
-    segments,
-    sessions,
-    versions,
-)
+from memtui.store import database, meta, nodes, queues, segments, sessions, versions
 from memtui.store.meta import ModelRecord
 from memtui.summarize.ollama.errors import (
     CircuitOpenError,
@@ -160,7 +150,7 @@ class Rewriter:
         if rejected:
             return self._finish(work.name, RewriteResult.NOTHING)
         with database.transaction():
-            rewrite_queue.remove(work.name)
+            queues.remove_rewrite(work.name)
             versions.set_latest(work.name, row)
             return self._announce(work.name, RewriteResult.MADE)
 
@@ -173,7 +163,7 @@ class Rewriter:
                 return NOTHING
             versions.add_grips(made.grips)
             is_shown = versions.add_from_model(node, now_ms)
-            rewrite_queue.remove(name)
+            queues.remove_rewrite(name)
             if is_shown:
                 return self._announce(name, RewriteResult.MADE)
         kind = RewriteResult.REJECTED if node.rejection else RewriteResult.MADE
@@ -182,15 +172,15 @@ class Rewriter:
     def _announce(self, name: str, kind: RewriteResult) -> RewriteOutcome:
         """Queue the index and the nodes above for a version that is shown now."""
         now_ms = to_ms(self._clock())
-        outbox.add_nodes([name], now_ms)
+        queues.add_nodes([name], now_ms)
         later_ms = now_ms + round(ROLLUP_DELAY_S * 1000)
-        rollup_queue.add(calendar.rolled_into(name), self._zone, start_ms=later_ms)
+        queues.add_rollups(calendar.rolled_into(name), self._zone, start_ms=later_ms)
         changed = frozenset(calendar.path(name) + calendar.parent_ids(name))
         return RewriteOutcome(kind, changed=changed)
 
     def _finish(self, name: str, kind: RewriteResult) -> RewriteOutcome:
         with database.transaction():
-            rewrite_queue.remove(name)
+            queues.remove_rewrite(name)
         return RewriteOutcome(kind)
 
     def _handle_error(
@@ -212,7 +202,7 @@ class Rewriter:
     def _retry_later(self, name: str, error: str) -> RewriteOutcome:
         """Try this node again later, other nodes first."""
         with database.transaction():
-            rewrite_queue.set_failed(name, to_ms(self._clock()))
+            queues.set_rewrite_failed(name, to_ms(self._clock()))
         return RewriteOutcome(RewriteResult.FAILED, error)
 
     def _reject(
@@ -344,7 +334,7 @@ class ModelWorker:
     def _next_work(self, now: datetime) -> tuple[Job | None, str] | None:
         """Return the next node and its job; end the runs that are done."""
         with database.connection():
-            if names := rewrite_queue.list_requested(to_ms(now), 1):
+            if names := queues.list_requested_rewrites(to_ms(now), 1):
                 return None, names[0]
             for job, is_held_up in self._open_jobs(now):
                 if name := self._next_node(job, now):
@@ -377,17 +367,17 @@ class ModelWorker:
         with database.connection():
             if self._next_node(job, now):
                 return False
-            return job is Job.SEGMENTS or not rewrite_queue.has_dirty(
+            return job is Job.SEGMENTS or not queues.has_dirty(
                 job.level, self._latest_start_ms(job.level, now)
             )
 
     def _next_node(self, job: Job, now: datetime) -> str:
         now_ms = to_ms(now)
         if job is Job.SEGMENTS:
-            return next(iter(rewrite_queue.list_segments(now_ms, 1)), "")
+            return next(iter(queues.list_segment_rewrites(now_ms, 1)), "")
         level = job.level
         begun_ms = self._latest_start_ms(level, now)
-        names = rewrite_queue.list_parents(
+        names = queues.list_parent_rewrites(
             level, now_ms, 1 + OPEN_PERIODS, before_ms=begun_ms
         )
         old = (
@@ -397,12 +387,10 @@ class ModelWorker:
 
     def _must_wait(self, job: Job, now: datetime) -> bool:
         """Return whether extracts must be rolled up first."""
-        if not rewrite_queue.has_dirty(
-            job.level, self._latest_start_ms(job.level, now)
-        ):
+        if not queues.has_dirty(job.level, self._latest_start_ms(job.level, now)):
             return False
         with database.transaction():
-            rollup_queue.start_delayed()
+            queues.start_delayed_rollups()
         return True
 
     def _latest_start_ms(self, level: TocLevel, now: datetime) -> int:
@@ -413,20 +401,20 @@ class ModelWorker:
 
     def _is_waiting(self) -> bool:
         with database.connection():
-            return rewrite_queue.has_untried(TocLevel.SEGMENT)
+            return queues.has_untried_rewrites(TocLevel.SEGMENT)
 
     def _update_held(self) -> None:
         """Count the segments that wait for their paused job."""
         paused = 0
         if self._schedule.is_paused(Job.SEGMENTS):
             with database.connection():
-                paused = rewrite_queue.count(TocLevel.SEGMENT)
+                paused = queues.count_rewrites(TocLevel.SEGMENT)
         if paused != self.model.held_segments:
             self._set_status(replace(self.model, held_segments=paused))
 
     def _has_new_request(self) -> bool:
         with database.connection():
-            return rewrite_queue.last_requested_ms() > self._checked_ms
+            return queues.last_request_ms() > self._checked_ms
 
     def _check_model(self) -> None:
         """Update the status, and store the model's condition if it changed."""
@@ -436,7 +424,7 @@ class ModelWorker:
             until = (self._clock() + rest).astimezone(self._zone)
         found = health.condition, health.message, until
         with database.connection():
-            waiting = rewrite_queue.count(TocLevel.SEGMENT)
+            waiting = queues.count_rewrites(TocLevel.SEGMENT)
             if found != self._last_condition:
                 with database.transaction():
                     meta.set_model_record(ModelRecord(*found, self._clock()))
@@ -457,7 +445,7 @@ class ModelWorker:
         maker = self._summarizer.identity.split(" ")[0] + " "
         if maker != self._summarizer_version:
             with database.transaction():
-                rewrite_queue.add_outdated(maker)
+                queues.add_outdated_rewrites(maker)
             self._summarizer_version = maker
         return True
 
@@ -485,7 +473,7 @@ class ModelWorker:
 
     def _rewrite_node(self, job: Job | None, name: str) -> int:
         with database.connection():
-            pending = rewrite_queue.count(calendar.period(name).level)
+            pending = queues.count_rewrites(calendar.period(name).level)
         self._set_status(self.model.working_on(name, pending, self._clock()))
         try:
             outcome = self._rewrite.run(name, is_requested=job is None)

@@ -38,13 +38,12 @@ from memtui.store import (
     index_input,
     meta,
     nodes,
-    outbox,
-    rollup_queue,
+    queues,
     segments,
     versions,
 )
 from memtui.store.index_input import IndexableEvent
-from memtui.store.outbox import ChangedSession
+from memtui.store.queues import ChangedSession
 from memtui.store.segments import SegmentRange
 from memtui.summarize import segmenter
 from memtui.summarize.segmenter import SegmentRules
@@ -282,7 +281,7 @@ class Pipeline:
         """Index when the other stages are idle or a full batch is waiting."""
         if self._done_before_index:
             with database.connection():
-                if outbox.count(outbox.INDEX_NODE) < NODES_AT_ONCE:
+                if queues.count_rows(queues.INDEX_NODE) < NODES_AT_ONCE:
                     return 0
         return self._node_indexer.step()
 
@@ -316,14 +315,14 @@ class SegmentationStage:
         now = self._clock()
         before_ms = to_ms(now - timedelta(seconds=self._rules.max_pause_s))
         with database.connection():
-            has_changed = bool(outbox.list_changed_sessions(1))
+            has_changed = bool(queues.list_changed_sessions(1))
             if not has_changed and not segments.has_paused(before_ms):
                 return 0
         with database.transaction():
             done = segments.close_paused(before_ms)
-            for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
+            for touched in queues.list_changed_sessions(SESSIONS_AT_ONCE):
                 self._segment_session(touched, now)
-                outbox.delete_session(touched)
+                queues.delete_session(touched)
                 done += 1
         return done
 
@@ -362,8 +361,8 @@ class SegmentationStage:
             for one in new_segments
             if starts and one.start_ms > min(starts)
         )
-        outbox.add_nodes(gone, to_ms(now))
-        rollup_queue.add({_day_of(name) for name in gone}, self._zone)
+        queues.add_nodes(gone, to_ms(now))
+        queues.add_rollups({_day_of(name) for name in gone}, self._zone)
 
     def _ranges(
         self,
@@ -421,7 +420,7 @@ class NodeIndexer:
         if not self._is_checked or not self._index.exists() or self._index.is_suspect:
             self.check()
         with database.connection():
-            rows = outbox.list_nodes(NODES_AT_ONCE)
+            rows = queues.list_unindexed_nodes(NODES_AT_ONCE)
             if not rows:
                 return 0
             names = list(dict.fromkeys(name for _, name in rows))
@@ -436,8 +435,8 @@ class NodeIndexer:
             self._is_checked = False
             raise
         with database.transaction():
-            outbox.delete([row for row, _ in rows])
-            outbox.add_sessions(set(segments.get_sessions(names).values()))
+            queues.delete_rows([row for row, _ in rows])
+            queues.add_sessions(set(segments.get_sessions(names).values()))
         self._changed.update(names)
         return len(rows)
 
@@ -454,8 +453,8 @@ class NodeIndexer:
         name = secrets.token_hex(8)
         self._index.create(name)
         with database.transaction():
-            outbox.clear(outbox.INDEX_NODE)
-            outbox.add_nodes(nodes.list_ids(), to_ms(self._clock()))
+            queues.clear_rows(queues.INDEX_NODE)
+            queues.add_nodes(nodes.list_ids(), to_ms(self._clock()))
             meta.write(meta.NODE_INDEX, name)
         self._is_checked = True
 
@@ -511,21 +510,21 @@ class MessageIndexer:
         name, self._next = secrets.token_hex(8), None
         self._index.create(name)
         with database.transaction():
-            outbox.clear(outbox.INDEX_EVENT)
-            outbox.clear(outbox.INDEX_SESSION)
-            outbox.add_sessions(index_input.list_sessions())
+            queues.clear_rows(queues.INDEX_EVENT)
+            queues.clear_rows(queues.INDEX_SESSION)
+            queues.add_sessions(index_input.list_sessions())
             meta.write(meta.MESSAGE_INDEX, name)
         self._is_checked = False
 
     def _add_new(self) -> int:
         with database.connection():
-            ranges = _first_batch(outbox.list_events(RANGES_AT_ONCE))
+            ranges = _first_batch(queues.list_unindexed_events(RANGES_AT_ONCE))
             if not ranges:
                 return 0
             events = index_input.read_ranges(ranges)
         self._index.add(events)
         with database.transaction():
-            outbox.delete([one.row for one in ranges])
+            queues.delete_rows([one.row for one in ranges])
         return sum(one.count for one in ranges)
 
     def use_process(self) -> None:
@@ -563,19 +562,19 @@ class MessageIndexer:
 
     def _add_titles(self) -> int:
         with database.connection():
-            rows = outbox.list_sessions(TITLES_AT_ONCE)
+            rows = queues.list_unindexed_sessions(TITLES_AT_ONCE)
             if not rows:
                 return 0
             texts = index_input.read_session_texts({session for _, session in rows})
         self._index.set_session_texts(texts)
         with database.transaction():
-            outbox.delete([row for row, _ in rows])
+            queues.delete_rows([row for row, _ in rows])
         return len(rows)
 
 
-def _first_batch(ranges: Sequence[outbox.EventRange]) -> list[outbox.EventRange]:
+def _first_batch(ranges: Sequence[queues.EventRange]) -> list[queues.EventRange]:
     """Return the first ranges that make about EVENTS_AT_ONCE together; at least one."""
-    batch: list[outbox.EventRange] = []
+    batch: list[queues.EventRange] = []
     count = 0
     for one in ranges:
         if batch and count + one.count > EVENTS_AT_ONCE:

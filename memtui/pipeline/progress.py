@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.errors import DISK_FULL, StoreGoneError
 from memtui.model.model_state import ModelHealth, ModelProgress
 from memtui.pipeline.worker import StepResult
-from memtui.store import database, outbox, rollup_queue, segments
+from memtui.store import database, queues, segments
 from memtui.store import problems as store_problems
 
 if TYPE_CHECKING:
@@ -194,6 +194,10 @@ def count_pending() -> tuple[int, int]:
     falls.
     """
     with suppress(StoreGoneError), database.connection():
-        steps = 4 * segments.count_pending() + 2 * rollup_queue.count() + outbox.count()
+        steps = (
+            4 * segments.count_pending()
+            + 2 * queues.count_rollups()
+            + queues.count_rows()
+        )
         return steps, store_problems.count_damaged()
     return 0, 0

@@ -20,7 +20,7 @@ from memtui.model.jobs import (
     RunResult,
     Schedules,
 )
-from memtui.store import database, jobs, rewrite_queue
+from memtui.store import database, jobs, queues
 
 LATE_AFTER = timedelta(hours=1)
 """A run that starts later than this after its time counts as missed."""
@@ -135,7 +135,7 @@ class JobScheduler:
         if error and result is not RewriteResult.REJECTED:
             run.errors[name] = error
         with database.connection():
-            waiting = rewrite_queue.count(job.level)
+            waiting = queues.count_rewrites(job.level)
         self.update(
             job,
             now,
@@ -254,9 +254,9 @@ class JobScheduler:
 def _explain_nothing_done(job: Job, run: _Run) -> str:
     """Return why a requested run did nothing although nodes are queued."""
     with database.connection():
-        if run.has_worked or not rewrite_queue.count(job.level):
+        if run.has_worked or not queues.count_rewrites(job.level):
             return ""
-        waiting = rewrite_queue.count(TocLevel.SEGMENT)
+        waiting = queues.count_rewrites(TocLevel.SEGMENT)
     if waiting and job is not Job.SEGMENTS:
         return f"lower levels come first: {waiting:,} segments are pending"
     return "the queued periods are not over yet, or are retried later"

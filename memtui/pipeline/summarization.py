@@ -30,8 +30,7 @@ from memtui.store import (
     jobs,
     meta,
     nodes,
-    outbox,
-    rollup_queue,
+    queues,
     segments,
     sessions,
     versions,
@@ -339,7 +338,7 @@ class SummaryStage:
             if meta.read(meta.SUMMARY_RULES) != rules:
                 with database.transaction():
                     segments.request_all_summaries()
-                    rollup_queue.add_all()
+                    queues.add_all_rollups()
                     meta.write(meta.SUMMARY_RULES, rules)
         self._is_renewed = True
 
@@ -358,16 +357,16 @@ class SummaryStage:
         for one in made:
             name = one.node.node_id
             if before.get(name) == one.node.input_hash:
-                rollup_queue.set_done(name, is_live=one.is_live)
+                queues.set_rolled_up(name, is_live=one.is_live)
             else:
                 news.append(one)
         versions.add_grips([grip for one in news for grip in one.grips])
         versions.add([(one.node, one.is_live) for one in news], now_ms)
-        outbox.add_nodes([one.node.node_id for one in news], now_ms)
+        queues.add_nodes([one.node.node_id for one in news], now_ms)
 
     def _mark_parents(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
-        rollup_queue.add(days, self._zone)
+        queues.add_rollups(days, self._zone)
         self._changed.update(names, (a for day in days for a in calendar.path(day)))
 
 
@@ -433,12 +432,12 @@ class RollupStage:
     def _can_start(self, now_ms: int, now_s: float) -> bool:
         """Return whether nothing more is pending, or has been for too long."""
         with database.connection():
-            if not any(rollup_queue.list_due(level, now_ms, 1) for level in UPWARDS):
+            if not any(queues.list_due_rollups(level, now_ms, 1) for level in UPWARDS):
                 return False
             is_quiet = not (
                 self._is_more_read()
                 or segments.list_pending(now_ms, 1)
-                or outbox.list_changed_sessions(1)
+                or queues.list_changed_sessions(1)
             )
         if self._waiting_since_s is None:
             self._waiting_since_s = now_s
@@ -452,7 +451,7 @@ class RollupStage:
             while True:
                 now_ms = to_ms(self._clock())
                 with database.connection():
-                    names = rollup_queue.list_due(
+                    names = queues.list_due_rollups(
                         level, now_ms, NODES_AT_ONCE, after_ms=after_ms
                     )
                 if not names:
@@ -464,7 +463,7 @@ class RollupStage:
         error = try_item(lambda: self._roll_up(name, now_ms))
         if error:
             with database.transaction():
-                rollup_queue.set_failed(name, now_ms)
+                queues.set_rollup_failed(name, now_ms)
         return error
 
     def _roll_up(self, name: str, now_ms: int) -> None:
@@ -478,7 +477,7 @@ class RollupStage:
         digest = work.input_hash(identity)
         if before.get(name) == digest:
             with database.transaction():
-                rollup_queue.set_done(name, is_live=work.is_live)
+                queues.set_rolled_up(name, is_live=work.is_live)
             return
         draft = work.draft(self._summarizer)
         self._save(work.make_version(draft, identity, digest), name, now_ms)
@@ -489,9 +488,9 @@ class RollupStage:
                 versions.add([(made.node, made.is_live)], now_ms)
             else:
                 nodes.delete([name])
-            outbox.add_nodes([name], now_ms)
+            queues.add_nodes([name], now_ms)
             above = calendar.rolled_into(name)
-            rollup_queue.add(above, self._zone)
+            queues.add_rollups(above, self._zone)
             self._changed.update(above)
             self._checkpoint(name, now_ms)
 

@@ -47,7 +47,7 @@ from memtui.search.scoring import (
     RoleWeights,
 )
 from memtui.search.snippets import best_snippet, find_marks, matching_terms
-from memtui.store import conversations, database, events, index_input, outbox, scopes
+from memtui.store import conversations, database, events, index_input, queues, scopes
 from memtui.store import sessions as store_sessions
 from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer
@@ -208,7 +208,7 @@ class MessageMatcher:
         note = NO_INDEX
         if self._index.exists():
             # Read these first: they may be indexed while the index is searched.
-            ranges, waiting = outbox.list_latest_events(MAX_UNINDEXED)
+            ranges, waiting = queues.list_latest_unindexed_events(MAX_UNINDEXED)
             unindexed = index_input.read_ranges(ranges)[-MAX_UNINDEXED:]
             try:
                 status = self._index.status()

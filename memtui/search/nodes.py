@@ -30,7 +30,7 @@ from memtui.search.query import (
     resolve_names,
 )
 from memtui.search.snippets import best_snippet
-from memtui.store import database, outbox, scopes, versions
+from memtui.store import database, queues, scopes, versions
 from memtui.store import nodes as store_nodes
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
             matches = _check(matches, query, limit)
         if matches:
             break
-    note, pending = "", outbox.count(outbox.INDEX_NODE)
+    note, pending = "", queues.count_rows(queues.INDEX_NODE)
     skipped = set(found.skipped_terms)
     common = [word.text for word in query.words if not skipped.isdisjoint(word.terms)]
     if pending > MAX_PENDING:

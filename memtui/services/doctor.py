@@ -46,9 +46,8 @@ from memtui.store import (
     index_input,
     meta,
     nodes,
-    outbox,
     problems,
-    rollup_queue,
+    queues,
     schema,
     segments,
     versions,
@@ -353,15 +352,15 @@ class Doctor:
     def _check_work(self) -> Iterator[Finding]:
         now_ms = to_ms(self._now)
         with database.connection():
-            queues = outbox.count_by_action()
-            new_segments, dirty_nodes = segments.count_pending(), rollup_queue.count()
-            failing = segments.count_failing(now_ms) + rollup_queue.count_failing(
+            rows = queues.count_rows_by_action()
+            new_segments, dirty_nodes = segments.count_pending(), queues.count_rollups()
+            failing = segments.count_failing(now_ms) + queues.count_failing_rollups(
                 now_ms
             )
         parts = []
-        for queue in queues:
-            since = date_format.age(queue.oldest_at, self._now)
-            text = plural(queue.count, *QUEUE_NOUNS[queue.action])
+        for one in rows:
+            since = date_format.age(one.oldest_at, self._now)
+            text = plural(one.count, *QUEUE_NOUNS[one.action])
             parts.append(f"{text} (oldest {since})")
         if new_segments:
             many = "segments to summarize"
@@ -389,7 +388,7 @@ class Doctor:
         with database.connection():
             name, expected = meta.read(meta.NODE_INDEX), nodes.count()[0]
             expected += versions.count_grips()
-            pending = outbox.count(outbox.INDEX_NODE)
+            pending = queues.count_rows(queues.INDEX_NODE)
         index = NodeIndex(folder)
         count, is_valid = 0, not index.is_suspect
         try:
@@ -408,7 +407,7 @@ class Doctor:
         with database.connection():
             name = meta.read(meta.MESSAGE_INDEX)
             expected = index_input.count_messages()
-            pending = outbox.list_latest_events(0)[1]
+            pending = queues.list_latest_unindexed_events(0)[1]
         count, is_valid = 0, True
         try:
             contents = index.status()
@@ -785,10 +784,10 @@ INDEX_NOUNS = {
 }
 
 QUEUE_NOUNS = {
-    outbox.UPDATE_TOC: ("event to segment", "events to segment"),
-    outbox.INDEX_NODE: ("node to index", "nodes to index"),
-    outbox.INDEX_EVENT: ("batch of messages to index", "batches of messages to index"),
-    outbox.INDEX_SESSION: ("title to index", "titles to index"),
+    queues.UPDATE_TOC: ("event to segment", "events to segment"),
+    queues.INDEX_NODE: ("node to index", "nodes to index"),
+    queues.INDEX_EVENT: ("batch of messages to index", "batches of messages to index"),
+    queues.INDEX_SESSION: ("title to index", "titles to index"),
 }
 
 WORKER_NAME = "the running memtui"

@@ -7,15 +7,7 @@ from pathlib import Path
 
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult, Schedules
-from memtui.store import (
-    database,
-    jobs,
-    meta,
-    outbox,
-    rewrite_queue,
-    rollup_queue,
-    segments,
-)
+from memtui.store import database, jobs, meta, queues, segments
 from memtui.store.jobs import Checkpoint
 from memtui.store.meta import ModelRecord
 
@@ -83,20 +75,20 @@ def read_work(
 
     now_ms = to_ms(now)
     with database.connection():
-        queues = {
+        waiting = {
             "ingest": len(Spool(spool).names()),
-            "segment": outbox.count(outbox.UPDATE_TOC),
+            "segment": queues.count_rows(queues.UPDATE_TOC),
             "summarize": segments.count_pending(),
-            "rollup": rollup_queue.count(),
-            "index": outbox.count(outbox.INDEX_NODE),
-            "messages": outbox.list_latest_events(0)[1],
+            "rollup": queues.count_rollups(),
+            "index": queues.count_rows(queues.INDEX_NODE),
+            "messages": queues.list_latest_unindexed_events(0)[1],
         }
-        failing = segments.count_failing(now_ms) + rollup_queue.count_failing(now_ms)
+        failing = segments.count_failing(now_ms) + queues.count_failing_rollups(now_ms)
         model = meta.model_record()
-        requests = {job: rewrite_queue.count(job.level) for job in Job}
+        requests = {job: queues.count_rewrites(job.level) for job in Job}
     runs = {job: history(job, limit=MAX_RUNS, has_worker=has_worker) for job in Job}
     states = statuses(plan, now, has_worker=has_worker)
-    return WorkStatus(queues, failing, states, requests, runs, model)
+    return WorkStatus(waiting, failing, states, requests, runs, model)
 
 
 def statuses(

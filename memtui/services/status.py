@@ -4,16 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.model_state import ModelCondition, ModelHealth
-from memtui.store import (
-    database,
-    nodes,
-    outbox,
-    problems,
-    rollup_queue,
-    segments,
-    sessions,
-    versions,
-)
+from memtui.store import database, nodes, problems, queues, segments, sessions, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +37,9 @@ def read_stats() -> Stats:
         node_count, bullets, supported = nodes.count()
         agents = sessions.count_messages_by("agent")
         first_at, last_at = sessions.time_span() or (None, None)
-        pending = outbox.count() + segments.count_pending() + rollup_queue.count()
+        pending = (
+            queues.count_rows() + segments.count_pending() + queues.count_rollups()
+        )
         return Stats(
             sessions=sessions.count(),
             events=events,

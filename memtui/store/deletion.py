@@ -17,7 +17,7 @@ import peewee
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import meta, outbox, problems, rollup_queue, sessions, tombstones
+from memtui.store import meta, problems, queues, sessions, tombstones
 from memtui.store import segments as store_segments
 from memtui.store.database import (
     IN_JSON,
@@ -424,10 +424,10 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
         " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
         f" WHERE node_id {_DERIVED}"
     )
-    rollup_queue.add({str(calendar.parent_id(node_id)) for node_id in segments}, zone)
-    outbox.add_nodes(_column("SELECT id FROM derived_nodes"), now_ms)
+    queues.add_rollups({str(calendar.parent_id(node_id)) for node_id in segments}, zone)
+    queues.add_nodes(_column("SELECT id FROM derived_nodes"), now_ms)
     first = "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
-    outbox.add_segment_updates(
+    queues.add_segment_updates(
         (event_id, at_ms, session) for event_id, at_ms, session in fetch(first)
     )
 

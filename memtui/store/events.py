@@ -24,7 +24,7 @@ from memtui.model.events import (
 )
 from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
-from memtui.store import outbox, sessions, source_copies, tombstones
+from memtui.store import queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -241,8 +241,8 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
         for e in new
     ]
     insert(EventRow, rows)
-    outbox.add_events(*last_rowids(len(rows)), min(e.timestamp_ms for e in new))
-    outbox.add_segment_updates(
+    queues.add_events(*last_rowids(len(rows)), min(e.timestamp_ms for e in new))
+    queues.add_segment_updates(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )
 

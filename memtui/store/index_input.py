@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from memtui.model.events import MESSAGES, EventRole, EventType
 from memtui.store.database import IN_JSON, fetch, fetch_value
-from memtui.store.outbox import EventRange
+from memtui.store.queues import EventRange
 
 _SELECT = (
     "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"

@@ -21,7 +21,7 @@ from memtui.model.sessions import (
     SessionOrder,
     SubagentMetadata,
 )
-from memtui.store import meta, outbox, scopes, segments, tombstones
+from memtui.store import meta, queues, scopes, segments, tombstones
 from memtui.store.database import (
     IN_JSON,
     LIKE_ESCAPE,
@@ -185,7 +185,7 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     if changes:
         SessionRow.update(changes).where(SessionRow.id == row.id).execute()
     if not changes.keys().isdisjoint(("title", "summary")):
-        outbox.add_sessions([row.id])
+        queues.add_sessions([row.id])
     if "title" in changes:
         segments.request_first_summary(row.id)
     if "forked_from" in changes:
@@ -193,7 +193,7 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     if "project" not in changes:
         return None
     number: int = row.id
-    outbox.add_events_of(number)
+    queues.add_events_of(number)
     return number
 
 

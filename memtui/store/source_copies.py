@@ -23,7 +23,7 @@ from memtui.model.events import (
     source_hash,
     timestamp_ms_of_id,
 )
-from memtui.store import outbox, segments, sessions
+from memtui.store import queues, segments, sessions
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -265,7 +265,7 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
     )
     sessions.request_owner_update(sharing)
     request_update_if_first((stored.session, stored.at_ms) for stored in better)
-    outbox.add_segment_updates((s.event_id, s.at_ms, s.session) for s in better)
+    queues.add_segment_updates((s.event_id, s.at_ms, s.session) for s in better)
     for stored in better:
         segments.request_summary_at(stored.session, stored.at_ms)
     for number in {stored.session for stored in better}:
@@ -423,13 +423,13 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
     }
     execute("DELETE FROM source_copies WHERE copy_id = ?", copy_id)
     EventRow.insert(row | changes).execute()
-    outbox.add_events(*last_rowids(1), at_ms)
+    queues.add_events(*last_rowids(1), at_ms)
     db.execute_sql(_MOVE_COPIES, (copy_id, number, old.session, old.event_id))
     execute("DELETE FROM events WHERE id = ?", old.event_id)
     insert(SourceCopyRow, [(old.event_id, copy_id, old.route, old.session)])
     event.copies[old.session] = old.route, old.event_id
     event.stored = StoredEvent(copy_id, route, number, at_ms)
-    outbox.add_segment_updates(
+    queues.add_segment_updates(
         ((copy_id, at_ms, number), (old.event_id, old.at_ms, old.session))
     )
     segments.request_summary_at(old.session, old.at_ms)

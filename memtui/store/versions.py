@@ -15,7 +15,7 @@ from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
-from memtui.store import outbox, rollup_queue
+from memtui.store import queues
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -329,8 +329,8 @@ def _set_pinned(
     sql = f"UPDATE nodes SET {changes} WHERE node_id = ?"
     if not execute(sql, row, is_pinned, is_outdated, node_id):
         return False
-    outbox.add_nodes([node_id], now_ms)
-    rollup_queue.add(calendar.rolled_into(node_id), zone)
+    queues.add_nodes([node_id], now_ms)
+    queues.add_rollups(calendar.rolled_into(node_id), zone)
     return True
 
 
@@ -344,7 +344,7 @@ def request(node_id: str, now_ms: int) -> bool:
         node_id,
     )
     if changed:
-        outbox.add_nodes([node_id], now_ms)
+        queues.add_nodes([node_id], now_ms)
     return bool(changed)
 
 

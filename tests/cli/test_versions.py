@@ -9,7 +9,7 @@ import pytest
 
 from memtui import store
 from memtui.pipeline.worker import PROC_LOCKS, WorkerLock
-from memtui.store import database, rollup_queue
+from memtui.store import database, queues
 from memtui.workspace import Workspace
 from tests import model_versions
 from tests.cli_runner import json_data, run_at_terminal, run_memtui
@@ -187,7 +187,7 @@ def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
     pending = "toc:day:2024-06-01"
     store.open_at(home / "memory.db")
     with database.transaction():
-        rollup_queue.add([pending], UTC)
+        queues.add_rollups([pending], UTC)
     said = "toc:day:2024-06-01 has no version yet: it is summarized automatically"
     assert said in run_memtui(home, "pin", pending, code=1).stderr
     assert said in run_memtui(home, "regenerate", pending, code=1).stderr

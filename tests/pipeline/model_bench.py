@@ -17,7 +17,7 @@ from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.schedule import JobScheduler
 from memtui.services import browse, jobs, versions
-from memtui.store import database, rewrite_queue, rollup_queue
+from memtui.store import database, queues
 from memtui.store.schema import NodeRow
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
@@ -239,7 +239,7 @@ class Bench:
                     empty = 0
                     continue
                 empty += 1
-                if empty == rests or rollup_queue.count():
+                if empty == rests or queues.count_rollups():
                     self.run_stages()
         return self.order[before:]
 
@@ -291,7 +291,7 @@ class Bench:
     def count_pending(self) -> dict[str, int]:
         """How many nodes of each level want a version by a model."""
         with database.connection():
-            return {level.value: rewrite_queue.count(level) for level in TocLevel}
+            return {level.value: queues.count_rewrites(level) for level in TocLevel}
 
     def runs(self, job: Job | None = None) -> list[JobRun]:
         """The runs of a job, the latest first."""

@@ -15,7 +15,7 @@ from memtui.model.events import EventRole
 from memtui.pipeline import pipeline
 from memtui.pipeline.pipeline import MessageIndexer
 from memtui.search.message_index import MessageIndex
-from memtui.store import database, meta, outbox
+from memtui.store import database, meta, queues
 from memtui.workspace import Workspace
 from tests.message_factory import index_messages, make_message, store_messages
 
@@ -26,7 +26,7 @@ def count(workspace: Workspace) -> int:
 
 def waiting() -> int:
     with database.connection():
-        return outbox.count(outbox.INDEX_EVENT)
+        return queues.count_rows(queues.INDEX_EVENT)
 
 
 def test_what_is_kept_is_indexed_once_and_struck_off(workspace: Workspace) -> None:

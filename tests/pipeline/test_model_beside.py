@@ -17,7 +17,7 @@ from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
-from memtui.store import database, rewrite_queue
+from memtui.store import database, queues
 from memtui.workspace import Workspace
 from tests.pipeline.model_bench import DAY, MONDAY, make_conversation, make_records
 from tests.stub import faults
@@ -79,7 +79,7 @@ def bring(workspace: Workspace, folder: Path, number: int, at: datetime) -> None
 
 def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
     with database.connection():
-        return rewrite_queue.count(level)
+        return queues.count_rewrites(level)
 
 
 def is_a_models(name: str) -> bool:

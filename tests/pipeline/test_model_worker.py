@@ -12,7 +12,7 @@ from memtui.model.nodes import NodeStatus
 from memtui.model.summaries import BulletKind
 from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
 from memtui.services import jobs
-from memtui.store import database, meta, rollup_queue
+from memtui.store import database, meta, queues
 from memtui.summarize.ollama import prompts
 from memtui.summarize.segmenter import SegmentRules
 from tests.pipeline.model_bench import (
@@ -162,7 +162,7 @@ def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
 def to_roll_up(bench: Bench) -> list[str]:
     """The days that can be rolled up now."""
     with database.connection():
-        return rollup_queue.list_due(Job.DAY.level, to_ms(bench.clock()), 9)
+        return queues.list_due_rollups(Job.DAY.level, to_ms(bench.clock()), 9)
 
 
 def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:

@@ -19,7 +19,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse
 from memtui.settings import Settings
-from memtui.store import database, nodes, rewrite_queue
+from memtui.store import database, nodes, queues
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -229,12 +229,12 @@ def test_a_model_writes_a_month_after_its_own_days(
     keep(works, tmp_path, DAYS)
 
     def months() -> list[str]:
-        return rewrite_queue.list_parents(TocLevel.MONTH, 1, 99, before_ms=1 << 62)
+        return queues.list_parent_rewrites(TocLevel.MONTH, 1, 99, before_ms=1 << 62)
 
     with database.transaction():
         for day in ("2026-08-01", "2026-08-02"):
             assert months() == []
-            rewrite_queue.remove(f"toc:day:{day}")
+            queues.remove_rewrite(f"toc:day:{day}")
         assert months() == ["toc:month:2026-08"]
 
 

@@ -29,7 +29,7 @@ from memtui.store import (
     meta,
     nodes,
     problems,
-    rollup_queue,
+    queues,
     schema,
     segments,
 )
@@ -196,7 +196,7 @@ def test_nothing_new_makes_no_new_version(works: Pipeline, tmp_path: Path) -> No
     before = versions()
     bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
     with database.transaction():
-        rollup_queue.add(["toc:day:2025-03-14"], UTC)
+        queues.add_rollups(["toc:day:2025-03-14"], UTC)
     settle(works)
     assert versions() == before
 

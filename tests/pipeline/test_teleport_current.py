@@ -5,7 +5,7 @@ from pathlib import Path
 from memtui.model.hits import HitKind
 from memtui.pipeline import worker
 from memtui.pipeline.worker import StepResult, Worker
-from memtui.store import database, nodes, outbox
+from memtui.store import database, nodes, queues
 from memtui.workspace import Workspace
 
 FIRST = '{"session_id": "s", "timestamp": "2025-03-14T10:00:00Z", "role": "user",'
@@ -48,7 +48,7 @@ def test_what_is_gone_is_missed_as_soon(workspace: Workspace, tmp_path: Path) ->
     ]
     with database.transaction():
         nodes.delete([segment])
-        outbox.add_nodes([segment], 0)
+        queues.add_nodes([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
     assert all(hit.node_id != segment for hit in workspace.teleport.find("ferry").hits)
     stages = Worker(workspace.pipeline._stages(), lambda _: None)

@@ -19,7 +19,7 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.services import versions
 from memtui.settings import Settings
-from memtui.store import database, rollup_queue
+from memtui.store import database, queues
 from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -323,7 +323,7 @@ async def test_a_node_without_a_version_says_so(
     full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     with database.transaction():
-        rollup_queue.add(["toc:day:2024-06-01"], full_workspace.zone)
+        queues.add_rollups(["toc:day:2024-06-01"], full_workspace.zone)
     app = app_of(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

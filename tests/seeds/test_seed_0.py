@@ -20,7 +20,7 @@ from memtui.model.summaries import BulletKind, DraftBullet, Keyword, KeywordOrig
 from memtui.model.verdicts import Support
 from memtui.search.query import parse_with_dates
 from memtui.services import browse, conversation, versions
-from memtui.store import database, outbox
+from memtui.store import database, queues
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
 from memtui.summarize import keywords, segmenter
@@ -314,7 +314,7 @@ def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> 
     invented = unsupported_bullet("A second browser tab was added.")
     add_model_version(day, "Token refresh", with_weak=doubtful, held=(invented,))
     with database.transaction():
-        outbox.add_nodes([day], to_ms(datetime.now(UTC)))
+        queues.add_nodes([day], to_ms(datetime.now(UTC)))
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     # The list of what to check.
     for query in ("level:day has:weak", "payments level:day has:weak"):

@@ -25,7 +25,7 @@ from memtui.model.jobs import Job, JobSchedule
 from memtui.paths import in_home
 from memtui.services import browse, conversation
 from memtui.settings import Settings, load
-from memtui.store import database, outbox, versions
+from memtui.store import database, queues, versions
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
@@ -381,21 +381,21 @@ def test_an_event_and_its_outbox_rows_are_written_together(
         store_events.add([make_event()], route="hook")
         raise ZeroDivisionError
     with database.connection():
-        assert not EventRow.select().count() and not outbox.count()
+        assert not EventRow.select().count() and not queues.count_rows()
     with database.transaction():
         store_events.add([make_event()], route="hook")
     with database.connection():
-        actions = {one.action for one in outbox.count_by_action()}
+        actions = {one.action for one in queues.count_rows_by_action()}
     assert {"index_event", "update_toc"} <= actions
 
 
 def test_the_keys_of_the_outbox_never_restart(workspace: Workspace) -> None:
     with database.transaction():
-        outbox.add_nodes(["toc:year:2024"], 0)
+        queues.add_nodes(["toc:year:2024"], 0)
         (last,) = [row.id for row in OutboxRow.select()]
-        outbox.delete([last])
-        assert not outbox.count()
-        outbox.add_nodes(["toc:year:2024"], 0)
+        queues.delete_rows([last])
+        assert not queues.count_rows()
+        queues.add_nodes(["toc:year:2024"], 0)
         (row,) = OutboxRow.select()
     assert row.id > last
 
@@ -405,12 +405,12 @@ def test_pending_work_is_done_after_a_restart(
 ) -> None:
     store_messages(make_message("Where is the harbour crane?"))
     with database.connection():
-        assert outbox.count()
+        assert queues.count_rows()
     workspace.stop()
     again = Workspace(workspace.paths, settings)
     assert again.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
-        assert not outbox.count()
+        assert not queues.count_rows()
     assert again.message_search.find("harbour crane").hits
     again.stop()
 

@@ -30,7 +30,7 @@ from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation
 from memtui.settings import Settings
-from memtui.store import conversations, database, events, jobs, rollup_queue, sessions
+from memtui.store import conversations, database, events, jobs, queues, sessions
 from memtui.store.schema import CheckpointRow, EventRow, NodeRow, OutboxRow
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
@@ -789,13 +789,13 @@ def test_a_roll_up_goes_on_after_a_crash(
     list(workspace.pipeline.importer().run([HISTORY]))
     take_in(workspace)
     with database.connection():
-        assert rollup_queue.count() and not CheckpointRow.select().count()
+        assert queues.count_rollups() and not CheckpointRow.select().count()
     workspace.stop()
     monkeypatch.undo()
     again = Workspace(workspace.paths, settings)
     take_in(again)
     with database.connection():
-        assert not rollup_queue.count()
+        assert not queues.count_rollups()
     year = browse.get_node("toc:year:2024")
     assert year is not None and year.bullets
     again.stop()
@@ -944,7 +944,7 @@ def test_a_failed_write_leaves_the_node_to_be_rolled_up(
         workspace.pipeline.run_until_idle(lambda _: None)
     with database.connection():
         assert not CheckpointRow.select().count()
-        assert rollup_queue.count() > 0
+        assert queues.count_rollups() > 0
         day = NodeRow.get_by_id("toc:day:2025-03-14")
         assert (day.latest is not None) is is_rolled_up
     with database.transaction():

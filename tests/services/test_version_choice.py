@@ -13,7 +13,7 @@ from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
 from memtui.services.forget import Forget
 from memtui.services.redact import Redaction
-from memtui.store import database, outbox, rollup_queue
+from memtui.store import database, queues
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
@@ -155,7 +155,7 @@ def test_what_is_not_there_is_named_with_what_is(workspace: Workspace) -> None:
 def test_what_is_not_summarized_yet_has_nothing_to_choose(workspace: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.transaction():
-        rollup_queue.add([pending], workspace.zone)
+        queues.add_rollups([pending], workspace.zone)
     assert history(pending).versions == ()
     with pytest.raises(MemtuiError, match="has no version yet"):
         versions.pin(pending, 1, workspace.zone, NOW)
@@ -170,15 +170,15 @@ def test_search_and_the_node_above_follow_what_is_chosen(workspace: Workspace) -
         return [hit.target_id for hit in workspace.teleport.find(word).hits]
 
     with database.transaction():
-        outbox.add_nodes([DAY], 1)
-        rollup_queue.add([WEEK], workspace.zone)
+        queues.add_nodes([DAY], 1)
+        queues.add_rollups([WEEK], workspace.zone)
     settle(workspace)
     week = browse.get_node(WEEK)
     assert finds("pelican") != []
     versions.pin(DAY, 1, workspace.zone, NOW)
     with database.connection():
-        assert [name for _, name in outbox.list_nodes(9)] == [DAY]
-        assert rollup_queue.count() == 2  # its week and its month
+        assert [name for _, name in queues.list_unindexed_nodes(9)] == [DAY]
+        assert queues.count_rollups() == 2  # its week and its month
     settle(workspace)
     assert finds("pelican") == []
     versions.pin(DAY, 3, workspace.zone, NOW, even_rejected=True)

@@ -10,7 +10,7 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
-from memtui.store import conversations, database, meta, outbox, schema
+from memtui.store import conversations, database, meta, queues, schema
 from memtui.store.schema import EventRow, MetaRow, OutboxRow, VersionRow
 from memtui.workspace import Workspace
 
@@ -126,17 +126,17 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(
             pytest.raises(StoreError, match="the disk is full: free some room"),
             database.transaction(),
         ):
-            outbox.add_nodes(["toc:day:2024-01-15"] * 5000, 0)
+            queues.add_nodes(["toc:day:2024-01-15"] * 5000, 0)
         assert OutboxRow.select().count() == 0
 
 
 def test_outbox_numbers_never_start_again(workspace: Workspace) -> None:
     with database.transaction():
-        outbox.add_nodes(["toc:day:2024-01-15"], 0)
-        ((first, _),) = outbox.list_nodes(10)
-        outbox.delete([first])
-        outbox.add_nodes(["toc:day:2024-01-16"], 0)
-        ((second, _),) = outbox.list_nodes(10)
+        queues.add_nodes(["toc:day:2024-01-15"], 0)
+        ((first, _),) = queues.list_unindexed_nodes(10)
+        queues.delete_rows([first])
+        queues.add_nodes(["toc:day:2024-01-16"], 0)
+        ((second, _),) = queues.list_unindexed_nodes(10)
     assert second > first
 
 

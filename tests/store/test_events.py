@@ -8,7 +8,7 @@ from memtui.capture.formats.base import compact_json
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.store import database, index_input, outbox, sessions
+from memtui.store import database, index_input, queues, sessions
 from memtui.store import events as store_events
 from memtui.store.schema import EventRow, OutboxRow
 from memtui.workspace import Workspace
@@ -55,16 +55,18 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
     event = said("Fix the cart")
     add(event)
     added, touched = OutboxRow.select().order_by(OutboxRow.id)
-    assert added.action == outbox.INDEX_EVENT
-    assert (touched.action, touched.subject_id) == (outbox.UPDATE_TOC, event.event_id)
+    assert added.action == queues.INDEX_EVENT
+    assert (touched.action, touched.subject_id) == (queues.UPDATE_TOC, event.event_id)
 
 
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.transaction():
-        outbox.add_sessions(index_input.list_sessions())
+        queues.add_sessions(index_input.list_sessions())
     (waits,) = [
-        one for one in outbox.count_by_action() if one.action == outbox.INDEX_SESSION
+        one
+        for one in queues.count_rows_by_action()
+        if one.action == queues.INDEX_SESSION
     ]
     assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.store import database, rewrite_queue
+from memtui.store import database, queues
 from memtui.store.database import db
 
 
@@ -23,8 +23,8 @@ def test_only_what_was_asked_for_is_looked_at(
 
     with database.connection():
         monkeypatch.setattr(db, "execute_sql", planned)
-        assert rewrite_queue.list_requested(1, 1) == []
-        assert rewrite_queue.last_requested_ms() == 0
+        assert queues.list_requested_rewrites(1, 1) == []
+        assert queues.last_request_ms() == 0
     scans = [plan for plan in plans if "nodes" in plan or "t1" in plan]
     assert len(scans) == 2
     assert all("nodes_requested" in plan for plan in scans)
