@@ -28,10 +28,15 @@ from benchmarks.processes import CACHE, machine, run, size_of
 from memtui.model.calendar import TocLevel
 from memtui.model.hits import HitKind, IndexMatches
 from memtui.paths import in_home
-from memtui.search import node_documents
+from memtui.search import node_index
 from memtui.search import query as search_query
-from memtui.search.node_documents import SEGMENT, Document, filter_token
-from memtui.search.node_index import NodeIndex, NodeReader
+from memtui.search.node_index import (
+    SEGMENT,
+    Document,
+    NodeIndex,
+    NodeReader,
+    filter_token,
+)
 from memtui.search.scoring import NodeField
 from memtui.settings import Settings
 from memtui.text import analyzer
@@ -64,7 +69,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
     for number in range(count):
         at = BEGIN + timedelta(minutes=9 * number)
         name, kind = f"{number:06}", number % 10
-        marks = [filter_token(node_documents.AGENT, rng.choice(AGENTS))]
+        marks = [filter_token(node_index.AGENT, rng.choice(AGENTS))]
         if kind in (3, 6, 9):
             said = [(NodeField.EXCERPT, zipf.text(rng, 18))]
             grip = f"grip:{name}"
@@ -76,7 +81,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
         is_day = kind == 0
         level = TocLevel.DAY if is_day else TocLevel.SEGMENT
         marks += [
-            filter_token(node_documents.LEVEL, level),
+            filter_token(node_index.LEVEL, level),
             *([] if is_day else [SEGMENT]),
         ]
         said = [

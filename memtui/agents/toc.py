@@ -21,9 +21,8 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry, TocNode
 from memtui.search import query as search_query
-from memtui.search.node_documents import node_texts
 from memtui.search.query import STARTS_BEFORE, Query, note_earlier_starts
-from memtui.search.scoring import NodeField
+from memtui.search.scoring import NodeField, node_texts
 from memtui.search.snippets import matching_terms
 from memtui.services import browse
 from memtui.store import database, scopes

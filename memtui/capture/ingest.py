@@ -40,18 +40,24 @@ from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
-    cursors,
     database,
     meta,
-    problems,
     segments,
     sessions,
     source_copies,
+    sources,
     tombstones,
 )
 from memtui.store import events as store_events
-from memtui.store.cursors import FileCursor, FileStamp, read_stamp
-from memtui.store.problems import HOOKS, ProblemCount, ProblemHistory, ProblemKind
+from memtui.store.sources import (
+    HOOKS,
+    FileCursor,
+    FileStamp,
+    ProblemCount,
+    ProblemHistory,
+    ProblemKind,
+    read_stamp,
+)
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
@@ -161,14 +167,14 @@ class SpoolIngester:
         reasons = map(spool.counted_reasons, spool.quarantined())
         actual = Tally(reason for some in reasons for reason in some)
         with database.connection(), database.transaction():
-            counted = Tally(problems.get_damaged(HOOKS))
+            counted = Tally(sources.get_damaged(HOOKS))
             missing = [
                 ProblemCount(reason, ProblemKind.DAMAGED, 0, number)
                 for reason, number in (actual - counted).items()
             ]
-            problems.add(HOOKS, missing, to_ms(self._clock()))
+            sources.add_problems(HOOKS, missing, to_ms(self._clock()))
             for reason, number in (counted - actual).items():
-                problems.subtract(HOOKS, reason, number)
+                sources.subtract_problems(HOOKS, reason, number)
         self._is_counted = True
 
     def _parse_files(self, names: Sequence[str]) -> Iterator[_ParsedFile]:
@@ -218,19 +224,19 @@ class SpoolIngester:
             added = store_events.add(events, route=HOOK, counter=self._counter)
             created = set(added.created)
             new = [event for event in events if event.event_id in created]
-            cursors.add_activity(HOOKS, new, now_ms)
+            sources.add_activity(HOOKS, new, now_ms)
             # Files that were stored, but not deleted before a crash, count only once.
             stored_before = meta.stored_hook_files()
             for file in files:
                 store_events.add_thoughts(file.of_type(Thought))
                 store_session_metadata(file.of_type(SessionMetadata))
-                problems.add(
+                sources.add_problems(
                     HOOKS, map(_as_problem, file.of_type(InvalidRecord)), now_ms
                 )
                 if file.name not in stored_before:
-                    problems.add_redactions(file.redacted, now_ms)
+                    sources.add_redactions(file.redacted, now_ms)
                     skipped = map(_as_problem, file.of_type(SkippedRecord))
-                    problems.add(HOOKS, skipped, now_ms)
+                    sources.add_problems(HOOKS, skipped, now_ms)
             meta.set_stored_hook_files(file.name for file in files)
             source_copies.update_owners()
 
@@ -391,7 +397,7 @@ class TranscriptReader:
         name = clean(str(file.resolve()))
         try:
             with database.connection():
-                stored = cursors.get(name)
+                stored = sources.get_cursor(name)
                 require_regular_file(file)
                 source = None
                 if stored and stored.offset:
@@ -426,12 +432,14 @@ class TranscriptReader:
         problem = ProblemCount(reason, ProblemKind.DAMAGED, 0, 1)
         with database.transaction():
             now_ms = to_ms(self.clock())
-            history = problems.clear(name)
-            problems.add(name, [problem], now_ms, history)
+            history = sources.clear_problems(name)
+            sources.add_problems(name, [problem], now_ms, history)
             if file and file.exists():
                 stamp = read_stamp(file)
                 # A cursor without a format marks an unreadable file.
-                cursors.save(name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms)
+                sources.save_cursor(
+                    name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms
+                )
 
 
 class _ReadElsewhereError(Exception):
@@ -494,7 +502,7 @@ class _FileImport:
         reader, batch, progress = self._reader, self._batch, self._reader.progress
         now_ms = to_ms(reader.clock())
         with database.transaction():
-            if cursors.get_offset(self._name) != self._stored_offset:
+            if sources.get_offset(self._name) != self._stored_offset:
                 raise _ReadElsewhereError
             self._store_problems(now_ms)
             if batch.is_replaced:
@@ -507,7 +515,7 @@ class _FileImport:
             sessions.update_subagents(batch.subagents)
             created = set(added.created)
             new = [event for event in batch.events if event.event_id in created]
-            cursors.add_activity(self._source.name, new, now_ms)
+            sources.add_activity(self._source.name, new, now_ms)
             if is_last:
                 source_copies.update_owners()
             self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
@@ -522,7 +530,7 @@ class _FileImport:
                     state=cursor.state,
                     has_pending=cursor.needs_reread,
                 )
-                cursors.save(self._name, stored, now_ms)
+                sources.save_cursor(self._name, stored, now_ms)
                 self._stored_offset = cursor.offset
             self._filter.store_redaction_counts(now_ms)
         progress.created += len(added.created)
@@ -553,12 +561,12 @@ class _FileImport:
     def _store_problems(self, now_ms: int) -> None:
         batch, progress = self._batch, self._reader.progress
         if self._is_first_batch or batch.is_replaced:
-            self._history = problems.clear(self._name)
+            self._history = sources.clear_problems(self._name)
             self._is_first_batch = False
         else:
-            problems.clear(self._name, ProblemKind.INCOMPLETE)
+            sources.clear_problems(self._name, ProblemKind.INCOMPLETE)
         found = batch.problems.values()
-        problems.add(self._name, found, now_ms, self._history)
+        sources.add_problems(self._name, found, now_ms, self._history)
         for one in found:
             if one.words:
                 records, words = progress.unread.get(one.reason, (0, 0))

@@ -22,7 +22,7 @@ from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
-from memtui.store import problems, tombstones
+from memtui.store import sources, tombstones
 from memtui.text import secrets
 
 OTHER_PROJECT = "of another project, which has its own store"
@@ -149,7 +149,7 @@ class IngestFilter:
         )
 
     def store_redaction_counts(self, now_ms: int) -> None:
-        problems.add_redactions(self.redaction_counts, now_ms)
+        sources.add_redactions(self.redaction_counts, now_ms)
         self.redaction_counts.clear()
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:

@@ -19,8 +19,8 @@ from memtui.capture.ingest import TranscriptReader
 from memtui.errors import StoreError
 from memtui.files import walk_files
 from memtui.model.events import clean, to_ms
-from memtui.store import cursors, database, meta
-from memtui.store.cursors import FileStamp, read_stamp
+from memtui.store import database, meta, sources
+from memtui.store.sources import FileStamp, read_stamp
 
 log = logging.getLogger(__name__)
 
@@ -221,12 +221,12 @@ class Tail:
     def _quick_check(self) -> Iterator[Path]:
         """Yield files that hold something back, and changed files named one by one."""
         with database.connection():
-            pending = cursors.list_pending(to_ms(self._clock() - HOLD_TIME))
+            pending = sources.list_pending_files(to_ms(self._clock() - HOLD_TIME))
         yield from filter(Path.is_file, map(Path, pending))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
                 with database.connection():
-                    known = cursors.get_stamps(clean(str(place.resolve())))
+                    known = sources.get_stamps(clean(str(place.resolve())))
                 yield from self._changed(name, [place.resolve()], known)
 
     def find_changed_files(self) -> Iterator[Path]:
@@ -236,7 +236,7 @@ class Tail:
             for place in filter(Path.is_dir, places):
                 folder = place.resolve()
                 with database.connection():
-                    known = cursors.get_stamps(clean(str(folder)))
+                    known = sources.get_stamps(clean(str(folder)))
                 yield from self._changed(name, walk_files(folder), known)
 
     def _update_watcher(self, places: set[Path]) -> None:
@@ -261,5 +261,5 @@ class Tail:
                     stamp = read_stamp(file, source.related_files(file))
                 except OSError:
                     continue
-                if cursors.find_stamp(known, file) != stamp:
+                if sources.find_stamp(known, file) != stamp:
                     yield file

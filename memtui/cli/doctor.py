@@ -19,7 +19,7 @@ from memtui.paths import with_tilde
 from memtui.pipeline import worker
 from memtui.services.doctor import Doctor, Finding, Report
 from memtui.settings import Settings
-from memtui.store.problems import HOOKS, Problem, ProblemKind
+from memtui.store.sources import HOOKS, Problem, ProblemKind
 from memtui.text import date_format
 
 WIDTH = 80

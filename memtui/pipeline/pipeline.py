@@ -29,20 +29,18 @@ from memtui.pipeline.schedule import JobScheduler
 from memtui.pipeline.summarization import RollupStage, SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
-from memtui.search.node_documents import node_documents
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import NodeIndex, node_documents
 from memtui.store import (
     backup,
     database,
     events,
-    index_input,
     meta,
     nodes,
     queues,
     segments,
     versions,
 )
-from memtui.store.index_input import IndexableEvent
+from memtui.store.events import IndexableEvent
 from memtui.store.queues import ChangedSession
 from memtui.store.segments import SegmentRange
 from memtui.summarize import segmenter
@@ -512,7 +510,7 @@ class MessageIndexer:
         with database.transaction():
             queues.clear_rows(queues.INDEX_EVENT)
             queues.clear_rows(queues.INDEX_SESSION)
-            queues.add_sessions(index_input.list_sessions())
+            queues.add_sessions(events.list_session_numbers())
             meta.write(meta.MESSAGE_INDEX, name)
         self._is_checked = False
 
@@ -521,8 +519,8 @@ class MessageIndexer:
             ranges = _first_batch(queues.list_unindexed_events(RANGES_AT_ONCE))
             if not ranges:
                 return 0
-            events = index_input.read_ranges(ranges)
-        self._index.add(events)
+            new = events.list_indexable(ranges)
+        self._index.add(new)
         with database.transaction():
             queues.delete_rows([one.row for one in ranges])
         return sum(one.count for one in ranges)
@@ -555,17 +553,17 @@ class MessageIndexer:
 
     def _read_older(self, oldest_id: str) -> _OlderEvents:
         with database.connection():
-            events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
+            older = events.list_indexable_before(oldest_id, EVENTS_AT_ONCE)
         if self._process is None:
-            return _OlderEvents(events)
-        return _OlderEvents(events, self._process.submit(self._index.texts(events)))
+            return _OlderEvents(older)
+        return _OlderEvents(older, self._process.submit(self._index.texts(older)))
 
     def _add_titles(self) -> int:
         with database.connection():
             rows = queues.list_unindexed_sessions(TITLES_AT_ONCE)
             if not rows:
                 return 0
-            texts = index_input.read_session_texts({session for _, session in rows})
+            texts = events.read_session_texts({session for _, session in rows})
         self._index.set_session_texts(texts)
         with database.transaction():
             queues.delete_rows([row for row, _ in rows])

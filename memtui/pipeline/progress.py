@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.errors import DISK_FULL, StoreGoneError
 from memtui.model.model_state import ModelHealth, ModelProgress
 from memtui.pipeline.worker import StepResult
-from memtui.store import database, queues, segments
-from memtui.store import problems as store_problems
+from memtui.store import database, queues, segments, sources
 
 if TYPE_CHECKING:
     from memtui.pipeline.pipeline import Pipeline
@@ -199,5 +198,5 @@ def count_pending() -> tuple[int, int]:
             + 2 * queues.count_rollups()
             + queues.count_rows()
         )
-        return steps, store_problems.count_damaged()
+        return steps, sources.count_damaged()
     return 0, 0

@@ -33,7 +33,6 @@ from memtui.search.messages import (
     MessageMatches,
     RankedMessage,
 )
-from memtui.search.node_documents import node_texts
 from memtui.search.nodes import (
     MAX_SEGMENTS,
     NodeMatches,
@@ -52,7 +51,7 @@ from memtui.search.query import (
     query_for_newest,
     resolve_names,
 )
-from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer
+from memtui.search.scoring import DATE_BOOST, LAYER_WEIGHTS, Layer, node_texts
 from memtui.search.snippets import Sentences, best_snippet, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes

@@ -37,7 +37,7 @@ from memtui.search.scoring import (
     QueryTerm,
 )
 from memtui.store import database
-from memtui.store.index_input import IndexableEvent, SessionTexts
+from memtui.store.events import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 
 BUSY_TIMEOUT_S = 5.0

@@ -47,9 +47,9 @@ from memtui.search.scoring import (
     RoleWeights,
 )
 from memtui.search.snippets import best_snippet, find_marks, matching_terms
-from memtui.store import conversations, database, events, index_input, queues, scopes
+from memtui.store import conversations, database, events, queues, scopes
 from memtui.store import sessions as store_sessions
-from memtui.store.index_input import IndexableEvent
+from memtui.store.events import IndexableEvent
 from memtui.text import analyzer
 
 log = logging.getLogger(__name__)
@@ -171,7 +171,7 @@ class MessageMatcher:
             found, unindexed = self._find(terms, query, within, matches)
         else:
             found = Candidates(terms)
-            unindexed = index_input.read_newest(READ_FOR_PHRASE)
+            unindexed = events.list_newest_indexable(READ_FOR_PHRASE)
             matches.notes.append(NO_TERM.format(len(unindexed)))
         passing = [one for one in unindexed if _passes(one, within)]
         found.add_unindexed(passing, query, with_tools=with_tools)
@@ -209,7 +209,7 @@ class MessageMatcher:
         if self._index.exists():
             # Read these first: they may be indexed while the index is searched.
             ranges, waiting = queues.list_latest_unindexed_events(MAX_UNINDEXED)
-            unindexed = index_input.read_ranges(ranges)[-MAX_UNINDEXED:]
+            unindexed = events.list_indexable(ranges)[-MAX_UNINDEXED:]
             try:
                 status = self._index.status()
                 found = self._index.search(
@@ -231,7 +231,7 @@ class MessageMatcher:
                     matches.notes.append(TOO_COMMON.format(MAX_PER_TERM, common))
                 return found, unindexed
         matches.notes.append(note)
-        return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
+        return Candidates(terms), events.list_newest_indexable(READ_WITHOUT_INDEX)
 
     def _score(
         self,

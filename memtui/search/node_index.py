@@ -19,7 +19,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
 from heapq import nlargest
 from itertools import islice
@@ -38,12 +39,13 @@ from whoosh.support.levenshtein import distance
 from memtui.errors import SearchError
 from memtui.files import write_atomically
 from memtui.model.calendar import TocLevel
-from memtui.model.filters import Filters
+from memtui.model.citations import Grip
+from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
-from memtui.search import node_documents, scoring
-from memtui.search.node_documents import Document, minute
+from memtui.model.nodes import TocNode
+from memtui.search import scoring
 from memtui.search.query import Query, Word
-from memtui.search.scoring import WeightedTerm
+from memtui.search.scoring import FieldText, NodeField, WeightedTerm, node_texts
 from memtui.text.analyzer import fold, stem
 
 log = logging.getLogger(__name__)
@@ -109,6 +111,94 @@ BEGINNING = 3
 
 RARE = 10
 """A word that is found is only replaced by one this many times more frequent."""
+
+# Documents
+
+AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
+
+SEGMENT = "segment"
+"""The filter token of nodes that are segments: hits of wider nodes lead to one."""
+
+MINUTE_S = 60
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One entry of the index."""
+
+    kind: HitKind
+    target_id: str
+    node_id: str
+    texts: tuple[FieldText, ...]
+    level: TocLevel = TocLevel.SEGMENT
+    filters: tuple[str, ...] = ()
+    """Its filter tokens, as ``filter_token`` makes them."""
+    start: datetime = _EPOCH
+    end: datetime = _EPOCH
+
+
+def filter_token(name: str, value: str) -> str:
+    """Return the token a document has if a filter lets it pass."""
+    return f"{name}\x1f{value}"
+
+
+def filter_groups(filters: Filters) -> list[set[str]]:
+    """Return groups of filter tokens; a document passes if it has one of each group."""
+    values: dict[str, Iterable[str | None]] = {
+        AGENT: [filters.scope.agent],
+        PROJECT: [filters.scope.project],
+        LEVEL: filters.levels,
+        HAS: filters.support,
+        BY: [filters.summarizer_kind],
+    }
+    groups = (
+        {filter_token(name, value) for value in allowed if value}
+        for name, allowed in values.items()
+    )
+    return [group for group in groups if group]
+
+
+def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
+    """Return the documents of a node: the node itself and its grips."""
+    maker = SummarizerKind.MODEL if node.is_by_model else SummarizerKind.EXTRACTIVE
+    common = [filter_token(AGENT, name) for name in node.agents]
+    common += [filter_token(PROJECT, name) for name in node.projects]
+    common += [filter_token(LEVEL, node.level), filter_token(BY, maker)]
+    supports = sorted({bullet.support for bullet in node.bullets})
+    own = [*common, *(filter_token(HAS, support) for support in supports)]
+    if node.level is TocLevel.SEGMENT:
+        own.append(SEGMENT)
+    yield Document(
+        HitKind.NODE,
+        node.node_id,
+        node.node_id,
+        tuple((field, text) for field, text, _ in node_texts(node)),
+        node.level,
+        tuple(own),
+        node.start_time,
+        node.last_time,
+    )
+    for grip in grips:
+        cited = {b.support for b in node.bullets if grip.grip_id in b.grip_ids}
+        yield Document(
+            HitKind.GRIP,
+            grip.grip_id,
+            node.node_id,
+            ((NodeField.EXCERPT, grip.excerpt),),
+            node.level,
+            (*common, *(filter_token(HAS, support) for support in sorted(cited))),
+            grip.timestamp,
+            grip.timestamp,
+        )
+
+
+def minute(at: datetime) -> int:
+    return int(at.timestamp() // MINUTE_S)
+
+
+# The index
 
 
 class NodeIndex:
@@ -388,7 +478,7 @@ class NodeReader:
     @cached_property
     def _segments(self) -> list[int]:
         """The documents of segments, in the order of their start."""
-        segments = Term(FILTERS, node_documents.SEGMENT).docs(self._searcher)
+        segments = Term(FILTERS, SEGMENT).docs(self._searcher)
         return sorted(segments, key=self._starts.__getitem__)
 
     # Ranking
@@ -447,7 +537,7 @@ class NodeReader:
         excluded: Sequence[Word],
     ) -> frozenset[int] | None:
         """Return the documents that pass; None if all do."""
-        groups = node_documents.filter_groups(filters)
+        groups = filter_groups(filters)
         clauses = [Or([Term(FILTERS, token) for token in group]) for group in groups]
         clauses += [Term(WORDS, term) for term in required]
         if among is not None:
@@ -666,8 +756,8 @@ def field_values(document: Document) -> dict[str, Any]:
         "kind": document.kind.value,
         "node_id": document.node_id,
         "level": document.level.value,
-        "start": node_documents.minute(document.start),
-        "end": node_documents.minute(document.end),
+        "start": minute(document.start),
+        "end": minute(document.end),
         NODE: {document.node_id: 1.0},
         FILTERS: dict.fromkeys(document.filters, 1.0),
         WORDS: scoring.term_weights(document.texts, document.level),

@@ -20,7 +20,6 @@ from memtui.model.nodes import TocNode
 from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
 from memtui.search import scoring
-from memtui.search.node_documents import node_documents, node_times
 from memtui.search.query import (
     Query,
     describe_newest,
@@ -162,7 +161,7 @@ class NodeSearch:
             return self._index.read(lambda reader: _rank(reader, query, limit))
         except SearchError:
             log.exception("the node index cannot be searched")
-        from memtui.search.node_index import reading_documents
+        from memtui.search.node_index import node_documents, reading_documents
 
         newest = store_nodes.get_many(store_nodes.list_newest(MAX_NODES))
         documents = (node_documents(one, ()) for one in newest)
@@ -219,8 +218,8 @@ def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
             not filters.support
             or filters.support & {bullet.support for bullet in node.bullets}
         )
-        and (not filters.since or node_times(node)[1] >= filters.since)
-        and (not filters.until or node_times(node)[0] < filters.until)
+        and (not filters.since or node.last_time >= filters.since)
+        and (not filters.until or node.start_time < filters.until)
     ]
     return passing[:limit]
 

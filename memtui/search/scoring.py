@@ -13,7 +13,14 @@ on labelled conversations that is as good, and the index need not store how ofte
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -23,8 +30,9 @@ from typing import NamedTuple
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
+from memtui.model.nodes import TocNode
 from memtui.search.query import Query
-from memtui.store.index_input import IndexableEvent
+from memtui.store.events import IndexableEvent
 from memtui.text import analyzer
 from memtui.text.analyzer import BM25_K1 as K1
 from memtui.text.analyzer import inverse_document_frequency
@@ -54,6 +62,17 @@ FIELD_WEIGHTS = {
 }
 """The node index stores weights of terms: raise ``node_index.VERSION`` after a change
 of these or of the other weights of nodes."""
+
+
+def node_texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]]:
+    """Yield the searchable texts of a node, each with the ids of its grips."""
+    yield NodeField.TITLE, node.title, ()
+    if node.headline and node.headline != node.title:
+        yield NodeField.HEADLINE, node.headline, ()
+    yield NodeField.KEYWORDS, " · ".join(node.keyword_texts), ()
+    for bullet in node.searched_bullets:
+        yield NodeField.BULLETS, bullet.text, bullet.grip_ids
+
 
 TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
 """The usual number of terms of a text; in other fields the length does not matter."""

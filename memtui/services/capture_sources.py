@@ -8,9 +8,8 @@ from memtui.capture import formats
 from memtui.files import walk_files
 from memtui.paths import transcript_folders
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
-from memtui.store import cursors, database, meta
-from memtui.store.cursors import SourceActivity
-from memtui.store.problems import HOOKS
+from memtui.store import database, meta, sources
+from memtui.store.sources import HOOKS, SourceActivity
 
 FOLDERS = "folders"
 """The name of the entry for ``capture.folders``."""
@@ -39,8 +38,8 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
     chosen: Collection[str] | None = None
     if has_store:
         with database.connection():
-            activity, chosen = cursors.list_activity(), meta.watched_sources()
-    sources = []
+            activity, chosen = sources.list_activity(), meta.watched_sources()
+    found = []
     for name in AGENTS:
         places = transcript_folders().get(name, ())
         is_watched, reason = False, "its files must be named in capture.folders"
@@ -48,7 +47,7 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
             is_watched, reason = _watch_state(name, settings, chosen)
         own = [one for one in activity if one.agent == name]
         is_asked = CHOSEN in settings.capture_sources
-        sources.append(
+        found.append(
             CaptureSource(
                 name=name,
                 title=agent_title(name),
@@ -63,10 +62,10 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
         )
     if folders := tuple(settings.watched_folders):
         files, reason = _count_files("", folders), "capture.folders names them"
-        sources.append(
+        found.append(
             CaptureSource(FOLDERS, "Other folders", folders, files, True, reason)
         )
-    return sources
+    return found
 
 
 def agent_title(name: str) -> str:

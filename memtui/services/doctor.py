@@ -41,20 +41,18 @@ from memtui.services.capture_sources import FOLDERS, CaptureSource, list_sources
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store import (
     backup,
-    cursors,
     database,
-    index_input,
+    events,
     meta,
     nodes,
-    problems,
     queues,
     schema,
     segments,
+    sources,
     versions,
 )
 from memtui.store import sessions as store_sessions
-from memtui.store.cursors import SourceActivity
-from memtui.store.problems import Problem, ProblemKind
+from memtui.store.sources import Problem, ProblemKind, SourceActivity
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.text import date_format, tokens
 from memtui.text.secrets import RULES_VERSION
@@ -406,7 +404,7 @@ class Doctor:
         )
         with database.connection():
             name = meta.read(meta.MESSAGE_INDEX)
-            expected = index_input.count_messages()
+            expected = events.count_messages()
             pending = queues.list_latest_unindexed_events(0)[1]
         count, is_valid = 0, True
         try:
@@ -469,13 +467,13 @@ class Doctor:
         """Fill in the counts of the report; advise on records from the future."""
         report = self._report
         with database.connection():
-            report.activity = cursors.list_activity()
-            report.redacted = [NamedCount(*row) for row in problems.list_redactions()]
-            report.latest_damaged = problems.list_damaged(MAX_LATEST)
-            words = {reason: n for reason, _, n in problems.list_unread_types()}
+            report.activity = sources.list_activity()
+            report.redacted = [NamedCount(*row) for row in sources.list_redactions()]
+            report.latest_damaged = sources.list_damaged(MAX_LATEST)
+            words = {reason: n for reason, _, n in sources.list_unread_types()}
             skipped = [
                 SkippedRecords(*row, words.get(row[0], 0))
-                for row in problems.count_by_reason()
+                for row in sources.count_problems_by_reason()
             ]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
@@ -600,20 +598,20 @@ class Doctor:
 
     def _file_stamps(
         self, source: CaptureSource
-    ) -> Iterator[tuple[cursors.FileStamp, cursors.FileStamp | None]]:
+    ) -> Iterator[tuple[sources.FileStamp, sources.FileStamp | None]]:
         """Yield the stamp of each transcript, and its stamp when it was last read."""
         for folder in filter(Path.exists, source.places):
             real = folder.resolve()
-            known: Mapping[str, cursors.FileStamp] = {}
+            known: Mapping[str, sources.FileStamp] = {}
             if self._has_store:
                 with database.connection():
-                    known = cursors.get_stamps(clean(str(real)))
+                    known = sources.get_stamps(clean(str(real)))
             for file in walk_files(real):
                 if reader := formats.format_for_path(file, source.name):
                     with suppress(OSError):
-                        stamp = cursors.read_stamp(file, reader.related_files(file))
+                        stamp = sources.read_stamp(file, reader.related_files(file))
                         if stamp.size:
-                            yield stamp, cursors.find_stamp(known, file)
+                            yield stamp, sources.find_stamp(known, file)
 
     def _check_hooks(self) -> Iterator[Finding]:
         user, project = self._machines

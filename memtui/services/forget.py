@@ -41,13 +41,12 @@ from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import (
     backup,
-    cursors,
     database,
     deletion,
     meta,
-    problems,
     schema,
     sessions,
+    sources,
     tombstones,
 )
 from memtui.store.deletion import DeletionCounts
@@ -155,10 +154,10 @@ class Forget:
             hook_files = delete_from_spool(self._spool, matcher, is_dry_run=False)
             forgotten = _describe_selected(hook_files)
             deletion.delete_derived(self._zone, to_ms(self._clock()))
-            sources = deletion.list_source_sessions() | matcher.sessions
+            keys = deletion.list_source_sessions() | matcher.sessions
             deletion.delete_selected()
-            for path in cursors.delete_of_sessions(sources):
-                problems.clear(path)
+            for path in sources.delete_cursors_of_sessions(keys):
+                sources.clear_problems(path)
             meta.reset_indexes()
             deletion.clear_pending()
         return forgotten
@@ -300,7 +299,7 @@ def delete_from_spool(spool: Spool, matcher: SpoolMatcher, *, is_dry_run: bool) 
         if is_dry_run:
             continue
         for reason in spool.reasons(folder, file.name):
-            problems.subtract(problems.HOOKS, reason)
+            sources.subtract_problems(sources.HOOKS, reason)
         if remaining:
             raw = join_records(remaining)
             spool.rewrite(folder, file, raw, list(_list_reasons(raw, file)))
@@ -402,7 +401,7 @@ def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
         if pending := deletion.get_pending():
             rest = [one for one in pending[1] if one not in forgotten]
             deletion.set_pending(pending[0], rest)
-        cursors.delete_all()
+        sources.delete_all_cursors()
 
 
 def resolve_forgotten(

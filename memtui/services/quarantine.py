@@ -28,8 +28,8 @@ from memtui.capture.spool import (
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean
 from memtui.model.quantities import byte_size, plural
-from memtui.store import cursors, database, problems
-from memtui.store.problems import HOOKS, Problem
+from memtui.store import database, sources
+from memtui.store.sources import HOOKS, Problem
 from memtui.text import secrets
 
 MAX_SENDER_BYTES = 64 * 1024
@@ -146,9 +146,9 @@ class QuarantineService:
         with database.connection():
             items: list[Item] = [*files, *_list_damaged(offset + limit)]
             items.sort(key=_received_at, reverse=True)
-            total = len(files) + problems.count_damaged_rows(besides=HOOKS)
+            total = len(files) + sources.count_damaged_rows(besides=HOOKS)
             entries = tuple(self._to_entries(items[offset : offset + limit]))
-            return QuarantinePage(entries, offset, total, problems.count_damaged())
+            return QuarantinePage(entries, offset, total, sources.count_damaged())
 
     def show(self, name: str, limit: int | None = None) -> QuarantineContent:
         """Return an entry with its text.
@@ -172,15 +172,15 @@ class QuarantineService:
         with database.connection():
             items = self._find(names)
         damaged = [item for item in items if isinstance(item, Problem)]
-        sources = {item.source: Path(item.source) for item in damaged}
-        existing = {source for source, file in sources.items() if file.is_file()}
+        files = {item.source: Path(item.source) for item in damaged}
+        existing = {source for source, file in files.items() if file.is_file()}
         done, failures = self._process_files(items, self._spool.retry)
-        missing = [source for source in sources if source not in existing]
+        missing = [source for source in files if source not in existing]
         failures += [f"{source}: no longer exists" for source in missing]
         with database.transaction():
-            cursors.delete(sorted(existing))
+            sources.delete_cursors(sorted(existing))
         done += [problem_name(item) for item in damaged if item.source in existing]
-        transcripts = tuple(sources[source] for source in sorted(existing))
+        transcripts = tuple(files[source] for source in sorted(existing))
         return RetryResult(tuple(done), transcripts, tuple(failures))
 
     def outcomes(self, names: Iterable[str]) -> list[RetryOutcome]:
@@ -219,7 +219,7 @@ class QuarantineService:
         damaged = [item for item in items if isinstance(item, Problem)]
         with database.transaction():
             for item in damaged:
-                problems.subtract(item.source, item.reason, item.count)
+                sources.subtract_problems(item.source, item.reason, item.count)
         return DropResult(len(done), len(damaged), tuple(failures))
 
     def _process_files(
@@ -242,7 +242,7 @@ class QuarantineService:
                 counts.update(reasons)
             with database.transaction():
                 for reason, count in counts.items():
-                    problems.subtract(HOOKS, reason, count)
+                    sources.subtract_problems(HOOKS, reason, count)
         return done, failures
 
     def _find(self, names: Sequence[str] | None) -> list[Item]:
@@ -262,8 +262,8 @@ class QuarantineService:
         return damaged | {file.name: file for file in self._spool.quarantined()}
 
     def _to_entries(self, items: Sequence[Item]) -> Iterator[QuarantineEntry]:
-        sources = (item.source for item in items if isinstance(item, Problem))
-        formats = cursors.get_formats(sources)
+        paths = (item.source for item in items if isinstance(item, Problem))
+        formats = sources.get_formats(paths)
         for item in items:
             if isinstance(item, QuarantinedFile):
                 yield self._hook_entry(item)
@@ -376,7 +376,7 @@ def _redact(text: str) -> str:
 
 
 def _list_damaged(limit: int | None) -> list[Problem]:
-    return problems.list_damaged(limit, besides=HOOKS)
+    return sources.list_damaged(limit, besides=HOOKS)
 
 
 def _received_at(item: Item) -> datetime:

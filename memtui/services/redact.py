@@ -17,7 +17,7 @@ from memtui.model.sessions import counted_text
 from memtui.paths import Paths
 from memtui.services import forget
 from memtui.services.forget import Forget
-from memtui.store import database, deletion, events, meta, problems, schema
+from memtui.store import database, deletion, events, meta, schema, sources
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
@@ -163,7 +163,7 @@ class Redaction:
     def _count(self, kinds: Counter[str]) -> None:
         """Count removed secrets, and have their traces removed."""
         if kinds:
-            problems.add_redactions(kinds, to_ms(self._clock()))
+            sources.add_redactions(kinds, to_ms(self._clock()))
             meta.set_needs_cleanup(True)
             meta.reset_indexes()
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.model_state import ModelCondition, ModelHealth
-from memtui.store import database, nodes, problems, queues, segments, sessions, versions
+from memtui.store import database, nodes, queues, segments, sessions, sources, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def read_stats() -> Stats:
             supported=supported,
             grips=versions.count_grips(),
             pending=pending,
-            skipped=problems.count_damaged(),
+            skipped=sources.count_damaged(),
             first_at=first_at,
             last_at=last_at,
             agents=tuple(agents),

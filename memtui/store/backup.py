@@ -26,7 +26,7 @@ from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
-from memtui.store.problems import ProblemKind
+from memtui.store.sources import ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
 
 COPY_PAGES = 4096

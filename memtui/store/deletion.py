@@ -17,7 +17,7 @@ import peewee
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import meta, problems, queues, sessions, tombstones
+from memtui.store import meta, queues, sessions, sources, tombstones
 from memtui.store import segments as store_segments
 from memtui.store.database import (
     IN_JSON,
@@ -29,13 +29,13 @@ from memtui.store.database import (
     path,
 )
 from memtui.store.events import IS_MESSAGE
-from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.store.schema import (
     CursorRow,
     ProblemRow,
     SessionRow,
     SubagentRow,
 )
+from memtui.store.sources import ProblemCount, ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 
@@ -547,6 +547,6 @@ def redact_problems(redact: Redact) -> int:
             ).execute()
             kind = ProblemKind(row.kind)
             count = ProblemCount(reason, kind, row.line, row.count, row.words)
-            problems.add(row.source, [count], row.last_ms)
+            sources.add_problems(row.source, [count], row.last_ms)
             changed += 1
     return changed

@@ -20,7 +20,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.store import database, problems, sessions
+from memtui.store import database, sessions, sources
 from memtui.store.database import db
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
@@ -739,7 +739,7 @@ def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
         file.write_text(whole[:end])
         list(importer.run([file]))
         with database.connection():
-            found += [(one.source, one.reason) for one in problems.list_damaged()]
+            found += [(one.source, one.reason) for one in sources.list_damaged()]
     assert found == [(str(file), "the array is cut off")] * 2
     assert (importer.progress.created, importer.progress.unreadable) == (4, 0)
 

@@ -9,7 +9,7 @@ from memtui.capture import formats
 from memtui.capture.formats import jsonl, prompts
 from memtui.capture.formats.base import Record
 from memtui.errors import SourceError
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
 
@@ -163,7 +163,7 @@ def test_the_words_of_an_unknown_type_are_counted(
     (unread,) = importer.progress.unread.items()
     assert "hologram" in unread[0] and unread[1] == (1, 7)
     with database.connection():
-        assert problems.list_unread_types() == [(unread[0], 1, 7)]
+        assert sources.list_unread_types() == [(unread[0], 1, 7)]
 
 
 def test_an_import_says_what_it_did_not_store(tmp_path: Path) -> None:

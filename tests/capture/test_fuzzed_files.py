@@ -22,9 +22,9 @@ from memtui.capture.ingest import SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.model.events import Event, Thought, clean
-from memtui.store import cursors, database, events
-from memtui.store.problems import ProblemKind
+from memtui.store import database, events, sources
 from memtui.store.schema import ProblemRow, ThoughtRow
+from memtui.store.sources import ProblemKind
 from memtui.store.tombstones import any_exist
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -88,7 +88,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
     file.write_bytes(raw)
     taken = take(file, is_last=True)
     with database.connection():
-        place = cursors.get(str(file))
+        place = sources.get_cursor(str(file))
         if place is None or not place.source:
             why = [reason for reason, _ in missed(file)]
             assert why in (["has an unknown format"], []), why

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.store.schema import EventRow, SessionRow
 from memtui.workspace import Workspace
 
@@ -93,6 +93,6 @@ def test_files_of_no_format_are_counted_and_named(
     assert (done.progress.files, done.progress.unreadable) == (3, 1)
     assert kept() == BOTH
     with database.connection():
-        (problem,) = problems.list_damaged()
+        (problem,) = sources.list_damaged()
     assert problem.source == str(other)
     assert problem.reason == "has an unknown format"

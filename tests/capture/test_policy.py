@@ -25,7 +25,7 @@ from memtui.capture.policy import (
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import database, problems, tombstones
+from memtui.store import database, sources, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
 
@@ -81,7 +81,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
     assert gate.redaction_counts == {"anthropic key": 5}
     with database.transaction():
         gate.store_redaction_counts(1)
-        assert problems.list_redactions() == [("anthropic key", 5)]
+        assert sources.list_redactions() == [("anthropic key", 5)]
 
 
 def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.store.schema import EventRow, ThoughtRow
 from memtui.workspace import Workspace
 
@@ -312,7 +312,7 @@ def check(name: str, source: str, found: Found, row: Row) -> None:
     with database.connection():
         kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
         thoughts = ThoughtRow.select().count()
-        left = problems.count_by_reason()
+        left = sources.count_problems_by_reason()
     unknown = sum(n for reason, _, n in left if reason.startswith("unknown"))
     dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "damaged"}
     person = kept["user_message", "user"]

@@ -17,7 +17,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import cursors, database, meta, problems
+from memtui.store import database, meta, sources
 from memtui.store.schema import EventRow, SessionRow, ThoughtRow
 from memtui.workspace import Workspace
 
@@ -68,7 +68,7 @@ def look(workspace: Workspace) -> list[str]:
 
 def bytes_read(file: Path) -> int:
     with database.connection():
-        place = cursors.get(str(file))
+        place = sources.get_cursor(str(file))
     assert place is not None
     return place.offset
 
@@ -106,7 +106,7 @@ def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
         grown.write(whole[40:])
     assert look(tailing) == ["one", "two"]
     with database.connection():
-        assert not [r for r, *_ in problems.count_by_reason() if "cut off" in r]
+        assert not [r for r, *_ in sources.count_problems_by_reason() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
@@ -196,7 +196,7 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     workspace = Workspace(in_home(tmp_path / "home"), settings)
     assert look(workspace) == ["one"]
     with database.connection():
-        skipped = problems.count_by_reason()
+        skipped = sources.count_problems_by_reason()
     assert ("excluded by */private/*", "skipped", 1) in skipped
     workspace.stop()
 
@@ -342,7 +342,7 @@ def test_two_readers_of_one_file_count_it_once(
     list(second)
     assert status.read_stats().events == 3
     with database.connection():
-        assert [p.count for p in problems.list_damaged()] == [1]
+        assert [p.count for p in sources.list_damaged()] == [1]
 
 
 def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(

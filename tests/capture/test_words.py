@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.store.database import db
 from memtui.workspace import Workspace
 from tests.capture.test_opencode import SCHEMA_2, Agent
@@ -511,7 +511,7 @@ def check(words_in: Counter[str], readings: int = 1) -> None:
             )
             for (value,) in db.execute_sql(query)
         ]
-        unread = problems.list_unread_types()
+        unread = sources.list_unread_types()
     stored = Counter(re.findall(r"(?:kept|left)\d+", "\n".join(texts)))
     elsewhere = {*re.findall(r"(?:kept|left)\d+", "\n".join(others))}
     lost = {w for w in words_in if w.startswith("kept")} - {*stored} - elsewhere

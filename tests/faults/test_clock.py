@@ -14,7 +14,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.store.schema import EventRow
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -130,7 +130,7 @@ def test_records_from_the_future_are_reported_and_the_others_are_stored(
     import_paths(at.works, file)
     assert len(texts()) == 2
     with database.connection():
-        (problem,) = problems.list_damaged()
+        (problem,) = sources.list_damaged()
     assert problem.source == str(file)
     assert problem.reason == "a timestamp in the future"
     with file.open("a") as grown:

@@ -28,10 +28,10 @@ from memtui.store import (
     jobs,
     meta,
     nodes,
-    problems,
     queues,
     schema,
     segments,
+    sources,
 )
 from memtui.store.schema import EventRow, VersionRow
 from memtui.summarize.segmenter import SegmentRules
@@ -449,7 +449,7 @@ def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged"])
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")])
     with database.connection():
-        (problem,) = problems.list_damaged()
+        (problem,) = sources.list_damaged()
     assert (problem.reason, problem.line, problem.count) == ("not valid JSON", 2, 1)
 
 
@@ -594,7 +594,7 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     monkeypatch.setattr(events, "add", add)
     settle(works)
     with database.connection():
-        reasons = {problem.reason for problem in problems.list_damaged()}
+        reasons = {problem.reason for problem in sources.list_damaged()}
     assert reasons == {
         "cannot be stored: RuntimeError: no such luck",
         "not a regular file",

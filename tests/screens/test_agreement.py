@@ -15,7 +15,7 @@ from memtui import settings
 from memtui.errors import MemtuiError
 from memtui.integrations.config_files import Machine
 from memtui.settings_file import SettingsEditor
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.tui import commands, palette, screens
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.base import GAP, KeyLine
@@ -57,11 +57,9 @@ def app(
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.transaction():
         counts = [
-            problems.ProblemCount(
-                "not valid JSON", problems.ProblemKind.DAMAGED, 57, 12
-            )
+            sources.ProblemCount("not valid JSON", sources.ProblemKind.DAMAGED, 57, 12)
         ]
-        problems.add("/srv/attic/session.jsonl", counts, 1)
+        sources.add_problems("/srv/attic/session.jsonl", counts, 1)
     monkeypatch.setattr(full_workspace, "start", lambda _: None)
     monkeypatch.setattr(full_workspace, "histories", lambda: [])
     file = full_workspace.paths.config

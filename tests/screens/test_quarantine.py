@@ -12,7 +12,7 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.pipeline.progress import PipelineProgress
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
@@ -72,11 +72,9 @@ def refusing(full_workspace: Workspace) -> Workspace:
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.transaction():
         counts = [
-            problems.ProblemCount(
-                "not valid JSON", problems.ProblemKind.DAMAGED, 57, 12
-            )
+            sources.ProblemCount("not valid JSON", sources.ProblemKind.DAMAGED, 57, 12)
         ]
-        problems.add(FILE, counts, to_ms(AT) + 500_000)
+        sources.add_problems(FILE, counts, to_ms(AT) + 500_000)
     return full_workspace
 
 

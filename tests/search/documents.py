@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
-from memtui.search import node_documents
+from memtui.search import node_index
 from memtui.search import query as search_query
-from memtui.search.node_documents import SEGMENT, Document, filter_token
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import SEGMENT, Document, NodeIndex, filter_token
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField, WeightedTerm
 
@@ -27,7 +26,7 @@ def document(
 ) -> Document:
     began = DAY + timedelta(days=day)
     ended = began + (timedelta(days=days) or timedelta(minutes=20))
-    own = [filter_token(node_documents.LEVEL, level)]
+    own = [filter_token(node_index.LEVEL, level)]
     own += [SEGMENT] if level is TocLevel.SEGMENT else []
     return Document(
         HitKind.NODE,

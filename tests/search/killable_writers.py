@@ -9,8 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from memtui.model.hits import HitKind
-from memtui.search.node_documents import Document
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import Document, NodeIndex
 from memtui.search.scoring import NodeField
 
 

@@ -21,7 +21,7 @@ from memtui.model.events import EventRole, EventType, from_ms
 from memtui.search import message_index, scoring
 from memtui.search.message_index import EPOCH_MS, MessageIndex
 from memtui.search.scoring import Candidates, MessageFilter, QueryTerm
-from memtui.store.index_input import IndexableEvent
+from memtui.store.events import IndexableEvent
 from memtui.text import analyzer
 
 AT_MS = EPOCH_MS + 1_000_000_000

@@ -13,8 +13,7 @@ from whoosh.filedb.filestore import FileStorage
 from memtui.errors import SearchError
 from memtui.model.hits import HitKind, IndexMatch
 from memtui.search import query as search_query
-from memtui.search.node_documents import Document
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import Document, NodeIndex
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField
 from tests.conftest import often

@@ -5,10 +5,9 @@ from datetime import UTC
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.search import node_documents, scoring
+from memtui.search import node_index, scoring
 from memtui.search import query as search_query
-from memtui.search.node_documents import filter_token
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import NodeIndex, filter_token
 from memtui.search.scoring import NodeField
 from tests.search.documents import ask, document, find, find_ids, score
 
@@ -65,9 +64,9 @@ def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None
 
 def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
     agent, project, has = (
-        node_documents.AGENT,
-        node_documents.PROJECT,
-        node_documents.HAS,
+        node_index.AGENT,
+        node_index.PROJECT,
+        node_index.HAS,
     )
     index.update(
         [
@@ -82,7 +81,7 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
             ),
             document("d", "ferry", level=TocLevel.DAY, day=2, days=1),
             document(
-                "e", "ferry", filters=[filter_token(node_documents.BY, "model")], day=40
+                "e", "ferry", filters=[filter_token(node_index.BY, "model")], day=40
             ),
         ],
         [],

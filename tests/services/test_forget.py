@@ -15,7 +15,7 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.services.forget import Forget, ForgetResult, undo
 from memtui.settings import Settings
-from memtui.store import cursors, database, deletion, meta, tombstones
+from memtui.store import database, deletion, meta, sources, tombstones
 from memtui.store.schema import (
     EventRow,
     SessionRow,
@@ -204,7 +204,7 @@ def test_forgotten_text_is_in_no_file_even_after_another_import(
 
     digest(workspace, histories)
     with database.connection():
-        cursors.delete_all()
+        sources.delete_all_cursors()
     digest(workspace, histories)
     database.close()
     assert traces(home) == []
@@ -362,7 +362,7 @@ def test_two_projects_of_one_name_differ_by_their_folder(
         payload["session_id"] = f"late-{number}"
         (new / f"{number}.1.z.json").write_text(json.dumps(payload))
     with database.connection():
-        cursors.delete_all()
+        sources.delete_all_cursors()
     importer = history_workspace.pipeline.importer()
     for _ in importer.run([histories]):
         pass
@@ -410,7 +410,7 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
         assert SourceCopyRow.select().count() > 0
     forget(workspace, TombstoneKind.SESSION, "secret-1")
     with database.connection():
-        cursors.delete_all()
+        sources.delete_all_cursors()
     digest(workspace, folder)
     with database.connection():
         rows = EventRow.select(EventRow.text).tuples()
@@ -471,7 +471,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
     digest(workspace)
     with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"
-        (offset,) = [cursors.get_offset(str(file.resolve()))]
+        (offset,) = [sources.get_offset(str(file.resolve()))]
     assert offset == file.stat().st_size
     database.close()
     assert traces(workspace.paths.store.parent) == []
@@ -500,7 +500,7 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     forget(history_workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         assert SubagentRow.select().count() == 0
-        cursors.delete_all()
+        sources.delete_all_cursors()
     digest(history_workspace, histories)
     with database.connection():
         assert SubagentRow.select().count() == 0

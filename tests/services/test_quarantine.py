@@ -21,7 +21,7 @@ from memtui.services.quarantine import (
     problem_name,
 )
 from memtui.settings import Settings
-from memtui.store import database, problems
+from memtui.store import database, sources
 from memtui.workspace import Workspace
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -144,8 +144,8 @@ def test_nothing_of_an_excluded_project_is_quarantined(tmp_path: Path) -> None:
     digest(workspace)
     assert in_bad(workspace) == ["2.json", "2.json.reason"]
     with database.connection():
-        skipped = problems.count_by_reason()
-    assert ("excluded by diary", problems.ProblemKind.SKIPPED, 1) in skipped
+        skipped = sources.count_problems_by_reason()
+    assert ("excluded by diary", sources.ProblemKind.SKIPPED, 1) in skipped
     assert status.read_stats().skipped == 1
     workspace.stop()
 
@@ -422,7 +422,7 @@ def test_names_of_faults_differ_by_file_and_reason(
 ) -> None:
     bring_in(workspace, transcript(tmp_path, "{broken", '"stray"'))
     with database.connection():
-        faults = problems.list_damaged()
+        faults = sources.list_damaged()
     assert len({problem_name(fault) for fault in faults}) == 2
 
 

@@ -11,7 +11,7 @@ import pytest
 from memtui.paths import in_home
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
-from memtui.store import cursors, database, meta, problems
+from memtui.store import database, meta, sources
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text import secrets
 from memtui.text.tokens import load_counter
@@ -133,7 +133,7 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
             SubagentRow.select().where(SubagentRow.task.contains(SECRET)).count() == 1
         )
         assert ThoughtRow.select().where(ThoughtRow.text.contains(SECRET)).count() == 2
-        assert any(SECRET in str(cursors.get(str(f))) for f in _files(telling))
+        assert any(SECRET in str(sources.get_cursor(str(f))) for f in _files(telling))
     database.close()
 
     found = redact(telling)
@@ -178,7 +178,7 @@ def test_what_is_read_again_adds_nothing(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        cursors.delete_all()
+        sources.delete_all_cursors()
     assert tree(digest(telling, histories)) == before
 
 
@@ -200,12 +200,12 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        index, counted = meta.read(meta.NODE_INDEX), problems.list_redactions()
+        index, counted = meta.read(meta.NODE_INDEX), sources.list_redactions()
     again = redacting(telling).run()
     assert again == RedactionResult()
     with database.connection():
         assert meta.read(meta.NODE_INDEX) == index
-        assert problems.list_redactions() == counted
+        assert sources.list_redactions() == counted
         assert not meta.needs_cleanup()
     assert tree(telling) == before
 

@@ -8,7 +8,7 @@ from memtui.capture.formats.base import compact_json
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.store import database, index_input, queues, sessions
+from memtui.store import database, queues, sessions
 from memtui.store import events as store_events
 from memtui.store.schema import EventRow, OutboxRow
 from memtui.workspace import Workspace
@@ -62,7 +62,7 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.transaction():
-        queues.add_sessions(index_input.list_sessions())
+        queues.add_sessions(store_events.list_session_numbers())
     (waits,) = [
         one
         for one in queues.count_rows_by_action()
