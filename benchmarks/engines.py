@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.model import filters
+from memtui.model.search import FILTER_FIELDS
 
 BEST = 20
 """How many answers are given."""
@@ -24,7 +24,7 @@ AT_ONCE = 10_000
 """How many texts are kept in one transaction of FTS5."""
 
 _WORD = re.compile(r"\w+")
-_FILTER = re.compile(rf"\b(?:{'|'.join(filters.FILTER_FIELDS)}):\S+")
+_FILTER = re.compile(rf"\b(?:{'|'.join(FILTER_FIELDS)}):\S+")
 
 Texts = Callable[[], Iterable[tuple[int, str]]]
 """Gives all messages, by their numbers."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from benchmarks.transcripts import Stretch
 from memtui.model.events import Event, EventType
-from memtui.model.summaries import DraftBullet
+from memtui.model.nodes import DraftBullet
 from memtui.summarize.grounding.anchoring import NeighbourIndex
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer

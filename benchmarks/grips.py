@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.model.summaries import DraftBullet
+from memtui.model.nodes import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
 from memtui.text import analyzer

@@ -7,11 +7,14 @@ length as the real summarizer; measurements of screens need no more.
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocNode
-from memtui.model.summaries import Keyword
-from memtui.model.verdicts import (
+from memtui.model.nodes import (
+    Bullet,
     EventQuote,
+    Keyword,
+    NodeCounts,
+    NodeStatus,
     Support,
+    TocNode,
     Verdict,
     VerdictFeatures,
     hash_quote,

@@ -16,8 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.jobs import ROLLUP_JOBS
-from memtui.model.model_state import ModelProgress, RewriteForecast
+from memtui.model.jobs import ROLLUP_JOBS, ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker

@@ -11,16 +11,29 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memtui.agents.replies import Item, cut, shorten_texts
-from memtui.model import citations, hits
+from memtui.model import citations
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import Event
-from memtui.model.filters import ALL, Scope
-from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
-from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocNode
+from memtui.model.nodes import (
+    WORDED_FIELDS,
+    Bullet,
+    BulletKind,
+    NodeStatus,
+    Support,
+    TocEntry,
+    TocNode,
+)
+from memtui.model.search import (
+    ALL,
+    CombinedHit,
+    Hit,
+    HitKind,
+    MessageHit,
+    Scope,
+    score_band,
+)
 from memtui.model.sessions import Session, SessionWork
-from memtui.model.summaries import WORDED_FIELDS, BulletKind
-from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import browse, versions
 from memtui.text import date_format
@@ -126,7 +139,7 @@ def score(value: float, *, is_recent: bool) -> Item:
     """Describe a score: null where no word was looked for and the newest are listed."""
     if is_recent:
         return {"score": None, "band": None}
-    return {"score": round(value, 2), "band": hits.score_band(value).value}
+    return {"score": round(value, 2), "band": score_band(value).value}
 
 
 def hit(one: Hit, *, is_recent: bool = False) -> Item:

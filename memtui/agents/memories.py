@@ -13,10 +13,8 @@ from memtui.agents.replies import Item, Reply
 from memtui.agents.search import nothing_found, search_notes
 from memtui.model import citations
 from memtui.model.events import from_ms
-from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import CombinedHit
-from memtui.model.nodes import TocNode
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import BulletKind, TocNode
+from memtui.model.search import EVERYTHING, CombinedHit, Filters
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import Query

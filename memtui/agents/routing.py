@@ -18,10 +18,8 @@ from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.agents.search import describe_quotes, nothing_found, search_notes
 from memtui.agents.toc import MAX_CHILDREN
-from memtui.model import hits as model_hits
-from memtui.model.filters import ALL, EVERYTHING, Scope
-from memtui.model.hits import Hits
 from memtui.model.nodes import TocEntry
+from memtui.model.search import ALL, EVERYTHING, Hits, Scope, score_band
 from memtui.search import query as search_query
 from memtui.search.combined import QuoteResult
 from memtui.search.query import (
@@ -140,7 +138,7 @@ def _reply(
     understood: Sequence[Item] = (),
     unknown_words: Sequence[str] = (),
 ) -> Reply:
-    band, score = model_hits.score_band(score), round(score, 2)
+    band, score = score_band(score), round(score, 2)
     head: Item = {
         "way": strategy.value,
         "why": why,

@@ -9,8 +9,7 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event
-from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import CombinedHit, Hit, Hits
+from memtui.model.search import ALL, EVERYTHING, CombinedHit, Filters, Hit, Hits, Scope
 from memtui.search import snippets
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions

@@ -1,25 +1,320 @@
 """The table of contents: year → month → week → day → segment.
 
 A node summarizes a period or a segment. A new summary is a new version of the node;
-existing versions are never changed.
+existing versions are never changed. Each bullet has a verdict: how well the source
+supports it, and why. "Supported" means wording found in the source, never truth.
 """
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.summaries import (
-    FIGURES,
-    NO_STATS,
-    WORDED_FIELDS,
-    BulletKind,
-    GenerationStats,
-    Keyword,
+
+# Verdicts
+
+HASH_BYTES = 16
+
+WEAK_SHARE = 0.35
+"""Below this share of its weighted wording a bullet is unsupported."""
+
+SUPPORTED_SHARE = 0.60
+"""From this share on a bullet is supported, unless something contradicts it."""
+
+
+class Support(StrEnum):
+    """The degree to which the source supports a bullet."""
+
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    UNSUPPORTED = "unsupported"
+
+
+_BY_SEVERITY = tuple(Support)
+
+
+def worst(found: Collection[Support]) -> Support:
+    return max(found, key=_BY_SEVERITY.index)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFeatures:
+    """The measurements behind a verdict, stored so that its limits can be changed."""
+
+    covered: float = 0.0
+    """The share of the bullet's weighted terms that the passage has: 0 to 1."""
+    terms: int = 0
+    names_and_numbers: tuple[str, ...] = ()
+    """The bullet's names and numbers."""
+    missing: tuple[str, ...] = ()
+    """Those of them that are not in the passage."""
+    negation_differs: bool = False
+    opposites: tuple[tuple[str, str], ...] = ()
+    """Words of the bullet, each with the opposite word of the passage."""
+    conflicts: tuple[str, ...] = ()
+    """Other contradictions in words: "planned, not done"."""
+
+    @property
+    def has_mismatch(self) -> bool:
+        """True if a name or number of the bullet is missing in the source, or anything
+        there contradicts it."""
+        return bool(
+            self.missing or self.negation_differs or self.opposites or self.conflicts
+        )
+
+    @property
+    def support(self) -> Support:
+        if self.covered < WEAK_SHARE:
+            return Support.UNSUPPORTED
+        if self.has_mismatch or self.covered < SUPPORTED_SHARE:
+            return Support.WEAK
+        return Support.SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuote:
+    """A quote from one of several texts that supports a bullet."""
+
+    index: int
+    start: int
+    end: int
+    """Character offsets in that text."""
+    text_hash: str
+    """The hash of the quoted text, to detect changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuote:
+    """A quote from an event."""
+
+    event_id: str
+    start: int
+    end: int
+    text_hash: str
+
+    def matches(self, text: str) -> bool:
+        """Return whether the event's text still has this quote."""
+        return hash_quote(text[self.start : self.end]) == self.text_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on one bullet."""
+
+    support: Support
+    features: VerdictFeatures = VerdictFeatures()
+    matched: tuple[str, ...] = ()
+    """The bullet's terms that the source has, to be highlighted."""
+    quotes: tuple[SourceQuote, ...] = ()
+    """The best passage, or one for each clause or action; empty if no word of the
+    bullet is found."""
+    spans: tuple[EventQuote, ...] = ()
+    """The same quotes in the events, if these are known."""
+    is_repaired: bool = False
+    """True if the bullet is linked to the text that supports it best, not to the one
+    that the model cited."""
+    is_by_model: bool = False
+    """True if a model worded the bullet; else it was taken from the source."""
+    objection: str = ""
+    """Why the bullet of a model is withheld although the source may support it: one of
+    ``acceptance.Objection``."""
+    contradiction: str = ""
+    """A bullet of the same node that contradicts it, found when the node is read."""
+
+
+def is_as_good(one: Verdict, other: Verdict) -> bool:
+    """Return whether a verdict is at least as good as another."""
+    return _BY_SEVERITY.index(one.support) <= _BY_SEVERITY.index(other.support)
+
+
+SUPPORTED = Verdict(Support.SUPPORTED)
+"""A supported bullet without details."""
+
+UNCHECKED = Verdict(Support.UNSUPPORTED)
+"""A bullet that was not checked yet; until then it counts as unsupported."""
+
+
+def hash_quote(quoted: str) -> str:
+    raw = quoted.encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()
+
+
+# Summaries as they are written, before their bullets are checked
+
+
+class BulletKind(StrEnum):
+    """Which part of a card a bullet is."""
+
+    NOTE = ""
+    """A model's sentence; its wording is checked against the source."""
+    QUOTE = "quote"
+    """Any other sentence of the source."""
+    ASKED = "asked"
+    OUTCOME = "outcome"
+    DECISION = "decided"
+    COMMIT = "commit"
+    PULL_REQUEST = "pull request"
+    TESTS = "tests"
+    COMMANDS = "commands"
+    FILES = "files"
+    LEFT_OPEN = "left open"
+    STATE = "state"
+    """How far the work got: a ``WorkState``."""
+    WORK = "work"
+    """A piece of work, in a day or a longer period."""
+    PROJECT = "project"
+    """The work on a project in a week or a longer period."""
+
+
+WORDED_FIELDS = frozenset(
+    (
+        BulletKind.ASKED,
+        BulletKind.OUTCOME,
+        BulletKind.DECISION,
+        BulletKind.LEFT_OPEN,
+    )
 )
-from memtui.model.verdicts import UNCHECKED, Support, Verdict
+"""The fields of a card that a model may word."""
+
+FACTS = frozenset(
+    (
+        BulletKind.COMMIT,
+        BulletKind.PULL_REQUEST,
+        BulletKind.TESTS,
+        BulletKind.COMMANDS,
+        BulletKind.FILES,
+        BulletKind.STATE,
+    )
+)
+"""Facts that calls show; a model's version of a segment contains them, too."""
+
+
+FIGURES = frozenset((BulletKind.TESTS, BulletKind.STATE, BulletKind.PROJECT))
+"""Bullets of numbers and states, which are not searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftBullet:
+    """A bullet as a summarizer writes it.
+
+    ``refs`` are places in what the summarizer was given: of events for a segment, of
+    the children's bullets (all of them in a row) for a roll-up. They are a hint; what
+    a bullet rests on is decided by its wording.
+    """
+
+    text: str
+    refs: tuple[int, ...] = ()
+    kind: BulletKind = BulletKind.NOTE
+    project: str = ""
+    """The project of the work; "" if unknown or if the node has only one."""
+    session_id: str = ""
+    """The session of the work; "" for several."""
+    effort: float = 0.0
+    """The amount of work, to choose the most important pieces of a period."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTotals:
+    """The work on a project in a period."""
+
+    sessions: int
+    days: int
+    commits: int
+
+
+NO_TOTALS: Mapping[str, ProjectTotals] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationStats:
+    """Measurements of how a model generated a summary; empty if no model did."""
+
+    model: str = ""
+    digest: str = ""
+    """The digest of the model, which changes when its name is pulled again."""
+    server: str = ""
+    prompt: str = ""
+    """The version of the prompt and of the schema."""
+    mode: str = ""
+    """The way in which the schema of the reply was enforced."""
+    options: str = ""
+    """The options of the last request, as compact JSON."""
+    requests: int = 0
+    """The number of requests, including failed ones."""
+    parts: int = 0
+    """The number of parts that were read one by one."""
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    load_ms: int = 0
+    prompt_ms: int = 0
+    reply_ms: int = 0
+    total_ms: int = 0
+    """From the first request to the last reply, including waits."""
+    dropped_bullets: int = 0
+    """The number of bullets without a reference to the source, or without content;
+    unlike withheld ones they are not stored."""
+    was_truncated: bool = False
+    """True if a reply reached its limit, so that its last bullet was dropped."""
+    surprise: float | None = None
+    """The model's own estimate of surprise: 0 to 1; None if there is none."""
+
+
+NO_STATS = GenerationStats()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A title, a few bullets and keywords.
+
+    ``keywords`` are what a model proposes beside those that are found without one.
+    """
+
+    title: str
+    bullets: tuple[DraftBullet, ...]
+    keywords: tuple[str, ...] = ()
+    generation: GenerationStats = NO_STATS
+
+
+BULLET_CHARS = 240
+"""The maximum length of a bullet; a longer one is shortened."""
+
+HEADLINE_CHARS = 160
+"""The maximum length of the headline of a day or longer period."""
+
+TITLE_CHARS = 80
+"""The maximum length of a title; a longer one is shortened."""
+
+
+class KeywordOrigin(StrEnum):
+    """Why a word is a keyword, the most specific origin first."""
+
+    ERROR = "error"
+    PACKAGE = "package"
+    FUNCTION = "function"
+    FILE = "file"
+    NAME = "name"
+    MODEL = "model"
+    FREQUENCY = "frequency"
+
+
+ORIGIN_RANK = {origin: rank for rank, origin in enumerate(KeywordOrigin)}
+"""If a word has two origins, the one of lower rank counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword of a node."""
+
+    word: str
+    origin: KeywordOrigin = KeywordOrigin.FREQUENCY
+    weight: float = 0.0
+    """Its weight among the node's keywords."""
+
+
+# Nodes
 
 BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),

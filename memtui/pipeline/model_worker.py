@@ -11,10 +11,16 @@ from datetime import datetime, timedelta, tzinfo
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
-from memtui.model.jobs import ROLLUP_JOBS, Job, RunReason, RunResult
-from memtui.model.model_state import ModelCondition, ModelPhase, ModelProgress
-from memtui.model.nodes import TocNode
-from memtui.model.summaries import GenerationStats, Summary
+from memtui.model.jobs import (
+    ROLLUP_JOBS,
+    Job,
+    ModelCondition,
+    ModelPhase,
+    ModelProgress,
+    RunReason,
+    RunResult,
+)
+from memtui.model.nodes import GenerationStats, Summary, TocNode
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
 from memtui.pipeline.schedule import DueJob, JobScheduler, RewriteResult

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memtui.errors import DISK_FULL, StoreGoneError
-from memtui.model.model_state import ModelHealth, ModelProgress
+from memtui.model.jobs import ModelHealth, ModelProgress
 from memtui.pipeline.worker import StepResult
 from memtui.store import database, queues, segments, sources
 

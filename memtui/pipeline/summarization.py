@@ -15,14 +15,16 @@ from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import content_hash, from_ms, to_ms
-from memtui.model.nodes import NodeCounts, NodeStatus, TocNode
-from memtui.model.sessions import Segment, Session
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     HEADLINE_CHARS,
     NO_TOTALS,
+    NodeCounts,
+    NodeStatus,
     ProjectTotals,
     Summary,
+    TocNode,
 )
+from memtui.model.sessions import Segment, Session
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     conversations,

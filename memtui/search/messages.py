@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memtui.errors import SearchError
-from memtui.model import hits as model_hits
 from memtui.model.events import Event, EventRole, to_ms
-from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import (
+from memtui.model.search import (
+    EVERYTHING,
     MAX_HITS,
+    MIN_GOOD,
     SNIPPET_BYTES,
     WINDOW_MESSAGES,
+    Filters,
     Hits,
     MessageHit,
     Snippet,
@@ -265,7 +266,7 @@ class MessageMatcher:
                 share = (one.mask & required).bit_count() / (len(parts) or 1)
                 own = min(1.0, (score + bonus) / most) * share
                 if query.phrases:
-                    own = max(own, model_hits.MIN_GOOD)
+                    own = max(own, MIN_GOOD)
             matches.messages.append(
                 RankedMessage(
                     one.session,

@@ -8,7 +8,7 @@ Any text is a query. Text that is not syntax is searched for as it is: ``std::ve
 ``"exact words"``     these words in this order, punctuation included
 ``refr*``             words that begin so
 ``-term``             nothing that contains it; ``-rf`` and ``--force`` are text
-``agent:codex``       a filter; see ``filters.FILTER_FIELDS``
+``agent:codex``       a filter; see ``FILTER_FIELDS``
 ====================  =========================================================
 
 Dates outside quotes and filters are separated from the words to look up. Names of
@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 
 from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
-from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
-from memtui.model.hits import ReadDate
+from memtui.model.search import EVERYTHING, FILTER_FIELDS, Filters, ReadDate, Scope
 from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line

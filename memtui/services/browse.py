@@ -17,11 +17,12 @@ from itertools import pairwise
 from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
-from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     DAY_SESSION_PREFIX,
     MAX_KEYWORDS,
+    NO_STATS,
     DaySession,
+    Keyword,
     NodeCounts,
     NodeStatus,
     ScopedNode,
@@ -29,7 +30,7 @@ from memtui.model.nodes import (
     TocNode,
     shares_of_level,
 )
-from memtui.model.summaries import NO_STATS, Keyword
+from memtui.model.search import ALL, Scope
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 from memtui.store import segments as store_segments
 from memtui.summarize import session_work

@@ -31,7 +31,7 @@ from memtui.integrations import agents
 from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
 from memtui.model.events import clean, to_ms
-from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.quantities import byte_size, plural
 from memtui.paths import Paths, transcript_folders
 from memtui.search.message_index import MessageIndex

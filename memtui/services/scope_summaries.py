@@ -11,17 +11,20 @@ from dataclasses import dataclass, replace
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange, TocLevel
-from memtui.model.filters import Scope
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocNode
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     HEADLINE_CHARS,
     NO_STATS,
     NO_TOTALS,
+    Bullet,
     BulletKind,
     DraftBullet,
+    NodeCounts,
+    NodeStatus,
     ProjectTotals,
     Summary,
+    TocNode,
 )
+from memtui.model.search import Scope
 from memtui.store import nodes, scoped_nodes
 from memtui.summarize import keywords, rollup
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.store import database, nodes, queues, segments, sessions, sources, versions
 
 

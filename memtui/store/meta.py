@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.model.model_state import ModelCondition
+from memtui.model.jobs import ModelCondition
 from memtui.store.database import IDENTITY_KEY
 from memtui.store.schema import MetaRow
 

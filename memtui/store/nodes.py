@@ -14,23 +14,21 @@ from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
 from memtui.model.calendar import DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
-from memtui.model.filters import ALL, Filters, Scope, SummarizerKind
 from memtui.model.nodes import (
-    Bullet,
-    NodeCounts,
-    NodeStatus,
-    TocEntry,
-    TocNode,
-    TocVersion,
-)
-from memtui.model.summaries import (
     NO_STATS,
+    Bullet,
     BulletKind,
     GenerationStats,
     Keyword,
     KeywordOrigin,
+    NodeCounts,
+    NodeStatus,
     ProjectTotals,
+    TocEntry,
+    TocNode,
+    TocVersion,
 )
+from memtui.model.search import ALL, Filters, Scope, SummarizerKind
 from memtui.store import scopes, versions
 from memtui.store.database import (
     IN_JSON,

@@ -14,7 +14,7 @@ import peewee
 from peewee import fn
 
 from memtui.model.events import MAX_MS, MIN_MS, Event, EventRole, clean, from_ms, to_ms
-from memtui.model.filters import ALL, Scope
+from memtui.model.search import ALL, Scope
 from memtui.model.sessions import (
     Session,
     SessionMetadata,

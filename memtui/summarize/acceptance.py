@@ -16,21 +16,20 @@ from enum import StrEnum
 
 from memtui.model.citations import Grip
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import Bullet, TocNode
-from memtui.model.sessions import WorkState, counted_text
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     WORDED_FIELDS,
+    Bullet,
     BulletKind,
     DraftBullet,
-    Summary,
-)
-from memtui.model.verdicts import (
     EventQuote,
+    Summary,
     Support,
+    TocNode,
     Verdict,
     VerdictFeatures,
     hash_quote,
 )
+from memtui.model.sessions import WorkState, counted_text
 from memtui.summarize.grounding import anchoring, claims, negation
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex

@@ -14,9 +14,8 @@ from itertools import pairwise, zip_longest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import BULLET_COUNTS
+from memtui.model.nodes import BULLET_COUNTS, BulletKind, DraftBullet, Summary
 from memtui.model.sessions import WorkState
-from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize import tool_actions
 from memtui.summarize.left_open import find_left_open, find_open_items
 from memtui.summarize.session_work import CONTINUED, MAX_FILES, FileChange, list_files

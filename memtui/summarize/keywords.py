@@ -29,9 +29,8 @@ from functools import lru_cache
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import MAX_KEYWORDS
+from memtui.model.nodes import MAX_KEYWORDS, ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.model.sessions import counted_text
-from memtui.model.summaries import ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.text import analyzer, stopwords
 from memtui.text.analyzer import inverse_document_frequency
 from memtui.text.stopwords import STOP_WORDS

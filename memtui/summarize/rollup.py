@@ -16,20 +16,25 @@ from typing import NamedTuple
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
-from memtui.model.quantities import plural
-from memtui.model.sessions import WorkState
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     BULLET_CHARS,
+    BULLET_COUNTS,
     HEADLINE_CHARS,
     NO_TOTALS,
     TITLE_CHARS,
+    Bullet,
     BulletKind,
     DraftBullet,
     ProjectTotals,
     Summary,
+    Support,
+    TocNode,
+    Verdict,
+    VerdictFeatures,
+    worst,
 )
-from memtui.model.verdicts import Support, Verdict, VerdictFeatures, worst
+from memtui.model.quantities import plural
+from memtui.model.sessions import WorkState
 from memtui.summarize import session_work
 from memtui.text import analyzer, orders, prose, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS

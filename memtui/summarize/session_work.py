@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
+from memtui.model.nodes import BULLET_COUNTS, Bullet, BulletKind, TocNode
 from memtui.model.sessions import WorkState
-from memtui.model.summaries import BulletKind
 
 CONTINUED = " (continued)"
 """The end of a title that names the request of an earlier segment."""

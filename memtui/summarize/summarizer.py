@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from memtui.model.calendar import TocLevel
-from memtui.model.model_state import ModelCondition, ModelHealth
-from memtui.model.nodes import TocNode
+from memtui.model.jobs import ModelCondition, ModelHealth
+from memtui.model.nodes import NO_TOTALS, ProjectTotals, Summary, TocNode
 from memtui.model.sessions import Segment
-from memtui.model.summaries import NO_TOTALS, ProjectTotals, Summary
 from memtui.summarize import extractive, rollup
 
 

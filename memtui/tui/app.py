@@ -25,13 +25,13 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.model.filters import ALL, Scope
+from memtui.model.search import ALL, Scope
 from memtui.tui import commands, messages, palette, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
     from memtui.integrations.config_files import Machine
-    from memtui.model.model_state import RewriteForecast
+    from memtui.model.jobs import RewriteForecast
     from memtui.model.sessions import AgentHistory
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor

@@ -27,7 +27,7 @@ from memtui.agents.routing import Strategy
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.filters import Scope
+from memtui.model.search import Scope
 from memtui.paths import in_home
 from memtui.search.query import STARTS_BEFORE
 from memtui.services import browse

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.model.model_state import ModelCondition
+from memtui.model.jobs import ModelCondition
 from memtui.paths import in_home
 from memtui.services import doctor
 from memtui.settings import Settings

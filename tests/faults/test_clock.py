@@ -8,8 +8,8 @@ import pytest
 
 from memtui.capture.spool import Spool
 from memtui.model.events import is_event_id
+from memtui.model.nodes import Summary
 from memtui.model.sessions import Segment
-from memtui.model.summaries import Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.services import status

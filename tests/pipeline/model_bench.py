@@ -10,8 +10,7 @@ from typing import Any
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.jobs import Job, JobRun, Schedules
-from memtui.model.model_state import ModelProgress
+from memtui.model.jobs import Job, JobRun, ModelProgress, Schedules
 from memtui.model.nodes import TocHistory, TocNode
 from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.events import Event
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import BulletKind
 from memtui.services.conversation import expand
 from tests.pipeline.model_bench import DAY, MONDAY, Bench, make_records
 from tests.stub import personas

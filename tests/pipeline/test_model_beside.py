@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.model_state import ModelPhase
+from memtui.model.jobs import ModelPhase
 from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.jobs import Job, RunResult
-from memtui.model.nodes import TocNode
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import BulletKind, TocNode
 from memtui.paths import in_home
 from memtui.pipeline.model_worker import ROLLUP_DELAY_S
 from memtui.settings import Settings

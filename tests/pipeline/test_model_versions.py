@@ -8,9 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.jobs import Job, RunResult
-from memtui.model.nodes import Bullet, NodeStatus, TocNode
-from memtui.model.summaries import BulletKind
-from memtui.model.verdicts import Support
+from memtui.model.nodes import Bullet, BulletKind, NodeStatus, Support, TocNode
 from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions

@@ -6,10 +6,8 @@ import pytest
 
 from memtui.model import calendar
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, RunReason, RunResult
-from memtui.model.model_state import ModelCondition
-from memtui.model.nodes import NodeStatus
-from memtui.model.summaries import BulletKind
+from memtui.model.jobs import Job, ModelCondition, RunReason, RunResult
+from memtui.model.nodes import BulletKind, NodeStatus
 from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
 from memtui.services import jobs
 from memtui.store import database, meta, queues

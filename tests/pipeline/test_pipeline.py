@@ -13,9 +13,15 @@ import pytest
 from memtui.cli.output import to_plain
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
-from memtui.model.nodes import NodeStatus, TocNode
+from memtui.model.nodes import (
+    NO_TOTALS,
+    DraftBullet,
+    NodeStatus,
+    ProjectTotals,
+    Summary,
+    TocNode,
+)
 from memtui.model.sessions import Segment
-from memtui.model.summaries import NO_TOTALS, DraftBullet, ProjectTotals, Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.progress import PipelineProgress

@@ -9,12 +9,7 @@ from typing import cast
 import pytest
 
 from memtui.errors import DISK_FULL, SearchError
-from memtui.model.model_state import (
-    ModelCondition,
-    ModelHealth,
-    ModelPhase,
-    ModelProgress,
-)
+from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import ModelStatus, PipelineProgress, ProgressReporter
 from memtui.pipeline.worker import StepResult

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocNode
-from memtui.model.summaries import DraftBullet, GenerationStats, Summary
+from memtui.model.nodes import DraftBullet, GenerationStats, Summary, TocNode
 from memtui.pipeline import summarization
 from memtui.services import browse
 from memtui.store import database, segments, sessions, versions

@@ -9,7 +9,7 @@ from textual.app import App
 
 from memtui.errors import MemtuiError
 from memtui.model.events import EventRole
-from memtui.model.hits import (
+from memtui.model.search import (
     CombinedHit,
     Hits,
     MessageHit,

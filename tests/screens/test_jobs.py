@@ -7,12 +7,14 @@ import pytest
 from textual.widgets import Static
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, RunReason, RunResult
-from memtui.model.model_state import (
+from memtui.model.jobs import (
+    Job,
     ModelCondition,
     ModelHealth,
     ModelPhase,
     ModelProgress,
+    RunReason,
+    RunResult,
 )
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.store import database, jobs

@@ -8,12 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from memtui.errors import MemtuiError
-from memtui.model.model_state import (
-    ModelCondition,
-    ModelHealth,
-    ModelPhase,
-    ModelProgress,
-)
+from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp

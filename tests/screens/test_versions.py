@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.nodes import TocEntry, TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline

@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.model import hits
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import ScoreBand
+from memtui.model.search import (
+    MIN_EXCELLENT,
+    MIN_GOOD,
+    MIN_PARTIAL,
+    ScoreBand,
+    score_band,
+)
 from memtui.search import scoring
 from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
@@ -48,21 +53,21 @@ def score(
 @pytest.mark.parametrize(
     ("limit", "below", "above"),
     [
-        (hits.MIN_EXCELLENT, ScoreBand.GOOD, ScoreBand.EXCELLENT),
-        (hits.MIN_GOOD, ScoreBand.PARTIAL, ScoreBand.GOOD),
-        (hits.MIN_PARTIAL, ScoreBand.WEAK, ScoreBand.PARTIAL),
+        (MIN_EXCELLENT, ScoreBand.GOOD, ScoreBand.EXCELLENT),
+        (MIN_GOOD, ScoreBand.PARTIAL, ScoreBand.GOOD),
+        (MIN_PARTIAL, ScoreBand.WEAK, ScoreBand.PARTIAL),
     ],
 )
 def test_a_limit_belongs_to_the_band_above_it(
     limit: float, below: ScoreBand, above: ScoreBand
 ) -> None:
-    assert hits.score_band(limit) is above
-    assert hits.score_band(limit - 1e-9) is below
+    assert score_band(limit) is above
+    assert score_band(limit - 1e-9) is below
 
 
 def test_each_band_advises_something_else() -> None:
     assert len({band.advice for band in ScoreBand}) == len(ScoreBand)
-    assert (hits.score_band(0.0), hits.score_band(1.0)) == (
+    assert (score_band(0.0), score_band(1.0)) == (
         ScoreBand.WEAK,
         ScoreBand.EXCELLENT,
     )
@@ -75,13 +80,13 @@ def test_a_query_within_one_title_is_an_excellent_match(
 ) -> None:
     said = part, "The token refresh of the sliding window, and what else was decided"
     found = score(units("sliding window token refresh"), said, level=level)
-    assert hits.score_band(found) is ScoreBand.EXCELLENT
+    assert score_band(found) is ScoreBand.EXCELLENT
 
 
 def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
     said = NodeField.EXCERPT, "sliding window approach for token refresh"
     found = score(units("sliding window token refresh"), said)
-    assert hits.score_band(found) is ScoreBand.EXCELLENT
+    assert score_band(found) is ScoreBand.EXCELLENT
 
 
 def test_a_query_within_one_bullet_is_a_good_match() -> None:
@@ -90,14 +95,14 @@ def test_a_query_within_one_bullet_is_a_good_match() -> None:
         "Chose a sliding window for the refresh of the token at last",
     )
     found = score(units("sliding window token refresh"), said)
-    assert hits.score_band(found) is ScoreBand.GOOD
+    assert score_band(found) is ScoreBand.GOOD
 
 
 def test_most_of_the_words_are_a_partial_match() -> None:
     found = score(
         units("sliding window token refresh"), (NodeField.TITLE, "sliding window token")
     )
-    assert hits.score_band(found) is ScoreBand.PARTIAL
+    assert score_band(found) is ScoreBand.PARTIAL
 
 
 @pytest.mark.parametrize("part", list(NodeField))
@@ -105,7 +110,7 @@ def test_one_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
     asked = units("file window token refresh", common="file")
     found = score(asked, (part, "The file, the file and the file"))
     assert 0 < found < 0.1
-    assert hits.score_band(found) is ScoreBand.WEAK
+    assert score_band(found) is ScoreBand.WEAK
 
 
 @given(TOLD, ASKED)

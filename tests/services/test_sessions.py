@@ -10,8 +10,8 @@ import pytest
 from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
+from memtui.model.nodes import BulletKind
 from memtui.model.sessions import SubagentMetadata
-from memtui.model.summaries import BulletKind
 from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.store import database, source_copies

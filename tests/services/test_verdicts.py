@@ -2,11 +2,11 @@
 
 import pytest
 
-from memtui.model.nodes import Bullet
-from memtui.model.summaries import DraftBullet
-from memtui.model.verdicts import (
+from memtui.model.nodes import (
     SUPPORTED,
     UNCHECKED,
+    Bullet,
+    DraftBullet,
     Support,
     Verdict,
     VerdictFeatures,

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.model_state import ModelProgress
+from memtui.model.jobs import ModelProgress
 from memtui.model.sessions import Segment
 from memtui.summarize import acceptance
 from memtui.summarize.ollama.models import Capability, ModelOptions

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.model.model_state import ModelCondition
+from memtui.model.jobs import ModelCondition
 from memtui.model.sessions import Segment
 from memtui.summarize.ollama.errors import RequestCancelled
 from memtui.summarize.ollama.models import Capability, OutputMode

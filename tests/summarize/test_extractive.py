@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import BULLET_COUNTS
+from memtui.model.nodes import BULLET_CHARS, BULLET_COUNTS, FACTS, BulletKind
 from memtui.model.sessions import Segment
-from memtui.model.summaries import BULLET_CHARS, FACTS, BulletKind
 from memtui.summarize import extractive, rollup
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import prose, titles

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import ModelError
-from memtui.model.model_state import ModelCondition, ModelPhase
+from memtui.model.jobs import ModelCondition, ModelPhase
 from memtui.model.sessions import Segment
 from memtui.summarize.ollama import errors
 from memtui.summarize.ollama.errors import OllamaError

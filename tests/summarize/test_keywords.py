@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import MAX_KEYWORDS
-from memtui.model.summaries import Keyword, KeywordOrigin
+from memtui.model.nodes import MAX_KEYWORDS, Keyword, KeywordOrigin
 from memtui.summarize import keywords
 from memtui.text import analyzer
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import TocNode
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     HEADLINE_CHARS,
     BulletKind,
     DraftBullet,
     GenerationStats,
     Summary,
+    TocNode,
 )
 from memtui.summarize import acceptance, rollup
 from memtui.summarize.acceptance import GroundedSummary

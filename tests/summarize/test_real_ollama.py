@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from memtui.model.model_state import ModelPhase, ModelProgress
+from memtui.model.jobs import ModelPhase, ModelProgress
 from memtui.model.sessions import Segment
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.client import Client, parse_address

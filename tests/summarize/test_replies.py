@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
+from memtui.model.nodes import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.prompts import PromptInput, PromptTurn

@@ -4,14 +4,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocNode
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     BULLET_CHARS,
+    BULLET_COUNTS,
     HEADLINE_CHARS,
+    SUPPORTED,
+    Bullet,
     BulletKind,
+    NodeCounts,
     ProjectTotals,
+    TocNode,
 )
-from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
+from memtui.model.nodes import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
 from memtui.summarize.rollup import sanitize_draft
 
 anything = st.text(max_size=400)

@@ -7,7 +7,7 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import BulletKind
 from memtui.summarize import extractive
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import Bullet, NodeCounts, TocNode
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import Bullet, BulletKind, NodeCounts, TocNode
 from memtui.summarize import session_work
 from memtui.summarize.rollup import name_parts
 

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import Bullet, TocNode
+from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.sessions import WorkState
-from memtui.model.summaries import BulletKind
 from memtui.summarize import session_work
 
 AT = datetime(2026, 2, 10, 9, tzinfo=UTC)

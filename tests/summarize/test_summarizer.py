@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.model_state import ModelCondition, ModelPhase
-from memtui.model.nodes import Bullet, TocNode
+from memtui.model.jobs import ModelCondition, ModelPhase
+from memtui.model.nodes import SUPPORTED, Bullet, Summary, TocNode
 from memtui.model.sessions import Segment
-from memtui.model.summaries import Summary
-from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import acceptance
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import (

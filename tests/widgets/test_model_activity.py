@@ -5,12 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.model.model_state import (
-    ModelCondition,
-    ModelHealth,
-    ModelPhase,
-    ModelProgress,
-)
+from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.pipeline.progress import ModelStatus
 from memtui.tui.widgets import status_line
 

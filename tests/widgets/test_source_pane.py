@@ -6,7 +6,7 @@ from textual.content import Content
 
 from memtui.model.citations import Expansion, Grip
 from memtui.model.events import Event, EventType, make
-from memtui.model.summaries import DraftBullet
+from memtui.model.nodes import DraftBullet
 from memtui.summarize.grounding import claims
 from memtui.tui.widgets.source_pane import (
     GUTTER,

@@ -2,12 +2,7 @@
 
 import pytest
 
-from memtui.model.model_state import (
-    ModelCondition,
-    ModelHealth,
-    ModelPhase,
-    ModelProgress,
-)
+from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

@@ -8,8 +8,14 @@ from rich.style import Style
 from textual.content import Content
 
 from memtui.model.calendar import TocLevel
-from memtui.model.nodes import Bullet, DaySession, NodeCounts, NodeStatus, TocEntry
-from memtui.model.summaries import BulletKind
+from memtui.model.nodes import (
+    Bullet,
+    BulletKind,
+    DaySession,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+)
 from memtui.tui import format
 from memtui.tui.widgets.node_page import draw_mark, is_below_project
 from memtui.tui.widgets.text_block import Paragraph

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event
+from memtui.model.nodes import DraftBullet
 from memtui.model.sessions import counted_text
-from memtui.model.summaries import DraftBullet
 from memtui.text import analyzer
 from memtui.text.analyzer import inverse_document_frequency, length_norms
 from memtui.text.prose import best_excerpt

@@ -18,10 +18,9 @@ from functools import lru_cache, partial
 
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole
-from memtui.model.sessions import counted_text
-from memtui.model.summaries import DraftBullet
-from memtui.model.verdicts import (
+from memtui.model.nodes import (
     SUPPORTED,
+    DraftBullet,
     EventQuote,
     SourceQuote,
     Support,
@@ -31,6 +30,7 @@ from memtui.model.verdicts import (
     is_as_good,
     worst,
 )
+from memtui.model.sessions import counted_text
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import conflicts, matching, negation
 from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageIndex

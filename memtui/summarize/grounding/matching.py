@@ -16,10 +16,10 @@ from functools import lru_cache
 from itertools import combinations, groupby
 
 from memtui.model.events import EventRole
-from memtui.model.nodes import Bullet
-from memtui.model.summaries import BulletKind
-from memtui.model.verdicts import (
+from memtui.model.nodes import (
     SUPPORTED_SHARE,
+    Bullet,
+    BulletKind,
     Support,
     Verdict,
     VerdictFeatures,

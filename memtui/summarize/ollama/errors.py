@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.errors import ModelError
-from memtui.model.summaries import Summary
+from memtui.model.nodes import Summary
 
 PULL = "ollama pull qwen3:4b"
 """The command that gets a model that summarizes well."""

@@ -19,16 +19,18 @@ from typing import Any
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocNode
-from memtui.model.sessions import Segment, counted_text
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     BULLET_CHARS,
+    BULLET_COUNTS,
     FACTS,
     FIGURES,
     HEADLINE_CHARS,
     TITLE_CHARS,
+    Bullet,
     BulletKind,
+    TocNode,
 )
+from memtui.model.sessions import Segment, counted_text
 from memtui.summarize import extractive
 from memtui.text import prose, secrets
 from memtui.text.tokens import estimate

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.model.events import clean
-from memtui.model.summaries import (
+from memtui.model.nodes import (
     BULLET_CHARS,
     HEADLINE_CHARS,
     BulletKind,

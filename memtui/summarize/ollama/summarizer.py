@@ -28,20 +28,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtui.model.calendar import TocLevel
-from memtui.model.model_state import (
-    ModelCondition,
-    ModelHealth,
-    ModelPhase,
-    ModelProgress,
-)
-from memtui.model.nodes import TocNode
-from memtui.model.sessions import Segment
-from memtui.model.summaries import (
+from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
+from memtui.model.nodes import (
     NO_TOTALS,
     GenerationStats,
     ProjectTotals,
     Summary,
+    TocNode,
 )
+from memtui.model.sessions import Segment
 from memtui.summarize import acceptance
 from memtui.summarize.ollama import models, prompts, replies
 from memtui.summarize.ollama.errors import (

@@ -15,8 +15,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.jobs import Job, JobRun, RunResult
-from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.jobs import Job, JobRun, ModelCondition, ModelHealth, RunResult
 from memtui.model.quantities import plural
 from memtui.services import jobs
 from memtui.services.jobs import REASONS, JobStatus, WorkStatus

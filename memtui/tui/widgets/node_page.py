@@ -18,9 +18,9 @@ from textual.widgets.option_list import Option
 
 from memtui.model import calendar, nodes
 from memtui.model.calendar import TocLevel
-from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     Bullet,
+    BulletKind,
     DaySession,
     NodeStatus,
     ScopedNode,
@@ -28,7 +28,7 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.model.summaries import BulletKind
+from memtui.model.search import ALL, Scope
 from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers

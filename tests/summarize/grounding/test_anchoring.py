@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.citations import Grip
 from memtui.model.events import Event, EventType
-from memtui.model.summaries import DraftBullet
+from memtui.model.nodes import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
 from memtui.text.prose import EXCERPT_CHARS

@@ -2,9 +2,7 @@
 
 import pytest
 
-from memtui.model.nodes import Bullet
-from memtui.model.summaries import BulletKind
-from memtui.model.verdicts import EventQuote, Support, Verdict
+from memtui.model.nodes import Bullet, BulletKind, EventQuote, Support, Verdict
 from memtui.services import versions
 from memtui.summarize.grounding import matching
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from memtui.model.summaries import DraftBullet
-from memtui.model.verdicts import Support
+from memtui.model.nodes import DraftBullet, Support
 from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.passages import PassageIndex
 
