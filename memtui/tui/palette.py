@@ -22,7 +22,7 @@ from textual.system_commands import SystemCommandsProvider
 from memtui.tui import commands, themes
 from memtui.tui.commands import Command
 from memtui.tui.themes import THEMES
-from memtui.tui.widgets.item_list import is_drawn
+from memtui.tui.widgets.panes import is_drawn
 
 
 class Palette(CommandPalette):

@@ -18,7 +18,7 @@ from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
-from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.panes import ItemList
 from memtui.tui.widgets.text_block import Paragraph
 
 MAX_CHOICES = {"agent": 50, "project": 200, "keyword": 200}

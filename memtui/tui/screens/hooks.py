@@ -21,8 +21,7 @@ from memtui.integrations.config_files import ConfigChange, Machine
 from memtui.paths import with_tilde
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import ItemList, PaneTitle
 
 HINT = "Press enter to see the change for the agent above."
 DIFF_HEAD = 2  # The lines of a diff that only name the file, which the title does too.

@@ -25,8 +25,7 @@ from memtui.tui import commands
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import CHANGE, ListDetailScreen
 from memtui.tui.widgets import status_line
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
 
 if TYPE_CHECKING:

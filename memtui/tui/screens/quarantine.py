@@ -31,8 +31,7 @@ from memtui.text import date_format
 from memtui.tui import commands
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import CHANGE, Dialog, ListDetailScreen
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.status_line import describe_failures
 
 

@@ -16,8 +16,7 @@ from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
 from memtui.tui import commands, format
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import ItemList, PaneTitle
 
 NAME_CELLS, VALUE_CELLS = 18, 24
 

@@ -34,8 +34,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import CHANGE, RETRY_HINT, ListDetailScreen
 from memtui.tui.widgets import node_page
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.text_block import Paragraph, Stack
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."

@@ -32,8 +32,7 @@ from memtui.model.search import ALL, Scope
 from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
-from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.panes import SEPARATOR, PaneTitle
+from memtui.tui.widgets.panes import SEPARATOR, ItemList, PaneTitle
 from memtui.tui.widgets.text_block import Paragraph
 
 WHY_NO_SOURCE = (

@@ -33,7 +33,7 @@ from memtui.model.search import (
 )
 from memtui.text import date_format
 from memtui.tui import format
-from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.panes import ItemList
 from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import GAP, TextBlock, mark_selected, spread
 
