@@ -21,7 +21,7 @@ from statistics import median
 
 from benchmarks import search_quality
 from benchmarks.transcripts import DATA
-from memtui.agents import memories, replies, routing, search, sessions, toc
+from memtui.agents import replies, routing, search, sessions, toc
 from memtui.agents.replies import Reply
 from memtui.model.search import Filters, Scope
 from memtui.store import database
@@ -101,13 +101,11 @@ ANSWERS: dict[str, Answer] = {
     "route": lambda workspace, question: routing.route(
         workspace, question.text, limit=20, scope=question.filters.scope
     ),
-    "retrieve_memory": lambda workspace, question: memories.retrieve_memory(
+    "retrieve_memory": lambda workspace, question: search.retrieve_memory(
         workspace, question.text, filters=question.filters
     ),
-    "retrieve_memory, all details": lambda workspace, question: (
-        memories.retrieve_memory(
-            workspace, question.text, detail_limit=5, filters=question.filters
-        )
+    "retrieve_memory, all details": lambda workspace, question: search.retrieve_memory(
+        workspace, question.text, detail_limit=5, filters=question.filters
     ),
     "search_sessions": lambda workspace, question: search.search_sessions(
         workspace, question.text, limit=10, filters=question.filters

@@ -20,13 +20,13 @@ from memtui.model.jobs import ROLLUP_JOBS, ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker
+from memtui.pipeline.worker import PipelineProgress, count_pending
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
     from memtui.model.jobs import Schedules
     from memtui.pipeline.pipeline import Pipeline, PipelineConfig
-    from memtui.pipeline.progress import PipelineProgress
     from memtui.search.combined import CombinedSearch, QuoteSearch
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageMatcher, MessageSearch
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-ReportProgress = Callable[["PipelineProgress"], None]
+ReportProgress = Callable[[PipelineProgress], None]
 
 
 def resolve_paths(
@@ -377,9 +377,7 @@ class Workspace:
 
         threading.Thread(target=run, name="import", daemon=True).start()
 
-    def _import_progress(self, done: int, total: int, error: str) -> "PipelineProgress":
-        from memtui.pipeline.progress import PipelineProgress, count_pending
-
+    def _import_progress(self, done: int, total: int, error: str) -> PipelineProgress:
         queued, problems = count_pending()
         pipeline = self.pipeline
         return PipelineProgress(

@@ -337,7 +337,7 @@ TOOLS: Final = (
     ),
     _tool(
         "retrieve_memory",
-        "memories",
+        "search",
         "query! limit=5 detail_limit",
         "Get the few memories that match best, as Markdown: summaries, and for key"
         " moments the messages.",

@@ -11,8 +11,7 @@ from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.services import forget
-from memtui.services.forget import Forget, ForgetResult
-from memtui.services.redact import Redaction, RedactionResult
+from memtui.services.forget import Forget, ForgetResult, Redaction, RedactionResult
 from memtui.store import database, tombstones
 from memtui.store.tombstones import TombstoneKind
 from memtui.text import date_format

@@ -55,7 +55,7 @@ GROUPS = {
     "Capture": (
         Subcommand("import", "work", "import past sessions"),
         Subcommand(
-            "sources", "sources", "list agents, or choose whose transcripts are watched"
+            "sources", "work", "list agents, or choose whose transcripts are watched"
         ),
         Subcommand("hooks", "hooks", "install hooks that report agents' events"),
         Subcommand("work", "work", "run the background work without the app"),

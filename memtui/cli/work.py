@@ -1,27 +1,29 @@
-"""``import``, ``work`` and ``reindex``: run the pipeline without the app."""
+"""``import``, ``work`` and ``reindex``: run the pipeline without the app; and
+``sources``: list the captured agents, and choose whose transcripts are watched."""
 
 import sys
 import threading
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memtui.capture import formats
 from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.command import Context, Parser
-from memtui.errors import MemtuiError, SourceError
+from memtui.errors import MemtuiError, SourceError, UsageError
 from memtui.model.calendar import TocLevel
 from memtui.model.quantities import plural
-from memtui.paths import transcript_folders
-from memtui.pipeline.progress import PipelineProgress
+from memtui.paths import transcript_folders, with_tilde
+from memtui.pipeline.worker import PipelineProgress
 from memtui.services import status
+from memtui.services.capture_sources import CaptureSource, list_sources
+from memtui.settings import EVERY
 from memtui.store import database, queues
-
-if TYPE_CHECKING:
-    from memtui.workspace import Workspace
+from memtui.text import date_format
+from memtui.workspace import Workspace
 
 MAX_UNREAD = 5
 
@@ -44,6 +46,11 @@ def add_options(parser: Parser, command: str) -> None:
             action="store_true",
             help="end when only work for the model is left",
         )
+    elif command == "sources":
+        parser.add_argument("action", nargs="?", choices=("watch", "unwatch"))
+        parser.add_argument(
+            "names", nargs="*", metavar="NAME", help="agents as they are listed, or all"
+        )
 
 
 def _path(text: str) -> Path:
@@ -53,6 +60,8 @@ def _path(text: str) -> Path:
 
 
 def run(args: Namespace, context: Context) -> int:
+    if args.command == "sources":
+        return _run_sources(args, context)
     if args.command == "import":
         files, problems = _find_files(args.paths)
         with context.workspace(create=True) as workspace:
@@ -61,7 +70,7 @@ def run(args: Namespace, context: Context) -> int:
         return _work(args, workspace)
 
 
-def lock(workspace: "Workspace") -> None:
+def lock(workspace: Workspace) -> None:
     """Take the worker lock, so that no other process works on the store."""
     if not workspace.pipeline.lock.acquire():
         raise MemtuiError(BUSY)
@@ -74,7 +83,7 @@ BUSY = (
 
 
 def run_pipeline(
-    workspace: "Workspace", show: ShowProgress | None = None
+    workspace: Workspace, show: ShowProgress | None = None
 ) -> list[Exception] | None:
     """Run the pipeline until it is idle.
 
@@ -158,7 +167,7 @@ def _has_content(file: Path) -> bool:
 
 
 def _import(
-    args: Namespace, workspace: "Workspace", files: list[Path], problems: Sequence[str]
+    args: Namespace, workspace: Workspace, files: list[Path], problems: Sequence[str]
 ) -> int:
     with _progress_bar(as_json=args.json) as show:
         importer = workspace.pipeline.importer()
@@ -205,7 +214,7 @@ def _import_lines(imported: ImportProgress, *, is_elsewhere: bool) -> Iterator[s
         yield f"{plural(waiting, 'item')} of work waiting for another try."
 
 
-def _work(args: Namespace, workspace: "Workspace") -> int:
+def _work(args: Namespace, workspace: Workspace) -> int:
     lock(workspace)
     if args.command == "reindex":
         workspace.pipeline.reindex()
@@ -226,7 +235,7 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
     return output.print_result(args, data, lines, errors=errors)
 
 
-def _work_forever(workspace: "Workspace") -> int:
+def _work_forever(workspace: Workspace) -> int:
     print("memtui is working; stop it with ctrl+c", file=sys.stderr)
     with _progress_bar(as_json=False) as show:
         show_progress = _reporter(show)
@@ -239,3 +248,73 @@ def _work_forever(workspace: "Workspace") -> int:
         workspace.start(report)
         threading.Event().wait()
     return 0
+
+
+def _run_sources(args: Namespace, context: Context) -> int:
+    is_change = args.action is not None
+    with context.workspace(create=is_change, or_empty=True) as workspace:
+        if not is_change:
+            sources = list_sources(workspace.settings)
+            lines = (x for one in sources for x in _source_lines(one, workspace.zone))
+            return output.print_result(args, {"sources": sources}, lines)
+        return _set_watched(args, workspace, is_watched=args.action == "watch")
+
+
+def _source_lines(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
+    mark = "✓" if one.is_watched else " "
+    yield f"{mark} {one.title:<18} {_state(one)}: {one.reason}"
+    for place in one.places:
+        missing = "" if place.exists() else " (does not exist)"
+        yield f"    {with_tilde(place)}{missing}"
+    activity = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
+    latest = [
+        f"from {route} {date_format.moment(found.last_event_at, zone)}"
+        for found, route in activity
+        if found
+    ]
+    files = plural(one.files, "transcript")
+    events = f"last event {', '.join(latest)}" if latest else "no events yet"
+    yield f"    {files} · {events}"
+
+
+def _state(one: CaptureSource) -> str:
+    return "watched" if one.is_watched else "not watched"
+
+
+def _set_watched(args: Namespace, workspace: Workspace, *, is_watched: bool) -> int:
+    chosen = _parse_names(args.names)
+    workspace.set_watched(chosen, watched=is_watched)
+    sources = [one for one in list_sources(workspace.settings) if one.name in chosen]
+    note = _override_note(sources, is_watched)
+    lines = [f"{one.title}: {_state(one)} ({one.reason})." for one in sources]
+    if note:
+        lines.append(note)
+    elif is_watched:
+        lines.append("Existing transcripts are read when memtui runs next.")
+    return output.print_result(args, {"sources": sources, "note": note}, lines)
+
+
+def _parse_names(names: Sequence[str]) -> list[str]:
+    with_folder = list(transcript_folders())
+    if not names:
+        raise UsageError(f"name the agents, or say all: {', '.join(with_folder)}")
+    for name in names:
+        if name == "aider":
+            raise UsageError(
+                "Aider's histories are in the folders it works in: name those in the"
+                " setting capture.folders"
+            )
+        if name not in (*with_folder, EVERY):
+            raise UsageError(f"no agent is called {name!r}: {', '.join(with_folder)}")
+    return with_folder if EVERY in names else list(dict.fromkeys(names))
+
+
+def _override_note(sources: Sequence[CaptureSource], is_watched: bool) -> str:
+    """Return what to say if the settings override the choice, or ""."""
+    others = [one.title for one in sources if one.is_watched != is_watched]
+    if not others:
+        return ""
+    return (
+        f"Stored, but the settings override it for {', '.join(others)}:"
+        " see capture.sources in memtui config show."
+    )

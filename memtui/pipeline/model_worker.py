@@ -22,10 +22,9 @@ from memtui.model.jobs import (
 )
 from memtui.model.nodes import GenerationStats, Summary, TocNode
 from memtui.pipeline import summarization
-from memtui.pipeline.progress import ModelStatus
 from memtui.pipeline.schedule import DueJob, JobScheduler, RewriteResult
 from memtui.pipeline.summarization import NewVersion, ParentInput, SegmentInput
-from memtui.pipeline.worker import ChangedNodes, try_item
+from memtui.pipeline.worker import ChangedNodes, ModelStatus, try_item
 from memtui.store import database, meta, nodes, queues, segments, sessions, versions
 from memtui.store.meta import ModelRecord
 from memtui.summarize.ollama.errors import (

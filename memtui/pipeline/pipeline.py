@@ -24,10 +24,18 @@ from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.jobs import Schedules
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
-from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
 from memtui.pipeline.schedule import JobScheduler
 from memtui.pipeline.summarization import RollupStage, SummaryStage
-from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker, WorkerLock
+from memtui.pipeline.worker import (
+    ChangedNodes,
+    ModelStatus,
+    ProgressReporter,
+    Report,
+    Step,
+    StepResult,
+    Worker,
+    WorkerLock,
+)
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex, node_documents
 from memtui.store import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import memories, replies, search
+from memtui.agents import replies, search
 from memtui.agents.replies import Item, Reply
 from memtui.model import citations
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -15,7 +15,7 @@ def memory(rank: int, score: float, surprise: float, **more: Any) -> Item:
     return {
         "rank": rank,
         "score": score,
-        "is_key_moment": memories.is_key_moment(surprise),
+        "is_key_moment": search.is_key_moment(surprise),
         "when": "yesterday",
         "summary": "Prefers dark mode.",
         "cite": "",
@@ -33,7 +33,7 @@ def test_a_memory_has_exactly_this_form() -> None:
         details=[{"role": "user", "text": 'It\'s "all" Rust\nnow'}],
         cite="grip:1705330800000:1a2b",
     )
-    assert memories.markdown(key) == (
+    assert search.markdown(key) == (
         "## Memory 1 [rank: 1, score: 0.92, key moment]\n"
         "**When:** 2 days ago\n"
         "**Summary:** From Python to Rust.\n"
@@ -42,7 +42,7 @@ def test_a_memory_has_exactly_this_form() -> None:
         '- user: "It\'s \\"all\\" Rust\\nnow"\n'
         "[grip:1705330800000:1a2b]"
     )
-    assert memories.markdown(memory(2, 0.851, 0.69)) == (
+    assert search.markdown(memory(2, 0.851, 0.69)) == (
         "## Memory 2 [rank: 2, score: 0.85]\n"
         "**When:** yesterday\n"
         "**Summary:** Prefers dark mode."
@@ -65,7 +65,7 @@ def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
     shown = {
         rank
         for rank, surprise in enumerate(surprises, 1)
-        if memories.has_details(rank, surprise, detail_limit, len(surprises))
+        if search.has_details(rank, surprise, detail_limit, len(surprises))
     }
     assert shown == ranks
 
@@ -73,7 +73,7 @@ def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
 def test_what_a_memory_says_cannot_pass_for_another() -> None:
     said = "x\n## Memory 2 [rank: 2]\n**When:** now"
     sly = memory(1, 0.5, 0.0, summary=said, details=[{"role": "user", "text": said}])
-    reply = Reply("memories", [sly], memories.markdown, details="details")
+    reply = Reply("memories", [sly], search.markdown, details="details")
     text = replies.fit_text(reply, 500, ESTIMATING_COUNTER).text
     assert sum(line.startswith("## ") for line in text.splitlines()) == 1
     assert sum(line.startswith("**When:**") for line in text.splitlines()) == 1
@@ -93,7 +93,7 @@ def test_citations_are_short_and_read_with_any_punctuation() -> None:
 def test_a_misspelt_word_is_corrected_as_in_other_searches(
     full_workspace: Workspace,
 ) -> None:
-    reply = memories.retrieve_memory(full_workspace, "mutxe")
+    reply = search.retrieve_memory(full_workspace, "mutxe")
     found = search.search_memory(full_workspace, "mutxe")
     assert reply.notes == found.notes
     assert any("Did you mean" in note for note in reply.notes)

@@ -12,18 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import (
-    history,
-    memories,
-    replies,
-    routing,
-    search,
-    sessions,
-    toc,
-)
-from memtui.agents.memories import SUMMARY_CHARS
+from memtui.agents import history, replies, routing, search, sessions, toc
 from memtui.agents.replies import Item, Reply
 from memtui.agents.routing import Strategy
+from memtui.agents.search import SUMMARY_CHARS
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
@@ -250,7 +242,7 @@ def test_words_are_found_without_any_index(full_workspace: Workspace) -> None:
     assert "token" in found[0]["text"].lower()
     assert search.teleport(full_workspace, "token refresh").items, "from the store"
     assert routing.route(full_workspace, "token refresh").items
-    assert memories.retrieve_memory(full_workspace, "token refresh").items
+    assert search.retrieve_memory(full_workspace, "token refresh").items
 
 
 def test_a_keyword_leads_down_and_never_into_nothing(full_workspace: Workspace) -> None:
@@ -393,14 +385,14 @@ def test_a_memory_is_as_old_as_its_last_message(
     store_messages(make_message("The walrus wants herring", session="zoo"), ended)
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     monkeypatch.setattr(full_workspace, "now", lambda: AT + timedelta(minutes=30))
-    first, *_ = memories.retrieve_memory(full_workspace, "walrus herring").items
+    first, *_ = search.retrieve_memory(full_workspace, "walrus herring").items
     assert first["when"] == "30 minutes ago"
 
 
 def test_memories_have_a_citation_to_open_them(full_workspace: Workspace) -> None:
     with database.transaction():
         SegmentRow.update(surprise=0.9).execute()
-    told = data(memories.retrieve_memory(full_workspace, "token refresh", limit=3))[
+    told = data(search.retrieve_memory(full_workspace, "token refresh", limit=3))[
         "memories"
     ]
     assert [one["rank"] for one in told] == list(range(1, len(told) + 1))
@@ -409,7 +401,7 @@ def test_memories_have_a_citation_to_open_them(full_workspace: Workspace) -> Non
         assert one["when"].endswith("ago") or one["when"].startswith("last ")
         assert data(sessions.expand_grip(full_workspace, one["cite"]))["excerpt"]
     none = data(
-        memories.retrieve_memory(full_workspace, "token refresh", detail_limit=0)
+        search.retrieve_memory(full_workspace, "token refresh", detail_limit=0)
     )["memories"]
     assert not any("details" in one for one in none)
 
@@ -426,7 +418,7 @@ def test_a_memory_s_score_falls_with_its_rank_and_its_summary_is_no_speech(
         make_message("Sardines then. " * 200, 4, session="fish", role=ASSISTANT),
     )
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    ask = partial(memories.retrieve_memory, full_workspace)
+    ask = partial(search.retrieve_memory, full_workspace)
     whole = ask("walrus herring tokens", limit=5, detail_limit=5)
     scores = [one["score"] for one in whole.items]
     assert scores == sorted(scores, reverse=True)
@@ -500,7 +492,7 @@ ANSWERS: tuple[Callable[[Workspace, str], Reply], ...] = (
     search.teleport,
     search.search_memory,
     search.search_sessions,
-    memories.retrieve_memory,
+    search.retrieve_memory,
     sessions.expand_grip,
     toc.get_node,
     toc.browse_keyword,

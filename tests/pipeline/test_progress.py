@@ -11,8 +11,12 @@ import pytest
 from memtui.errors import DISK_FULL, SearchError
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.pipeline.pipeline import Pipeline
-from memtui.pipeline.progress import ModelStatus, PipelineProgress, ProgressReporter
-from memtui.pipeline.worker import StepResult
+from memtui.pipeline.worker import (
+    ModelStatus,
+    PipelineProgress,
+    ProgressReporter,
+    StepResult,
+)
 from memtui.store import database
 from memtui.workspace import Workspace
 

@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from memtui.services.export import neutralize
+from memtui.services.conversation import neutralize_markdown
 
 UNSAFE = {"html_block", "html_inline", "image"}
 
@@ -32,7 +32,7 @@ def kinds(markdown: str) -> set[str]:
 )
 def test_raw_html_and_images_are_shown_as_text(text: str) -> None:
     assert kinds(text) & UNSAFE
-    assert not kinds(neutralize(text)) & UNSAFE
+    assert not kinds(neutralize_markdown(text)) & UNSAFE
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_raw_html_and_images_are_shown_as_text(text: str) -> None:
     ],
 )
 def test_code_and_comparisons_stay_as_they_are(text: str) -> None:
-    assert neutralize(text) == text
+    assert neutralize_markdown(text) == text
 
 
 def test_two_texts_do_not_make_html_or_images_together() -> None:
-    opening = neutralize("```\nnot closed")
-    after = neutralize("```\n<img src=x>\n```")
+    opening = neutralize_markdown("```\nnot closed")
+    after = neutralize_markdown("```\n<img src=x>\n```")
     assert not kinds(f"{opening}\n\n{after}") & UNSAFE
-    address = neutralize("[r]: http://tracker")
-    assert "image" not in kinds(f"{address}\n\n{neutralize('![a][r]')}")
+    address = neutralize_markdown("[r]: http://tracker")
+    assert "image" not in kinds(f"{address}\n\n{neutralize_markdown('![a][r]')}")

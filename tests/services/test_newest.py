@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import memories, search
+from memtui.agents import search
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
 from memtui.model.search import Hits
@@ -67,7 +67,7 @@ def test_what_is_listed_has_no_score(full_workspace: Workspace) -> None:
         search.search_memory(full_workspace, asked),
         search.teleport(full_workspace, asked),
         search.search_sessions(full_workspace, asked),
-        memories.retrieve_memory(full_workspace, asked),
+        search.retrieve_memory(full_workspace, asked),
     ):
         assert reply.items and not {one["score"] for one in reply.items} - {None}
         assert not {one.get("band") for one in reply.items} - {None}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.paths import in_home
-from memtui.services.redact import Redaction, RedactionResult
+from memtui.services.forget import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import database, meta, sources
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
