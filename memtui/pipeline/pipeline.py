@@ -23,8 +23,7 @@ from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.jobs import Schedules
-from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
-from memtui.pipeline.schedule import JobScheduler
+from memtui.pipeline.model_worker import JobScheduler, MakeSummarizer, ModelWorker
 from memtui.pipeline.summarization import RollupStage, SummaryStage
 from memtui.pipeline.worker import (
     ChangedNodes,

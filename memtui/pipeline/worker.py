@@ -5,6 +5,8 @@ waits for them. A step that fails is reported and does not stop the others.
 
 A file lock lets one process at a time run the pipeline of a store. The operating system
 releases it when the process ends, however it ends.
+
+The results of the steps become reports, which the screens show.
 """
 
 import fcntl
@@ -274,7 +276,7 @@ class WorkerLock:
             self._descriptor = None
 
 
-# The state of the pipeline, and the reports of it that the screens show
+# Reports
 
 
 @dataclass(frozen=True, slots=True)

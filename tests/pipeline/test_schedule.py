@@ -10,7 +10,12 @@ import pytest
 
 from memtui import store
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult, Schedules
-from memtui.pipeline.schedule import LATE_AFTER, MAX_INTERRUPTED, DueJob, JobScheduler
+from memtui.pipeline.model_worker import (
+    LATE_AFTER,
+    MAX_INTERRUPTED,
+    DueJob,
+    JobScheduler,
+)
 from memtui.services import jobs
 
 PLAN = Schedules(
@@ -37,7 +42,7 @@ from pathlib import Path
 from memtui import store
 from memtui.model.jobs import Job
 from memtui.model.jobs import Schedules
-from memtui.pipeline.schedule import JobScheduler
+from memtui.pipeline.model_worker import JobScheduler
 store.open_at(Path(sys.argv[1]))
 now = datetime.fromisoformat(sys.argv[2])
 schedule = JobScheduler(Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
