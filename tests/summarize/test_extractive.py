@@ -255,7 +255,7 @@ def test_any_conversation_can_be_summarized(turns: list[tuple[str, str]]) -> Non
 
 def test_the_extractive_summarizer_implements_the_protocol() -> None:
     summarizer = ExtractiveSummarizer()
-    assert summarizer.identity == "extractive-9"
+    assert summarizer.identity == "extractive-10"
     segment = Segment("x", tuple(SESSION))
     assert summarizer.summarize_segment(segment) == extractive.summarize_segment(
         SESSION
