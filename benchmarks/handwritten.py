@@ -1,11 +1,12 @@
 """Measure verdicts on bullets written by hand, half of them false.
 
-``handwritten_bullets.jsonl`` has 30 short conversations with ten bullets each, as a
+``handwritten_bullets.jsonl`` has 50 short conversations with ten bullets each, as a
 careful or a careless author would write them. The rules were tuned on the first twelve;
-twelve were held out, and used afterwards. Six were written after that. Run it from the
+twelve were held out, and used afterwards. Six were written after that. The last twenty
+are by another author and more difficult; no rule was made for them. Run it from the
 checkout:
 
-    python -m benchmarks.handwritten [--list tuning|"held out"|later]
+    python -m benchmarks.handwritten [--list tuning|"held out"|later|fresh]
 """
 
 import json
@@ -22,7 +23,7 @@ from memtui.model.nodes import DraftBullet, Support, Verdict
 from memtui.summarize.grounding import claims
 
 FILE = Path(__file__).with_name("handwritten_bullets.jsonl")
-PARTS = ("tuning", "held out", "later")
+PARTS = ("tuning", "held out", "later", "fresh")
 TYPES = {
     "user": EventType.USER_MESSAGE,
     "assistant": EventType.ASSISTANT_MESSAGE,

@@ -10,7 +10,7 @@ After a change of a rule, raise the version in ``rollup.IDENTITY``.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
@@ -507,11 +507,15 @@ def _can_be_result(one: Sentence) -> bool:
 
 
 def _tests(work: WorkEvents) -> CardLine | None:
-    """Describe the last test run, and the first one that failed before it."""
+    """Describe the last test run, and the first one that failed before it.
+
+    If all tests passed, later runs of a few that passed say less.
+    """
     runs = work.test_runs
     if not runs:
         return None
-    last_at, last = runs[-1]
+    passed = list(takewhile(lambda run: not run[1].failed, reversed(runs)))
+    last_at, last = max(passed or runs[-1:], key=lambda run: run[1].passed)
     for at, counts in runs[:-1]:
         if counts.failed and counts != last:
             return CardLine(f"{counts} → {last}", (at, last_at))

@@ -39,7 +39,7 @@ from memtui.summarize import session_work
 from memtui.text import analyzer, orders, prose, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS
 
-IDENTITY = "extractive-9"
+IDENTITY = "extractive-10"
 """The name and version of the rules of extracts. Raise the version if a rule changes,
 so that stored nodes are rolled up again."""
 
@@ -216,7 +216,7 @@ def _works_of_periods(children: Sequence[TocNode]) -> list[_Work]:
     """Collect the pieces of work of days or longer periods; the latest outcome counts.
 
     Sessions with the same name are one piece of work. Those whose name says nothing are
-    left out if there are others.
+    left out if there is other work on the project.
     """
     works: dict[tuple[str, str], _Work] = {}
     keys: dict[str, tuple[str, str]] = {}
@@ -237,7 +237,9 @@ def _works_of_periods(children: Sequence[TocNode]) -> list[_Work]:
         work.refs = [*work.refs, at][-3:]
     found = list(works.values())
     _add_later_references(found)
-    return [one for one in found if analyzer.count_content_words(one.name)] or found
+    empty = [one for one in found if session_work.is_empty(one.names[0])]
+    named = {one.project for one in found if one not in empty}
+    return [one for one in found if one not in empty or one.project not in named]
 
 
 def _split_line(bullet: Bullet) -> tuple[list[str], str, str]:

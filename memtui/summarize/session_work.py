@@ -75,14 +75,17 @@ def is_action_line(text: str) -> bool:
 
 def names_work(name: str) -> bool:
     """Return whether a name says what was done: no small talk, remark or call."""
+    from memtui.text import orders  # not needed at the start
+
+    return not (is_action_line(name) or orders.is_remark(name) or is_empty(name))
+
+
+def is_empty(name: str) -> bool:
+    """Return whether a name is small talk or a single word that is no order."""
     from memtui.text import analyzer, orders  # not needed at the start
 
-    return not (
-        is_action_line(name)
-        or orders.is_remark(name)
-        or orders.is_small_talk(name)
-        or not analyzer.count_content_words(name)
-    )
+    least = 1 if orders.is_order(name) else 2
+    return orders.is_small_talk(name) or analyzer.count_content_words(name) < least
 
 
 def choose_name(titles: Sequence[str]) -> str:

@@ -87,6 +87,7 @@ def test_clocks_that_change_lose_no_run_and_double_none(
     assert after(times(cron, zone), start, 2) == wanted
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("zone", "day"),
     [

@@ -51,6 +51,7 @@ def ran(
     return bench
 
 
+@pytest.mark.full
 def test_what_a_server_is_asked_over_a_whole_run(
     ran: Bench, stub: Stub, connected: list[tuple[Any, ...]]
 ) -> None:

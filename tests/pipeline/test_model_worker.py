@@ -83,6 +83,7 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
     assert bench.run_model()[:3] == [DAY, *bench.segments(TUESDAY)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "job"),
     [
@@ -495,6 +496,7 @@ def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
     assert anew == [segment, "toc:day:2025-03-12", WEEK, MONTH]
 
 
+@pytest.mark.full
 def test_all_above_follows_what_a_person_had_written_anew(
     bench: Bench, stub: Stub
 ) -> None:

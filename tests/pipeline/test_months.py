@@ -143,6 +143,7 @@ def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> No
     assert browse.get_path("toc:week:2026-W31")[-1] == "toc:week:2026-W31"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("first", "end", "covered"),
     [

@@ -149,6 +149,7 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
     assert all(other == trees[0] for other in trees)
 
 
+@pytest.mark.full
 def test_cuts_at_commits_do_not_depend_on_the_order_of_arrival(
     tmp_path: Path, settings: Settings, clock: Clock
 ) -> None:

@@ -373,6 +373,7 @@ def test_what_was_asked_for_and_killed_is_asked_for_again(
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_a_job_that_dies_each_time_waits_for_its_next_time(
     file: Path, schedule: JobScheduler, is_asked: bool

@@ -398,6 +398,7 @@ for start in range(0, 100_000, 50):
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("batches", [1, 4, 9])
 def test_a_kill_while_adding_leaves_the_index_sound(
     index: MessageIndex, batches: int

@@ -210,6 +210,7 @@ def test_forgotten_text_is_in_no_file_even_after_another_import(
     assert traces(home) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_hash_of_a_deleted_word_stays(
     history_workspace: Workspace, kind: TombstoneKind

@@ -234,6 +234,7 @@ def test_a_page_is_full_where_most_hits_are_of_others(
     assert len(few) == min(3, len(whole))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("limit", [1, 3, 20])
 @pytest.mark.parametrize("query", ["test", "fix", "the fix", "token refr", "session"])
 @pytest.mark.parametrize("of", SCOPES, ids=str)

@@ -158,6 +158,30 @@ def test_tests_are_shown_before_and_after() -> None:
     assert (found.text, found.refs) == ("3 failed, 9 passed → 12 passed", (1, 3))
 
 
+@pytest.mark.parametrize(
+    ("outputs", "counts"),
+    [
+        (["== 90 passed in 9s ==", "== 2 passed in 1s =="], "90 passed"),
+        (["== 90 passed in 9s ==", "== 91 passed in 9s =="], "91 passed"),
+        (
+            ["== 90 passed in 9s ==", "== 1 failed, 1 passed in 1s =="],
+            "1 failed, 1 passed",
+        ),
+        (
+            ["== 2 failed, 88 passed in 9s ==", "== 2 passed in 1s =="],
+            "2 failed, 88 passed → 2 passed",
+        ),
+    ],
+)
+def test_a_later_run_of_a_few_tests_that_pass_says_less(
+    outputs: list[str], counts: str
+) -> None:
+    runs = [shell("pytest", output) for output in outputs]
+    found = card(ASK, EDIT, *runs, SAY).tests
+    assert found is not None
+    assert found.text == counts
+
+
 def test_output_without_a_test_run_counts_nothing() -> None:
     text = "3 passengers passed the gate in 2024"
     assert card(ASK, shell("cat gate.txt", text), SAY).tests is None

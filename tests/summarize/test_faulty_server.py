@@ -186,6 +186,7 @@ def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
         assert not any(over)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("token_bytes", [1, 2, 4])
 def test_no_first_prompt_leaves_too_little_room_for_its_reply(token_bytes: int) -> None:
     with run_stub(Model(token_bytes=token_bytes)) as stub:

@@ -81,6 +81,7 @@ def test_a_number_within_a_line_is_not_a_ref() -> None:
     assert claim == DraftBullet("Retried (4) times.", (0,))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("persona", WRITERS)
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_a_reply_cut_anywhere_never_gives_a_claim_it_did_not_make(

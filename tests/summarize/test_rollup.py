@@ -245,6 +245,19 @@ def test_a_prod_is_no_work_of_a_week() -> None:
     assert texts(TocLevel.WEEK, *days) == ["Review the ferry code (done)"]
 
 
+def test_a_greeting_is_no_work_of_a_week_if_its_project_has_other_work() -> None:
+    greeting = work("Helo (open)", "a", effort=9)
+    days = (
+        day_node(0, greeting),
+        day_node(1, work("Read gzip (done)", "b")),
+        day_node(2, replace(greeting, project="till", session_id="c")),
+    )
+    assert texts(TocLevel.WEEK, *days) == [
+        "till: Helo (open)",
+        "shop: Read gzip (done)",
+    ]
+
+
 def test_the_headline_of_a_week_names_its_project_once() -> None:
     days = (
         day_node(0, work("Round invoices (done)", "a", effort=9)),

@@ -30,6 +30,7 @@ MODULES: tuple[ModuleType, ...] = (
 """Sources with many calls, subscripts and patterns, some of them about passwords."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", secret_samples.PASSWORD_PLACES)
 def test_one_random_password_in_a_hundred_is_missed_at_most(place: str) -> None:
     samples = [
