@@ -16,7 +16,7 @@ from memtui.model.calendar import TocLevel
 
 # Verdicts
 
-HASH_BYTES = 16
+QUOTE_HASH_BYTES = 16
 
 WEAK_SHARE = 0.35
 """Below this share of its weighted wording a bullet is unsupported."""
@@ -139,7 +139,7 @@ UNCHECKED = Verdict(Support.UNSUPPORTED)
 
 def hash_quote(quoted: str) -> str:
     raw = quoted.encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()
+    return hashlib.blake2b(raw, digest_size=QUOTE_HASH_BYTES).hexdigest()
 
 
 # Summaries as they are written, before their bullets are checked

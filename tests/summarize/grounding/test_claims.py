@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.nodes import (
-    HASH_BYTES,
+    QUOTE_HASH_BYTES,
     SUPPORTED_SHARE,
     WEAK_SHARE,
     DraftBullet,
@@ -169,7 +169,7 @@ def test_a_quote_is_verbatim_and_its_hash_detects_changes() -> None:
     found = verdict("Redirects were dropping session cookies")
     (text,) = quoted(found)
     assert text == "The redirect drops the session cookie in 3 of 12 tests."
-    digest = hashlib.blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()
+    digest = hashlib.blake2b(text.encode(), digest_size=QUOTE_HASH_BYTES).hexdigest()
     assert found.quotes[0].text_hash == digest
     assert {"redirect", "session", "cooki"} <= set(found.matched)
 
@@ -318,7 +318,7 @@ def test_quotes_are_always_verbatim(texts: list[str], bullet: str) -> None:
         for quote in found.quotes:
             shown = texts[quote.index][quote.start : quote.end]
             digest = hashlib.blake2b(
-                shown.encode("utf-8", "replace"), digest_size=HASH_BYTES
+                shown.encode("utf-8", "replace"), digest_size=QUOTE_HASH_BYTES
             )
             assert shown
             assert quote.text_hash == digest.hexdigest()
