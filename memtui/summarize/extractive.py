@@ -114,13 +114,14 @@ def make_card(
         is_answer = state.text == WorkState.ANSWERED
         known = [line.text for line in left_open]
         outcome = _outcome(work, commits, known, is_answer=is_answer)
-    title = _title(work, commits, is_continued=bool(earlier_prompts))
-    return Card(
-        title=agent_title
-        or _explain_ticket(title, outcome)
+    title = (
+        _title(work, commits, is_continued=bool(earlier_prompts))
         or (_result_title(outcome) if earlier_prompts else "")
         or _earlier_title(work.events, earlier_prompts)
-        or _plain_title(work, outcome),
+        or _plain_title(work, outcome)
+    )
+    return Card(
+        title=agent_title or _explain_ticket(title, outcome),
         state=state,
         asked=_asked(work),
         outcome=outcome,
