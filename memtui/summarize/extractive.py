@@ -254,7 +254,9 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
         title = titles.plain_title(event.text)
         names_nothing = titles.is_command(event.text) or orders.is_small_talk(title)
         if title and not names_nothing:
-            return title
+            words = analyzer.count_content_words(title)
+            is_short = words < titles.MIN_CONTENT_WORDS and not asks(title)
+            return (is_short and _result_title(outcome)) or title
     if outcome and analyzer.count_content_words(outcome.text) > 2:
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
@@ -523,8 +525,9 @@ _STATES_END = re.compile(
 """Matches a heading that reports something: "Migration complete"."""
 
 _SETBACK = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|does(?:n't| not)"
-    r" work|(?:could|can)(?:n't|not| not)|unable to|broken|errors? out)\b",
+    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|errors? out"
+    r"|does(?:n['’]t| not) work|(?:could|i ca)n['’]t|(?:can|could) ?not|unable to"
+    r"|broken)\b",
     re.IGNORECASE,
 )
 
@@ -589,11 +592,16 @@ def _commands(work: WorkEvents) -> CardLine | None:
 
 
 def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
-    """Add up the changes of each file; writing all of it again replaces them."""
+    """Add up the changes of each file; writing all of it again replaces them.
+
+    The plans that Claude Code keeps outside of the project are left out.
+    """
     found: dict[str, tuple[FileChange, int]] = {}
     for at in work.calls:
         is_whole = tool_actions.writes_whole_file(work.events[at])
         for one in tool_actions.file_changes(work.events[at]):
+            if "/.claude/plans/" in one.path:
+                continue
             is_further = one.path in found and not is_whole
             change = found[one.path][0] + one if is_further else one
             found[one.path] = change, at

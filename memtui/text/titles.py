@@ -179,7 +179,8 @@ _AND_ABROAD = re.compile(r"\s(?:and|und|et|y|e|и)\s")
 
 _LOOSE_END = re.compile(
     r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
-    r"|that|which|your|my|our|its|to (?:see|check) (?:what|if|whether|how|why)))+…?$",
+    r"|that|which|your|my|our|its|before|after|until|while|if"
+    r"|to (?:see|check) (?:what|if|whether|how|why)))+…?$",
     re.IGNORECASE,
 )
 """Words at which no title ends."""
