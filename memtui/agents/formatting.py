@@ -474,10 +474,16 @@ class LineWriter:
         lines = [f"{item['id']} {at} {item['session']} | {item['title']}"]
         if "error" in item:
             times = f" ({item['count']} times)" if item["count"] > 1 else ""
-            lines.append(f"error{times}: {item['error']}")
+            call = f" in {item['call']}" if item["call"] else ""
+            lines.append(f"error{times}{call}: {item['error']}")
         if item.get("request"):
             lines.append(f"asked [{item['request_id']}]: {item['request']}")
         lines += item["changes"]
+        if item.get("more_changes"):
+            lines.append(f"… and {item['more_changes']} more")
+        if item.get("result"):
+            cite = f" [{item['result_id']}]" if item["result_id"] else ""
+            lines.append(f"then{cite} {item['result']}")
         if item["outcome"]:
             lines.append(f"then [{item['outcome_id']}]: {item['outcome']}")
         return "\n  ".join(lines)

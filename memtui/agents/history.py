@@ -1,7 +1,8 @@
 """Tools that search what the agents' tools did: by file, and by error.
 
 A change to a file is returned with the request that led to it and the agent's report on
-it; an error with the changes that followed it and the report on them.
+it; an error with the changes that followed it, the first later success of the call that
+failed, and the report.
 """
 
 import re
@@ -12,10 +13,11 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations, tool_calls
 from memtui.model.events import Event, EventRole
+from memtui.model.quantities import plural
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
-from memtui.summarize import tool_actions
+from memtui.summarize import fixes, tool_actions
 from memtui.text import analyzer, date_format
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 MAX_CALLS = 400
 """The number of calls or errors read, the newest first."""
 
-FOLLOWING_EVENTS = 80
+FOLLOWING_EVENTS = 400
 """The number of events after an error that are searched for its fix."""
 
 REPORT_MESSAGES = 30
@@ -32,6 +34,7 @@ REPORT_MESSAGES = 30
 it."""
 
 CHANGES_SHOWN = 5
+COMMAND_CHARS = 160
 TEXT_CHARS = 300
 REPLACED_CHARS = 80
 
@@ -137,18 +140,21 @@ def _describe(
     changes: Sequence[Event],
     subject: str,
     path: str = "",
+    *,
+    last: Event | None = None,
 ) -> Item:
     """Describe events of a session, newest first, with changes and the report on them.
 
     The subject is an error, or what was requested. With a path only the changes to this
-    file are described.
+    file are described. The report is looked for after the last change, or the event
+    given as the last one.
     """
     event = events[0]
     session = sessions.get_many([number])[number]
     work = session_outcomes.read_one(session.agent, session.session_id)
     described = [_describe_call(call, path) for call in changes]
     report = _report(
-        number, changes[-1] if changes else event, " ".join([subject, *described])
+        number, last or [event, *changes][-1], " ".join([subject, *described])
     )
     return {
         "id": citations.cite_event(event.event_id),
@@ -164,6 +170,9 @@ def _describe(
 
 def _describe_call(call: Event, path: str) -> str:
     """Describe a call in one line: its first line, and what it changed in a file."""
+    if steps := fixes.changing_steps(call):
+        command = cut("; ".join(map(fixes.describe_command, steps)), COMMAND_CHARS)
+        return f"{call.metadata['tool_name']}: {command}"
     text = one_line(call.text.partition("\n")[0])
     tool = call.metadata.get("tool_name", "")
     for edit in tool_calls.parse_edits(tool, call.metadata.get("tool_input", "")):
@@ -229,16 +238,70 @@ def _constant_parts(line: str) -> list[str]:
 
 def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) -> Item:
     """Describe the occurrences of an error in one session, which are newest first."""
-    latest, changes = events[0], list[Event]()
-    for event in conversations.list_after(
-        number, latest.subagent, latest.position, FOLLOWING_EVENTS
-    ):
-        if _is_change(event) and not event.is_failed:
-            changes.append(event)
-        elif changes and event.role is EventRole.USER:
-            break
-    error = _best_line(latest.text, pattern)
-    return _describe(number, events, changes[:CHANGES_SHOWN], error) | {"error": error}
+    event = min(events, key=lambda one: _rank(one, pattern))
+    following = conversations.list_after(
+        number, event.subagent, event.position, FOLLOWING_EVENTS
+    )
+    fix = fixes.find_fix(event, following, lambda text: _has_parts(text, pattern))
+    error, shown = _best_line(event.text, pattern), fix.changes[:CHANGES_SHOWN]
+    item = _describe(number, [event, *events[1:]], shown, error, last=fix.last)
+    result, shows_it = _describe_result(event, fix)
+    return item | {
+        "error": error,
+        "call": _describe_command(event) if event.is_tool_call else "",
+        "result": result,
+        "result_id": citations.cite_event(shows_it.event_id) if shows_it else "",
+        "more_changes": len(fix.changes) - len(shown),
+    }
+
+
+def _describe_result(error: Event, fix: fixes.Fix) -> tuple[str, Event | None]:
+    """Say whether a call that failed succeeded later; with the event that shows it."""
+    if fix.has_succeeded:
+        return f"succeeded: {_describe_command(fix.reruns[-1])}", fix.reruns[-1]
+    if not fix.can_rerun:
+        return "", None
+    if tool_actions.has_passed(error):
+        return "the call itself did not fail", None
+    if fix.is_gone:
+        is_failed = fix.reruns[-1].is_failed
+        what = "with another error" if is_failed else "without this error"
+        return f"run again {what}", fix.reruns[-1]
+    if fix.reruns:
+        times = plural(len(fix.reruns), "time")
+        return f"no later success, run again {times}", fix.reruns[-1]
+    return "not run again", None
+
+
+def _describe_command(call: Event) -> str:
+    first = call.text.partition("\n")[0]
+    if tool_actions.is_command(call):
+        command = tool_actions.whole_command(call)
+        first = f"{call.metadata['tool_name']}: {fixes.describe_command(command)}"
+    return cut(one_line(first), COMMAND_CHARS)
+
+
+def _rank(event: Event, pattern: Sequence[str]) -> int:
+    """Return how well an event shows where an error occurred: 0 is best."""
+    is_output = event.is_tool_call and _has_parts(
+        event.text.partition("\n")[2], pattern
+    )
+    if is_output and event.is_failed:
+        return 0
+    if is_output and tool_actions.is_command(event):
+        return 2 if tool_actions.has_succeeded(event) else 1
+    return 3 if event.role is EventRole.USER else 4
+
+
+def _has_parts(text: str, parts: Sequence[str]) -> bool:
+    """Return whether a text has the parts of an error in their order."""
+    place, folded = 0, text.lower()
+    for part in parts:
+        found = folded.find(part.lower(), place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def _best_line(text: str, pattern: Sequence[str]) -> str:

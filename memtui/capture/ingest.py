@@ -21,6 +21,7 @@ from memtui.capture.formats.base import (
     Cursor,
     FileReplaced,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
@@ -295,6 +296,9 @@ LOCK_TIMEOUT_S = 120.0
 
 MAX_UNREADABLE = 10
 
+UNKNOWN_SESSION = "summary that is the title of no known session"
+OTHER_TITLE = "summary of a session that has another title"
+
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
 
@@ -324,6 +328,7 @@ class _Batch:
     sessions: list[SessionMetadata] = field(default_factory=list)
     latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
     subagents: list[SubagentMetadata] = field(default_factory=list)
+    titles: list[MessageTitle] = field(default_factory=list)
     problems: dict[tuple[str, ProblemKind], ProblemCount] = field(default_factory=dict)
     is_replaced: bool = False
 
@@ -340,6 +345,8 @@ class _Batch:
                     self.sessions.append(item)
             case SubagentMetadata():
                 self.subagents.append(item)
+            case MessageTitle():
+                self.titles.append(item)
             case FileReplaced():
                 self.is_replaced = True
             case InvalidRecord() | SkippedRecord() | PendingRecord():
@@ -375,6 +382,10 @@ class TranscriptReader:
                 yield from self._wait_and_read(file)
                 self.progress.files += 1
                 yield self.progress
+            # Their sessions may have been imported after them.
+            for name in sources.list_pending_with(UNKNOWN_SESSION):
+                if Path(name).is_file():
+                    yield from self._wait_and_read(Path(name))
 
     def _wait_and_read(self, file: Path) -> Iterator[ImportProgress]:
         started_s = time.monotonic()
@@ -461,10 +472,12 @@ class _FileImport:
         self._is_first_batch = not self._stored_offset
         self._history: ProblemHistory = {}
         self._has_forgotten = False
+        self._is_read_again = False
+        """Nothing was added to the file since it was read."""
         self._start: Cursor | None = None
         if stored and stored.source == source.name:
             position = stored.offset, stored.line, stored.fingerprint
-            self._start = Cursor(*position, stored.state)
+            self._start = Cursor(*position, stored.state, stored.has_pending)
         self._without_text = Cursor()
         """The last cursor whose state needs no conversation text."""
         if self._start:
@@ -504,9 +517,6 @@ class _FileImport:
         with database.transaction():
             if sources.get_offset(self._name) != self._stored_offset:
                 raise _ReadElsewhereError
-            self._store_problems(now_ms)
-            if batch.is_replaced:
-                self._without_text = Cursor()
             added = store_events.add(
                 batch.events, route=self._source.route, counter=reader.counter
             )
@@ -518,6 +528,13 @@ class _FileImport:
             sources.add_activity(self._source.name, new, now_ms)
             if is_last:
                 source_copies.update_owners()
+                if self._start is None:
+                    sources.request_reading(UNKNOWN_SESSION)
+                if cursor is not None and batch.titles:
+                    cursor = self._link_titles(cursor)
+            self._store_problems(now_ms)
+            if batch.is_replaced:
+                self._without_text = Cursor()
             self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
             cursor = self._cursor_to_store(cursor, is_last=is_last)
             if cursor is not None:
@@ -558,6 +575,33 @@ class _FileImport:
             return self._without_text if is_resumable else None
         return replace(self._without_text, needs_reread=cursor.needs_reread)
 
+    def _link_titles(self, cursor: Cursor) -> Cursor:
+        """Give sessions the titles found in this file; return the cursor without these.
+
+        For titles of unknown sessions the file is read once more, after the other files
+        of an import.
+        """
+        done: list[str] = []
+        self._is_read_again = self._start is not None and (
+            self._start.offset == cursor.offset
+        )
+        waits = False
+        for one in self._batch.titles:
+            key = one.agent, one.source_id
+            session = sessions.find_by_last_message(*key)
+            if tombstones.covers_title(one.title) or tombstones.covers_source_id(*key):
+                done.append(one.source_id)
+            elif session and session.agent_title in ("", one.title):
+                found = SessionMetadata(one.agent, session.session_id, title=one.title)
+                store_session_metadata([found])
+                done.append(one.source_id)
+            else:
+                reason = OTHER_TITLE if session else UNKNOWN_SESSION
+                self._batch.add(PendingRecord(reason, words=len(one.title.split())))
+                waits = waits or (not session and not self._is_read_again)
+        state = self._source.state_without_titles(cursor.state, done)
+        return replace(cursor, state=state, needs_reread=cursor.needs_reread or waits)
+
     def _store_problems(self, now_ms: int) -> None:
         batch, progress = self._batch, self._reader.progress
         if self._is_first_batch or batch.is_replaced:
@@ -568,6 +612,8 @@ class _FileImport:
         found = batch.problems.values()
         sources.add_problems(self._name, found, now_ms, self._history)
         for one in found:
+            if one.reason == UNKNOWN_SESSION and not self._is_read_again:
+                continue  # It is counted when the file is read again.
             if one.words:
                 records, words = progress.unread.get(one.reason, (0, 0))
                 progress.unread[one.reason] = records + one.count, words + one.words

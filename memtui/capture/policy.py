@@ -13,6 +13,7 @@ from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     Cursor,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
@@ -124,6 +125,8 @@ class IngestFilter:
                     is_event = isinstance(item, Event)
                     self.forgotten_count += reason == FORGOTTEN and is_event
                     yield SkippedRecord(reason)
+            elif isinstance(item, MessageTitle):
+                yield replace(item, title=self._redact_text(item.title))
             elif isinstance(item, Cursor):
                 # Its secrets are counted when they are stored in an event.
                 state, _ = secrets.redact_json(item.state)

@@ -404,5 +404,9 @@ def source_hash(event: Event) -> bytes | None:
         return event.provenance.source_hash
     if not event.source_id:
         return None
-    key = "\x1f".join((event.agent, event.event_type, event.source_id))
+    return hash_source_id(event.agent, event.event_type, event.source_id)
+
+
+def hash_source_id(agent: str, event_type: str, source_id: str) -> bytes:
+    key = "\x1f".join((agent, event_type, source_id))
     return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()

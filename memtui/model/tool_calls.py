@@ -91,6 +91,16 @@ def parse_edits(tool_name: str, tool_input: str) -> list[FileEdit]:
     ]
 
 
+def named_places(tool_input: str) -> list[str]:
+    """Return the paths and addresses that a call names in fields of their own."""
+    try:
+        values = json.loads(tool_input)
+    except (ValueError, RecursionError):
+        return []
+    fields = values if isinstance(values, dict) else {}
+    return [one for n in (*_PATHS, "url") if isinstance(one := fields.get(n), str)]
+
+
 def _first_text(fields: Mapping[str, object], names: Iterable[str]) -> str:
     values = (fields.get(name) for name in names)
     return next((one for one in values if isinstance(one, str) and one), "")

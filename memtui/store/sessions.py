@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import peewee
 from peewee import fn
 
-from memtui.model.events import MAX_MS, MIN_MS, Event, EventRole, clean, from_ms, to_ms
+from memtui.model.events import (
+    MAX_MS,
+    MESSAGES,
+    MIN_MS,
+    Event,
+    EventRole,
+    clean,
+    from_ms,
+    hash_source_id,
+    to_ms,
+)
 from memtui.model.search import ALL, Scope
 from memtui.model.sessions import (
     Session,
@@ -345,6 +355,22 @@ def from_row(row: SessionRow) -> Session:
         summary=row.summary,
         agent_title=" ".join(row.title.split()),
     )
+
+
+def find_by_last_message(agent: str, source_id: str) -> Session | None:
+    """Return the session that ends with a message, by the id in its source.
+
+    Of several that have the message, it is the one that had it first.
+    """
+    number = fetch_value(
+        "SELECT session_id FROM events e WHERE source_hash IN (?, ?) AND subagent = ''"
+        " AND NOT EXISTS (SELECT 1 FROM events l"
+        " WHERE l.session_id = e.session_id AND l.subagent = ''"
+        " AND (l.at_ms, l.ordinal, l.id) > (e.at_ms, e.ordinal, e.id)"
+        " AND l.type IN ('user_message', 'assistant_message') AND l.role <> 'system')",
+        *(hash_source_id(agent, event_type, source_id) for event_type in MESSAGES),
+    )
+    return None if number is None else get_many([number]).get(number)
 
 
 def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:

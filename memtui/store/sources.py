@@ -134,6 +134,20 @@ def list_pending_files(before_ms: int) -> list[str]:
     return fetch_column(sql, before_ms)
 
 
+def request_reading(reason: str) -> None:
+    """Have files read again that have records with a problem."""
+    execute(f"UPDATE cursors SET has_pending = 1 WHERE {_WITH_PROBLEM}", clean(reason))
+
+
+def list_pending_with(reason: str) -> list[str]:
+    """Return files with records with a problem that must be read again."""
+    sql = f"SELECT path FROM cursors WHERE has_pending AND {_WITH_PROBLEM}"
+    return fetch_column(sql, clean(reason))
+
+
+_WITH_PROBLEM = "path IN (SELECT source FROM problems WHERE reason = ?)"
+
+
 def delete_cursors(paths: Iterable[str]) -> None:
     """Delete the cursors of files, so that they are read again from their start."""
     execute(f"DELETE FROM cursors WHERE path {IN_JSON}", json.dumps(list(paths)))

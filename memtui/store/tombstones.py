@@ -15,11 +15,13 @@ from typing import Any
 
 from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
+    MESSAGES,
     Event,
     Thought,
     clean,
     fingerprint,
     from_ms,
+    hash_source_id,
     source_hash,
     to_ms,
 )
@@ -236,6 +238,12 @@ def for_thought(agent: str, at_ms: int, text: str) -> Tombstone:
 
 def covers_title(title: str) -> bool:
     return bool(title) and exists(for_title(title))
+
+
+def covers_source_id(agent: str, source_id: str) -> bool:
+    """Return whether a message was forgotten, by its id in its source."""
+    hashes = (hash_source_id(agent, one, source_id).hex() for one in MESSAGES)
+    return any(exists(Tombstone(TombstoneKind.SOURCE, one, agent)) for one in hashes)
 
 
 def for_title(title: str) -> Tombstone:

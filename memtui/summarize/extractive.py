@@ -56,6 +56,9 @@ MAX_COMMANDS, RESULT_CHARS = 3, 90
 SMALL_SHARE = 0.15
 """A request with a smaller share of the events of the largest took little work."""
 
+WISH_CHARS = 600
+"""What is wanted is said in so much of the start of a request."""
+
 LATE_SHARE = 0.6
 """A request after this share of the events does not describe those before it."""
 
@@ -110,12 +113,14 @@ def make_card(
         is_answer = state.text == WorkState.ANSWERED
         known = [line.text for line in left_open]
         outcome = _outcome(work, commits, known, is_answer=is_answer)
-    return Card(
-        title=agent_title
-        or _title(work, commits, is_continued=bool(earlier_prompts))
+    title = (
+        _title(work, commits, is_continued=bool(earlier_prompts))
         or (_result_title(outcome) if earlier_prompts else "")
         or _earlier_title(work.events, earlier_prompts)
-        or _plain_title(work, outcome),
+        or _plain_title(work, outcome)
+    )
+    return Card(
+        title=agent_title or _explain_ticket(title, outcome),
         state=state,
         asked=_asked(work),
         outcome=outcome,
@@ -127,6 +132,23 @@ def make_card(
         commands=_commands(work),
         files=tuple(_files(work)),
     )
+
+
+_ONLY_TICKET = re.compile(
+    r"\w+ (?:[\w.-]+ )?(?:(?:issue|pull request|pr|bug|ticket) )?#\d+",
+    re.IGNORECASE,
+)
+_ENSURES = re.compile(
+    r"(?:the|this) (?:fix|change|pr) (?:ensures|makes sure)(?: that)? ", re.IGNORECASE
+)
+
+
+def _explain_ticket(title: str, outcome: CardLine | None) -> str:
+    """Add what came of the work to a title that only has the number of an issue."""
+    if outcome is None or not _ONLY_TICKET.fullmatch(title):
+        return title
+    result = _ENSURES.sub("", _BY_AGENT.sub("", outcome.text))
+    return titles.shorten_title(f"{title}: {result.rstrip('.')}")
 
 
 _BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I)
@@ -148,24 +170,35 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
         later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         if not is_unfinished and (title := titles.request_title(text)):
-            found.append((orders.find_kind(title), following - at, title))
+            kind = _find_kind(title, text, is_first=not found)
+            found.append((kind, following - at, title))
     least = SMALL_SHARE * max((size for _, size, _ in found), default=0)
     large = [one for one in found if one[1] >= least]
-    for place, (kind, _, title) in enumerate(large):
-        # A statement after a question is an answer or a remark.
-        if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and not place):
+    for kind, _, title in large:
+        is_whole = not title.endswith("…")
+        if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and is_whole):
             return title
     if commits:
         return titles.tidy_title(_main_commit(commits).text)
-    return min(large, key=_rank)[2] if large else ""
+    return min(large, key=lambda one: (one[0], -one[1]))[2] if large else ""
 
 
-def _rank(request: tuple[TitleKind, int, str]) -> tuple[TitleKind, int]:
-    kind, size, _ = request
-    return TitleKind.REMARK if kind is TitleKind.STATEMENT else kind, -size
+def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
+    """Return the kind of a request; a later statement only answers or remarks.
+
+    The first one is a wish, too, if its title was made from what leads to the wish.
+    """
+    kind = orders.find_kind(title)
+    if not is_first:
+        return TitleKind.REMARK if kind is TitleKind.STATEMENT else kind
+    is_statement = not (
+        orders.is_order(title) or orders.has_vague_subject(title) or title[-1] in "?？"
+    )
+    leads_to_wish = is_statement and orders.wishes(text[:WISH_CHARS])
+    return min(kind, TitleKind.STATEMENT) if leads_to_wish else kind
 
 
-_CHORE = re.compile(r"(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
+_CHORE = re.compile(r"Merge |(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
 
 
 def _main_commit(commits: Sequence[CardLine]) -> CardLine:
@@ -220,7 +253,9 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
         title = titles.plain_title(event.text)
         names_nothing = titles.is_command(event.text) or orders.is_small_talk(title)
         if title and not names_nothing:
-            return title
+            words = analyzer.count_content_words(title)
+            is_short = words < titles.MIN_CONTENT_WORDS and not asks(title)
+            return (is_short and _result_title(outcome)) or title
     if outcome and analyzer.count_content_words(outcome.text) > 2:
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
@@ -246,7 +281,7 @@ _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|(?:is|are) already"
     r"|not (?:related|caused|due) (?:to|by)|already in the"
     r"|still running|was committed"
-    r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
+    r"|both point|(?:committed|pushed) successfully|working tree|git status|line \d+:"
     r"|(?:on|at) lines? ~?\d)"
     r"|^(?:commit )?(?:committed|pushed)\b"
     r"|^all (?:\d+ )?(?:files|changes) committed\b|^已(?:经)?(?:提交|推送|完成)"
@@ -291,8 +326,9 @@ _NO_STATEMENT = re.compile(
     r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
-    r"|(?:before|previously|file|location): "
-    r"|you can (?!now\b)|(?:open|visit|try|run|click|refresh|reload|go to)"
+    r"|(?:before|previously|file|location|(?:for )?example): "
+    r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
+    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|go to)"
     r" (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
     re.IGNORECASE,
 )
@@ -325,9 +361,13 @@ def _main_reports(work: WorkEvents) -> list[int]:
     return find_closing_reports(work)
 
 
+_FOUND = re.compile(r"(?:i(?:['’]ve| have)? )?found\b", re.IGNORECASE)
+
+
 def _is_working_note(work: WorkEvents, at: int, text: str) -> bool:
     """Return whether the agent notes something between two calls, but no result."""
-    return not (ends_turn(work, at) or RESULT.match(text))
+    is_result = RESULT.match(text) and not _FOUND.match(text)
+    return not (ends_turn(work, at) or is_result)
 
 
 def _is_single_word(text: str) -> bool:
@@ -440,12 +480,22 @@ def _results(
         score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
         score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
-        if is_outcome and one.is_item and not is_report:
+        if is_outcome and one.is_item and not (is_report or _WAS_DONE.match(one.text)):
             score -= 0.2 + 0.2 * orders.is_order(_ITEM_NAME.sub("", one.text))
-        score -= 0.3 * (one.is_item and _FIELD.match(one.text) is not None)
+        is_field = one.is_item and _FIELD.match(one.text) is not None
+        score -= (0.6 if is_answer else 0.3) * is_field
         score -= 0.3 * (_GUESS.search(one.text) is not None)
         is_first = is_first and is_aside
         yield one.text, score - 0.1 * cues.needs_context(one.text)
+
+
+_WAS_DONE = re.compile(
+    r"(?:(?!(?:not?|never|to|be|should|if|when|\w+n['’]t)\b)[^\s:—–-]\S* ){1,6}?"
+    r"(?:added|created|deleted|deployed|disabled|enabled|fixed|installed|merged|migrated"
+    r"|moved|published|pushed|removed|renamed|replaced|updated)\b",
+    re.IGNORECASE,
+)
+"""Matches an item like "213 stale branches deleted"."""
 
 
 def _begins_answer(one: Sentence) -> bool:
@@ -465,7 +515,8 @@ _FIELD = re.compile(
 period: 2 to 4 June", "serve.sh - Start the server"."""
 
 _STATES_END = re.compile(
-    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed|complete|done"
+    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed(?!\s+(?-i:[A-Z]))"
+    r"|complete|done"
     r"|works?|working|pass(?:es)?|ready|success\w*"
     r"|is|are|was|were|now|fertig|behoben|готово|исправлен\w*)\b|完成|修复",
     re.IGNORECASE,
@@ -473,8 +524,9 @@ _STATES_END = re.compile(
 """Matches a heading that reports something: "Migration complete"."""
 
 _SETBACK = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|does(?:n't| not)"
-    r" work|(?:could|can)(?:n't|not| not)|unable to|broken|errors? out)\b",
+    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|errors? out"
+    r"|does(?:n['’]t| not) work|(?:could|i ca)n['’]t|(?:can|could) ?not|unable to"
+    r"|broken)\b",
     re.IGNORECASE,
 )
 
@@ -539,11 +591,16 @@ def _commands(work: WorkEvents) -> CardLine | None:
 
 
 def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
-    """Add up the changes of each file; writing all of it again replaces them."""
+    """Add up the changes of each file; writing all of it again replaces them.
+
+    The plans that Claude Code keeps outside of the project are left out.
+    """
     found: dict[str, tuple[FileChange, int]] = {}
     for at in work.calls:
         is_whole = tool_actions.writes_whole_file(work.events[at])
         for one in tool_actions.file_changes(work.events[at]):
+            if "/.claude/plans/" in one.path:
+                continue
             is_further = one.path in found and not is_whole
             change = found[one.path][0] + one if is_further else one
             found[one.path] = change, at
@@ -557,10 +614,12 @@ _REASON = re.compile(
 )
 
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|prefer|keep|use\b|go with|left out|dropped"
-    r"|switch(?:ed|ing)? to|вместо|statt)|采用|而不是",
+    r"(?:we(?:'ll| will)? |i(?:'ll| will)? )?use\b"
+    r"|.*?(?:\b(?:instead of|rather than|prefer|keep|go with|left out|dropped"
+    r"|switch(?:ed|ing)? to|вместо|statt)|采用|而不是)",
     re.IGNORECASE,
 )
+"""Matches the choice that a sentence makes before it gives the reason."""
 
 _PREFERS = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
 
@@ -568,7 +627,8 @@ _LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.I
 """The beginning of a proposal, which is a decision if it gives its reason."""
 
 _DECISION = re.compile(
-    r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|^decision:"
+    r"\b(?:(?:we|i|you)(?:'ve| have)? (?:\w+ )?(?:decided|chose|opted|agreed|went with)"
+    r"|(?:was|is|been) (?:decided|agreed))\b|\b(?:решил|entschied)|^decision:"
     r"|(?<!再)决定|选择",
     re.IGNORECASE,
 )
@@ -597,7 +657,8 @@ def _is_decision(work: WorkEvents, at: int, text: str) -> bool:
     """Return whether a sentence decides something."""
     if _DECISION.search(text):
         return True
-    if _REASON.search(text) and _CHOICE.search(text):
+    reason, choice = _REASON.search(text), _CHOICE.match(_LETS.sub("", text, count=1))
+    if reason and choice and choice.end() <= reason.start():
         # An order of the agent is advice.
         return (
             at in work.requests

@@ -502,22 +502,21 @@ def _name_part(segments: Sequence[TocNode]) -> str:
     counts = {one: analyzer.count_content_words(one) for one in (title, *commits)}
     subject = next((one for one in commits if counts[one] >= MIN_CONTENT_WORDS), "")
     outcomes = _select_bullets(BulletKind.OUTCOME, segments)
-    if subject:
+    if subject and title not in commits:
         is_main = efforts[title] >= MAIN_SHARE * sum(efforts.values())
         is_done = (is_main and orders.is_order(title)) or bool(
             _content_terms(title) & _content_terms(subject)
         )
         says_less = counts[title] < min(counts[subject], MIN_REQUEST_WORDS)
         if (
-            title in commits
-            or title.endswith(("?", "？"))
+            title.endswith(("?", "？"))
             or not session_work.names_work(title)
             or orders.has_vague_subject(title)
             or says_less
             or (not is_done and counts[subject] >= MIN_REQUEST_WORDS)
         ):
             title = subject
-    elif session_work.is_action_line(title) and outcomes:
+    elif not subject and session_work.is_action_line(title) and outcomes:
         files = [name for segment in segments for name in _list_files(segment)]
         title = titles.tidy_title(outcomes[-1].text)
         if files:

@@ -85,7 +85,8 @@ def is_empty(name: str) -> bool:
     from memtui.text import analyzer, orders  # not needed at the start
 
     least = 1 if orders.is_order(name) else 2
-    return orders.is_small_talk(name) or analyzer.count_content_words(name) < least
+    is_short = analyzer.count_content_words(name) < least
+    return is_short or orders.is_small_talk(name) is not None
 
 
 def choose_name(titles: Sequence[str]) -> str:

@@ -88,6 +88,11 @@ _AGENT_MISTAKE = re.compile(
     re.DOTALL,
 )
 
+_REFUSED_BY_USER = re.compile(
+    r"(?:Error: )?(?:The user doesn't want|\[?Request interrupted|Claude requested perm"
+    r"|<tool_use_error>Sibling)"
+)
+
 _UNINFORMATIVE = re.compile(
     r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
     r"|(?:chunk id|wall time|original token count): .*|output:"
@@ -227,7 +232,7 @@ def short_command(line: str) -> str:
     bare = _QUOTED.sub(
         "", _COMMAND_SUFFIX.sub("", line[led.end() :] if led else line)
     ).strip()
-    bare = _OTHER_DIRECTORY.sub(r"\1", bare)
+    bare = without_directory(bare)
     if _ROUTINE_COMMAND.match(bare) or len(bare) < 2:
         return ""
     words = [
@@ -237,6 +242,16 @@ def short_command(line: str) -> str:
     if _ROUTINE_COMMAND.match(words[0]):
         return ""
     return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
+
+
+def without_directory(command: str) -> str:
+    """Return a command without an option that names the directory it works in."""
+    return _OTHER_DIRECTORY.sub(r"\1", command)
+
+
+def without_comment(command: str) -> str:
+    """Return a command without the comment before it."""
+    return _LEADING_COMMENT.sub("", command)
 
 
 def error_line(text: str) -> str:
@@ -282,6 +297,35 @@ def _is_successful(event: Event, pattern: re.Pattern[str]) -> bool:
         and not event.is_failed
         and pattern.search(whole_command(event)) is not None
     )
+
+
+def has_succeeded(event: Event) -> bool:
+    """Return whether a call did not fail, as far as its status and output show."""
+    output = _output(event)
+    if event.is_failed or output.startswith(("<tool_use_error>", "Error")):
+        return False
+    if not is_command(event) or has_passed(event):
+        return True
+    if count_tests(event) or _IN_BACKGROUND.match(output):
+        return False
+    command, piped = _PIPED_TO_READ.subn("", whole_command(event).strip())
+    if piped or _UNSURE_STATUS.search(command):
+        shown = _NO_ERRORS.sub("", _PROMPT_LINE.sub("", output))
+        return not mentions_error(shown)
+    return not _FAILURE.search(output)
+
+
+def was_refused(event: Event) -> bool:
+    """Return whether the user did not let a call run, or stopped it."""
+    return _REFUSED_BY_USER.match(_output(event)) is not None
+
+
+def has_passed(event: Event) -> bool:
+    """Return whether a command made a commit, or ran tests of which none failed."""
+    if event.is_failed or not is_command(event):
+        return False
+    counts = count_tests(event)
+    return not counts.failed if counts else bool(_COMMIT.search(_output(event)))
 
 
 def _output(event: Event) -> str:
@@ -489,6 +533,9 @@ _UNSURE_STATUS = re.compile(r"[|;\n]|<<|\bnohup\b|&\s*$")
 
 _PIPED_TO_READ = re.compile(r"(?: 2>&1)? *\| *(?:tail|head|cat)\b[^|;&\n]*$")
 _IN_BACKGROUND = re.compile(r"Command running in background|Process running")
+_PROMPT_LINE = re.compile(r"^[$>] .*$", re.MULTILINE)
+"""A command in the output of one that runs it."""
+
 _NO_ERRORS = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b", re.IGNORECASE)
 _FAILURE = re.compile(
     r"^(?:\[?ERR(?:OR)?!?\b|FAIL(?:ED|URE)?\b|fatal:|Traceback)|\bBUILD FAIL"
@@ -533,7 +580,7 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
     if not is_command(event) or count_tests(event):
         return
     output = _output(event)
-    command = _LEADING_COMMENT.sub("", whole_command(event).strip())
+    command = without_comment(whole_command(event).strip())
     command, piped = _PIPED_TO_READ.subn("", command)
     if _IN_BACKGROUND.match(output) or _UNSURE_STATUS.search(command):
         return

@@ -336,7 +336,18 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         for at in work.calls
     )
     state = WorkState.DONE if has_effect else WorkState.ANSWERED
+    if not has_effect and _asks_back(work, closing):
+        state = WorkState.OPEN
     return CardLine(state, (max(closing, 0),))
+
+
+def _asks_back(work: WorkEvents, closing: int) -> bool:
+    """Return whether the reply to an order ends with a question that matters."""
+    parts = work.sentences.get(closing, [])
+    if not parts or not work.requests or not asks(parts[-1].text):
+        return False
+    has_asked = asks(work.events[work.requests[-1]].text)
+    return not has_asked and not POLITE_QUESTION.search(parts[-1].text)
 
 
 def _given_up(work: WorkEvents, commits: Sequence[CardLine]) -> int:

@@ -199,7 +199,7 @@ _NEEDS_CONTEXT = re.compile(
     r"|things?|questions?|options?|ways?)|gist|like|plain|keep|thus|hence|therefore"
     r"|i (?:had|have|leave|left|made|was|am|added|turned|load)|i'd|my (?:code|fix)"
     r"|in short|harmless|two different|by \w+ rather|the (?:edit|change|merge)|most"
-    r"|others|you)\b"
+    r"|others|you|yours|mine|ours|theirs)\b"
     r"|\([a-z\d]\)|(?:step|phase|option|part) [\da-z]\b",
     re.IGNORECASE,
 )

@@ -81,6 +81,8 @@ _WANTS = re.compile(
     r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
     r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
     r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
+    r"|truncated|clipped|blank|unreadable|disappear\w*|frozen|outdated|incorrect|invalid"
+    r"|corrupt\w*|denied|refused|timed out"
     r"|problem|trying|unable|(?<!the )issues?|trouble|difficult\w*|confus\w*|ugly"
     r"|instead|more|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
     re.IGNORECASE,
@@ -101,7 +103,12 @@ _VAGUE_OBJECT = re.compile(
     r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
     re.IGNORECASE,
 )
-_COMMITS = re.compile(r"(?:git )?(?:commit|push)\b", re.IGNORECASE)
+_OBJECTS = re.compile(r"but\b", re.IGNORECASE)
+_COMMITS = re.compile(
+    r"(?:git )?(?:commit|push)\b"
+    r"|merge (?:remote-tracking )?(?:branch|pull request) ['#]",
+    re.IGNORECASE,
+)
 _NAMES_TICKET = re.compile(r"#\d")
 
 _GUESSED = re.compile(r",? (?:i (?:think|guess|believe|suppose)|imo|imho)\W*$", re.I)
@@ -127,6 +134,11 @@ def is_remark(title: str) -> bool:
     return not wishes.search(title)
 
 
+def wishes(text: str) -> bool:
+    """Return whether a text asks for something."""
+    return _WISHES.search(text) is not None
+
+
 class TitleKind(IntEnum):
     """The kinds of titles, those that name work best first."""
 
@@ -143,7 +155,7 @@ def find_kind(title: str) -> TitleKind:
     """Return the kind of request that a title was made from."""
     if _NAMES_TICKET.search(title):
         return TitleKind.ORDER
-    if _COMMITS.match(title):
+    if _COMMITS.match(title) or _OBJECTS.match(title):
         return TitleKind.REMARK
     if is_order(title):
         return TitleKind.PREPARATION if _only_prepares(title) else TitleKind.ORDER

@@ -206,6 +206,10 @@ def strip_markup(line: str) -> str:
     return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
 
 
+WRAP_CHARS = 60
+"""A question after a shorter line is a sentence of its own."""
+
+
 def _blocks(text: str) -> Iterator[Sentence]:
     """Yield headings, list items and paragraphs; wrapped lines are joined."""
     run = ""
@@ -238,9 +242,14 @@ def _blocks(text: str) -> Iterator[Sentence]:
         yield Sentence(run, is_item=run_is_item, is_nested=run_is_nested)
 
 
+_ASKS = re.compile(r"(?:can|could|would) (?:you|we)\b|please\b", re.IGNORECASE)
+
+
 def _wraps(run: str, following: str) -> bool:
     """Return whether a line continues in the following one."""
-    return not _OPEN_END.search(run) and (len(run) > 40 or following[0].islower())
+    if _OPEN_END.search(run) or (len(run) < WRAP_CHARS and _ASKS.match(following)):
+        return False
+    return len(run) > 40 or following[0].islower()
 
 
 def _is_noise(line: str) -> bool:

@@ -43,6 +43,8 @@ _INTERJECTION = re.compile(
     r"|and|also|alright|actually|yes|yeah|great|cool"
     r"|perfect|excellent|awesome|good|nice|k|thanks?(?: you)?|please|pls|just|then|next"
     r"|first|basically|the (?:issue|problem|bug) (?:is|was) that"
+    r"|there(?:['’]s| is)(?: also)? (?:an?|another) (?:\w+ ){0,2}?(?:issue|problem|bug)"
+    r" (?:where|of(?= (?:an?|the|my|our|users)\b))"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no+(?=[,.!])|go(?: ahead)?(?=[,.!])|ultrathink"
     r"|think hard(?:er)?|let's see|(?:once|when|after) (?:that|this|it)(?:'?s| is) done"
     r"|[\w'’]+(?: [\w'’]+)?(?=, (?:can|could|would) you\b)|@[\w./-]*\w(?=\s)"
@@ -77,6 +79,7 @@ _OPENING = re.compile(
     r"|i(?:'d| would)? (?:like|want|need)(?: (?:yo)?u| us)? (?:to|for you to)"
     r"(?: be able to)?"
     r"|it(?:'s| is) time (?:for (?:you|us) )?to"
+    r"|it(?:'d| would) be \w+(?: if (?:you|we) could| to)"
     r"|(?:i'm|i am|we're|we are) trying to"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
@@ -156,7 +159,7 @@ _ADDRESS = re.compile(r"https?://(?:www\.)?([\w.\-]+\w)[^\s,)]*")
 _PATH = re.compile(r"(?<![\w/])[@~]?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
 
 _CLAUSE_ENDS = re.compile(
-    r"[.!?;](?:(?<=\w\w.)|(?<=[A-Z] \d.)|(?<=[)\]\"'`%].))"
+    r"[.!?;](?:(?<=\w\w.)|(?<=[A-Z] \d.)|(?<=[)\]\"'`%].)|(?<= \.))"
     r"(?<!\.\.\.)(?<!e\.g.)(?<!i\.e.)(?<! vs.)(?<!etc.)(?:(?<=;)|(?<!;)[.!?]*)\s+"
 )
 
@@ -176,7 +179,8 @@ _AND_ABROAD = re.compile(r"\s(?:and|und|et|y|e|и)\s")
 
 _LOOSE_END = re.compile(
     r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
-    r"|that|which|your|my|our|its))+…?$",
+    r"|that|which|your|my|our|its|before|after|until|while|if"
+    r"|to (?:see|check) (?:what|if|whether|how|why)))+…?$",
     re.IGNORECASE,
 )
 """Words at which no title ends."""
@@ -247,7 +251,7 @@ _ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(
 """The error in a report that Next.js copies for a coding agent."""
 
 _SHELL_PROMPT = re.compile(
-    r"\s*(?:➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
+    r"\s*(?:[╭╰]─+\S* |➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
     r"|[\w.-]+@[\w.-]+[:~ ](?:[^%$#\n]{0,60}[%$#] )?)\s*"
 )
 

@@ -766,10 +766,54 @@ def test_an_error_is_listed_with_its_fix(full_workspace: Workspace) -> None:
         (found,) = history.search_error(full_workspace, asked).items
         assert found["error"].startswith("PumpError: pump 0x7f3a")
         assert found["changes"] == ["Edit: /zoo/pump.py"]
+        assert (found["result"], found["result_id"]) == ("not run again", "")
         assert found["outcome"] == "The pump had a wrong baud rate."
     for asked in ("PumpError: the pump is gone", "1 2 3", "", "%_%_%_%", "\x00" * 9):
         reply = history.search_error(full_workspace, asked)
         assert not reply.items and reply.notes
+
+
+def test_an_error_is_listed_with_the_command_that_fixed_it(
+    full_workspace: Workspace,
+) -> None:
+    missing = "sh: pump: command not found"
+
+    def run(at: float, command: str, output: str, error: str = "") -> Event:
+        return events.make(
+            agent="claude-code",
+            session_id="zoo",
+            timestamp=AT + timedelta(seconds=at),
+            event_type=EventType.TOOL_RESULT,
+            text=f"Bash: {command}\n{output}",
+            source_key=f"call {at}",
+            metadata={
+                "tool_name": "Bash",
+                "tool_input": json.dumps({"command": command}),
+                "is_error": error,
+            },
+        )
+
+    success = run(7, "cd /zoo && npm run fill 2>&1", "8 tanks are full")
+    store_messages(
+        make_message("Fill the tanks.", 1, session="zoo"),
+        run(2, "npm run fill", missing, "true"),
+        run(3, "ls node_modules", "seal"),
+        run(4, "npm install pump", "added 1 package"),
+        run(5, "npm run fill", f"Trying.\n{missing}", "true"),
+        run(6, "chmod +x pump && cat pump", "on"),
+        success,
+        make_message(f"That was “{missing}”.", 8, session="zoo", role=ASSISTANT),
+    )
+    reply = history.search_error(full_workspace, missing)
+    (found,) = reply.items
+    assert found["changes"] == ["Bash: chmod +x pump"] and found["count"] == 3
+    assert found["call"] == "Bash: npm run fill"
+    assert found["result"] == "succeeded: Bash: cd /zoo && npm run fill 2>&1"
+    opened = sessions.expand_grip(full_workspace, found["result_id"])
+    assert "8 tanks are full" in replies.write_text(opened)
+    text = replies.fit_text(reply, 500, full_workspace.counter).text
+    assert f"error (3 times) in Bash: npm run fill: {missing}" in text
+    assert f"then [{found['result_id']}] succeeded: " in text
 
 
 def test_the_line_of_an_error_with_most_of_its_words_is_shown(

@@ -14,6 +14,7 @@ from memtui.capture.formats import claude_code
 from memtui.capture.formats.base import (
     Cursor,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
@@ -224,19 +225,20 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
     ]
 
 
-def test_the_words_of_a_summary_wait_for_its_session(tmp_path: Path) -> None:
+def test_a_summary_waits_for_its_session(tmp_path: Path) -> None:
     file = tmp_path / "s1.jsonl"
     summary = {"type": "summary", "summary": "Cart fixed", "leafUuid": "uuid-2"}
     lines = [json.dumps(one) for one in (summary, user(1, "Fix"), user(2, "Thanks"))]
-    cursor, waiting, title = None, [], ""
+    cursor, title = None, ""
+    waiting: list[list[str]] = []
     for end in range(1, len(lines) + 1):
         file.write_text("".join(f"{line}\n" for line in lines[:end]))
         found = list(claude_code.FORMAT.read(file, cursor, agent="", now=NOW))
         cursor = next(one for one in found if isinstance(one, Cursor))
-        waiting.append(sum(o.words for o in found if isinstance(o, PendingRecord)))
+        waiting.append([one.title for one in found if isinstance(one, MessageTitle)])
         titles = [one.title for one in found if isinstance(one, SessionMetadata)]
         title = titles[-1] if titles else ""
-    assert waiting == [2, 2, 0] and title == "Cart fixed"
+    assert waiting == [["Cart fixed"], ["Cart fixed"], []] and title == "Cart fixed"
 
 
 def test_the_project_of_a_session_comes_before_its_first_event() -> None:

@@ -14,11 +14,17 @@ from hypothesis import strategies as st
 from memtui.capture import formats
 from memtui.capture.formats.base import (
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import SpoolIngester, TranscriptReader
+from memtui.capture.ingest import (
+    OTHER_TITLE,
+    UNKNOWN_SESSION,
+    SpoolIngester,
+    TranscriptReader,
+)
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.model.events import Event, Thought, clean
@@ -103,7 +109,14 @@ def test_the_store_holds_what_a_file_says_that_grew(
         assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
             thoughts
         )
-        assert missed(file) == refused(found)
+        not_stored = missed(file)
+        # Whether the session of a title is stored depends on the other files.
+        titles = sum(
+            not_stored.pop((reason, ProblemKind.INCOMPLETE), 0)
+            for reason in (UNKNOWN_SESSION, OTHER_TITLE)
+        )
+        assert titles <= sum(isinstance(one, MessageTitle) for one in found)
+        assert not_stored == refused(found)
         assert not any_exist()
 
 

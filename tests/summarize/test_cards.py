@@ -440,6 +440,29 @@ def test_a_comparison_alone_is_no_decision() -> None:
         assert card(ASK, EDIT, ("assistant", text), SAY).decisions == ()
 
 
+def test_a_finding_between_calls_is_not_quoted_beside_a_result() -> None:
+    note = "Found the totals of the invoices in the archive of the ledger."
+    look = shell("ls archive", "totals.csv")
+    work = read_work(
+        [
+            event(at, who, text, **(more[0] if more else {}))
+            for at, (who, text, *more) in enumerate(
+                [ASK, ("assistant", note), look, EDIT, SAY]
+            )
+        ]
+    )
+    scores = {line.text: score for line, score in best_sentences(work)}
+    assert scores[note] <= 0 < scores[REPORT]
+
+
+def test_an_item_that_says_what_was_done_is_the_outcome() -> None:
+    note = ("assistant", "215 stale branches of the ledger on the server, none here.")
+    done = ("assistant", "Done.\n\n- PR #7 merged into main; the rounding is live.")
+    asked = ("user", "Merge 7 and delete all stale branches.")
+    found = card(asked, note, shell("git push x -d y", "deleted"), done).outcome
+    assert found is not None and found.text.startswith("PR #7 merged into main")
+
+
 def test_a_setback_before_the_end_is_no_outcome() -> None:
     found = card(
         ("user", "Deploy the kiosk image to the staging device."),
@@ -609,8 +632,12 @@ def test_a_request_that_got_no_reply_is_open() -> None:
 
 
 def test_an_explanation_is_no_decision() -> None:
-    text = "The memo only breaks when the state changes since the callbacks are used."
-    assert not card(ASK, ("assistant", f"{REPORT} {text}")).decisions
+    for text in (
+        "The memo only breaks when the state changes since the callbacks are used.",
+        "It was installed again because the app used the system's copy rather than it.",
+        "This includes all that agents decide to run, such as scripts.",
+    ):
+        assert not card(ASK, ("assistant", f"{REPORT} {text}")).decisions
 
 
 def test_an_unanswered_request_is_quoted_without_pasted_output() -> None:
@@ -965,6 +992,33 @@ def test_a_commit_names_work_rather_than_a_remark() -> None:
     assert card(remark, EDIT, COMMIT, SAY).title == "Round invoices once"
     assert card(remark, SAY).title == "The build is running on the new machine now"
     assert card(remark, ASK, EDIT, COMMIT).title.startswith("Round the invoice totals")
+
+
+def test_a_statement_that_leads_to_a_wish_names_the_work() -> None:
+    situation = "The totals of the invoices are printed below the table."
+    asked = ("user", f"{situation} Is there some way to print them above it?")
+    later = ("user", "Read the ledger and the receipts of the last year first.")
+    assert card(asked, SAY, later, EDIT, SAY).title == situation[:-1]
+
+
+def test_a_merge_does_not_name_the_work() -> None:
+    remark = ("user", "The build is running on the new machine now.")
+    merge = shell("git merge x", "[main 2b3c4d5] Merge branch 'rounding'")
+    assert card(remark, COMMIT, merge, SAY).title == "Round invoices once"
+
+
+def test_the_number_of_an_issue_is_explained_by_the_outcome() -> None:
+    asked = ("user", "Please fix https://github.com/octo/shop/issues/7")
+    closing = "The fix ensures that the ledger rounds only once."
+    found = card(asked, EDIT, ("assistant", closing))
+    assert found.title == "Fix shop #7: the ledger rounds only once"
+
+
+def test_an_order_that_is_answered_by_a_question_is_open() -> None:
+    question = ("assistant", "There are two ledgers. Which one do you mean?")
+    assert card(ASK, question).state.text == WorkState.OPEN
+    asked = ("user", "Which ledger rounds the totals?")
+    assert card(asked, question).state.text == WorkState.ANSWERED
 
 
 def test_a_message_that_was_sent_unfinished_does_not_name_the_work() -> None:

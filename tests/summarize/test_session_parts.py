@@ -127,9 +127,15 @@ def test_parts_that_differ_in_their_numbers_are_two() -> None:
 
 
 def test_the_first_commit_that_says_enough_names_a_part() -> None:
-    title = "Add a changelog entry for parcels"
-    commits = ("Wip", "Weigh parcels on two scales", title)
-    assert name_parts([segment(title, *commits)]) == ["Weigh parcels on two scales"]
+    commits = ("Wip", "Weigh parcels on two scales", "Add a changelog entry")
+    assert name_parts([segment("Why two scales?", *commits)]) == [
+        "Weigh parcels on two scales"
+    ]
+
+
+def test_a_segment_that_is_named_by_its_main_commit_names_its_part() -> None:
+    commits = ("Enforce roles in the ledger", "Fix the tier that the page shows")
+    assert name_parts([segment(commits[1], *commits)]) == [commits[1]]
 
 
 def test_a_list_of_calls_is_replaced_by_the_outcome_and_files() -> None:

@@ -349,6 +349,28 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "Fix: The mill floods the barn",
             id="a problem does not become a statement",
         ),
+        pytest.param(
+            "I just put a new wheel in\ncan you make sure we remove the old wheel of the mill?",
+            "Make sure we remove the old wheel of the mill",
+            id="a question on a line of its own",
+        ),
+        pytest.param(
+            "Building the wheel of the mill is failing . can you see why",
+            "Building the wheel of the mill is failing",
+            id="a full stop after a blank",
+        ),
+        pytest.param(
+            "It would be interesting to run a flood check of the old mill to see what,"
+            " if anything, the water in the race could do to the wheel.",
+            "Run a flood check of the old mill",
+            id="a wish, and a clause that is cut",
+        ),
+        pytest.param(
+            "There is also a smaller issue of a miller not being able to stop the wheel",
+            "A miller not being able to stop the wheel",
+            id="what introduces a problem",
+        ),
+        pytest.param("╭─ada@mill ~/wheel ‹main›\n╰─$ make", "", id="a framed prompt"),
     ],
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
@@ -372,6 +394,9 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         ("Is the wheel balanced?", TitleKind.QUESTION),
         ("The mill is running", TitleKind.REMARK),
         ("Git commit with a detailed comment", TitleKind.REMARK),
+        ("Merge remote-tracking branch 'wheel'", TitleKind.REMARK),
+        ("But we still want to see the wheel", TitleKind.REMARK),
+        ("The names on the wheel are truncated", TitleKind.STATEMENT),
     ],
 )
 def test_the_kind_of_a_title(title: str, kind: TitleKind) -> None:

@@ -95,6 +95,19 @@ class PendingRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageTitle:
+    """The title of a session in another file, which ends with a message.
+
+    Yielded again by every reading, until it is taken out of the cursor's state.
+    """
+
+    agent: str
+    source_id: str
+    """The id of the message in its source."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileReplaced:
     """The file is not the one that was read before; it is read from its start."""
 
@@ -121,6 +134,7 @@ ParsedItem = (
     | Thought
     | SessionMetadata
     | SubagentMetadata
+    | MessageTitle
     | InvalidRecord
     | SkippedRecord
     | PendingRecord
@@ -172,6 +186,10 @@ class SourceFormat(ABC):
         None where the reader cannot go on without the text.
         """
         return None
+
+    def state_without_titles(self, state: State, source_ids: Iterable[str]) -> State:
+        """Return a cursor's state without the titles that messages name."""
+        return state
 
 
 def parse_time(value: object) -> datetime | None:

@@ -19,6 +19,7 @@ from memtui.capture.formats.base import (
     TRANSCRIPT,
     EventBuilder,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingCalls,
     PendingRecord,
@@ -153,6 +154,13 @@ class ClaudeCodeFormat(JsonLinesFormat):
             for session, values in sessions.get("facts", {}).items()
         }
         return {**state, "sessions": {**sessions, "facts": facts, "summaries": {}}}
+
+    def state_without_titles(self, state: State, source_ids: Iterable[str]) -> State:
+        summaries = dict(state.get("sessions", {}).get("summaries", {}))
+        known = [one for one in source_ids if summaries.pop(one, None)]
+        if not known:
+            return state
+        return {**state, "sessions": {**state["sessions"], "summaries": summaries}}
 
 
 FORMAT = ClaudeCodeFormat()
@@ -698,8 +706,8 @@ class _Sessions:
             self._announced.add(session)
             yield self._metadata(session)
 
-    def link_summaries(self) -> Iterator[PendingRecord]:
-        """Make summaries the titles of their sessions; count the words of the others.
+    def link_summaries(self) -> Iterator[MessageTitle | PendingRecord]:
+        """Make summaries the titles of their sessions, and yield the others.
 
         The agent also writes summaries of sessions that are in other files.
         """
@@ -709,6 +717,8 @@ class _Sessions:
                 facts["title"] = title
             if facts is not None and facts["title"] == title:
                 del self._summaries[leaf]
+            elif facts is None and " " not in leaf:
+                yield MessageTitle(AGENT, leaf, title)
             else:
                 reason = "summary that is the title of no session in its file"
                 yield PendingRecord(reason, words=len(title.split()))

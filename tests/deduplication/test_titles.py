@@ -1,0 +1,142 @@
+"""Titles of sessions in other files: in any order, once, and gone when forgotten."""
+
+import json
+from datetime import UTC, datetime
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from memtui.capture.ingest import OTHER_TITLE, UNKNOWN_SESSION, ImportProgress
+from memtui.paths import in_home
+from memtui.services.forget import Forget
+from memtui.settings import Settings
+from memtui.store import database, sessions, sources
+from memtui.store.schema import CursorRow
+from memtui.store.tombstones import TombstoneKind
+from memtui.workspace import Workspace
+from tests.deduplication.deliveries import record, session_records
+
+TITLE = "The quokkaberry migration"
+
+
+def summary(leaf: str, title: str = TITLE) -> str:
+    return json.dumps({"type": "summary", "summary": title, "leafUuid": leaf}) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    return folder
+
+
+def read(workspace: Workspace, folder: Path, *names: str) -> ImportProgress:
+    paths = [folder / f"{name}.jsonl" for name in names] or [folder]
+    *_, progress = workspace.pipeline.importer().run(paths)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    return progress
+
+
+def list_titles() -> dict[str, str]:
+    with database.connection():
+        found = {row.name: sessions.from_row(row) for row in sessions.list_rows()}
+        return {name: one.agent_title for name, one in found.items()}
+
+
+def list_reasons() -> set[str]:
+    with database.connection():
+        return {reason for reason, _, _ in sources.count_problems_by_reason()} & {
+            UNKNOWN_SESSION,
+            OTHER_TITLE,
+        }
+
+
+def list_states() -> str:
+    with database.connection():
+        return " ".join(row.state for row in CursorRow.select())
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("order", permutations(["a", "b"]))
+def test_a_summary_in_another_file_is_the_title(
+    workspace: Workspace, folder: Path, order: tuple[str, str], together: bool
+) -> None:
+    session, other = order
+    (folder / f"{session}.jsonl").write_text(session_records("s1", 1, 2))
+    text = summary("u2") + session_records("s2", 11, 12)
+    (folder / f"{other}.jsonl").write_text(text)
+    for names in [()] if together else [("a",), ("b",)]:
+        progress = read(workspace, folder, *names)
+    assert list_titles() == {"s1": TITLE, "s2": ""}
+    assert (progress.unread, list_reasons()) == ({}, set())
+    assert TITLE not in list_states()
+    again = read(workspace, folder)
+    assert (again.created, again.unchanged) == (0, 2)
+    assert list_titles() == {"s1": TITLE, "s2": ""}
+
+
+def test_the_words_of_a_summary_of_no_session_are_counted(
+    workspace: Workspace, folder: Path
+) -> None:
+    (folder / "a.jsonl").write_text(summary("u99") + session_records("s1", 1, 2))
+    progress = read(workspace, folder)
+    assert progress.unread == {UNKNOWN_SESSION: (1, 3)}
+    assert list_reasons() == {UNKNOWN_SESSION}
+    assert read(workspace, folder).unchanged == 1
+    assert list_titles() == {"s1": ""}
+
+
+def test_a_title_of_the_session_itself_is_newer(
+    workspace: Workspace, folder: Path
+) -> None:
+    own = {"type": "ai-title", "sessionId": "s1", "aiTitle": "Own title"}
+    (folder / "a.jsonl").write_text(session_records("s1", 1, 2) + json.dumps(own))
+    (folder / "b.jsonl").write_text(summary("u2") + session_records("s2", 11, 12))
+    progress = read(workspace, folder)
+    assert list_titles() == {"s1": "Own title", "s2": ""}
+    assert progress.unread == {OTHER_TITLE: (1, 3)}
+
+
+@pytest.mark.parametrize("order", permutations(["a", "b", "c"]))
+def test_a_fork_does_not_get_the_title_of_its_original(
+    workspace: Workspace, folder: Path, order: tuple[str, ...]
+) -> None:
+    (folder / "a.jsonl").write_text(session_records("s1", 1, 2))
+    (folder / "b.jsonl").write_text(session_records("s2", 1, 2, 3, 4))
+    (folder / "c.jsonl").write_text(summary("u2") + session_records("s3", 11, 12))
+    for name in order:
+        read(workspace, folder, name)
+    assert list_titles() == {"s1": TITLE, "s2": "", "s3": ""}
+
+
+def test_a_session_that_goes_on_does_not_end_with_the_message(
+    workspace: Workspace, folder: Path
+) -> None:
+    (folder / "a.jsonl").write_text(session_records("s1", 1, 2, 3))
+    (folder / "b.jsonl").write_text(summary("u2") + session_records("s2", 11, 12))
+    assert read(workspace, folder).unread == {UNKNOWN_SESSION: (1, 3)}
+    assert list_titles() == {"s1": "", "s2": ""}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_title_of_a_forgotten_session_is_gone(
+    tmp_path: Path, settings: Settings, folder: Path, is_known: bool
+) -> None:
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    (folder / "a.jsonl").write_text(session_records("s1", 1, 2))
+    if is_known:
+        (folder / "b.jsonl").write_text(summary("u2") + session_records("s2", 11, 12))
+    read(workspace, folder)
+    assert list_titles()["s1"] == (TITLE if is_known else "")
+    forgetting = Forget(workspace.paths, workspace.zone, lambda: datetime.now(UTC))
+    forgetting.run(TombstoneKind.SESSION, ["s1"])
+    (folder / "c.jsonl").write_text(summary("u2") + session_records("s3", 21, 22))
+    with (folder / "c.jsonl").open("a") as file:
+        file.write(record(23, "Thanks.", "s3"))
+    assert read(workspace, folder).unread == {}
+    assert "s1" not in list_titles()
+    assert TITLE not in list_states()
+    workspace.stop()
+    for place in (tmp_path / "home").rglob("*"):
+        assert not place.is_file() or b"quokkaberry" not in place.read_bytes(), place
