@@ -10,7 +10,7 @@ from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import WorkState
 from memtui.summarize.extractive import Card, best_sentences, make_card
 from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.work_events import read_work
+from memtui.summarize.work_events import WorkEvents, read_work
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 Call = tuple[str, str, dict[str, str]]
@@ -58,12 +58,16 @@ SAY = ("assistant", REPORT)
 Turn = tuple[str, str] | Call
 
 
-def card(*turns: Turn) -> Card:
+def work_of(*turns: Turn) -> WorkEvents:
     made = []
     for at, (who, text, *more) in enumerate(turns):
         metadata = more[0] if more else {}
         made.append(event(at, who, text, **metadata))
-    return make_card(read_work(made))
+    return read_work(made)
+
+
+def card(*turns: Turn) -> Card:
+    return make_card(work_of(*turns))
 
 
 @pytest.mark.parametrize(
@@ -443,14 +447,7 @@ def test_a_comparison_alone_is_no_decision() -> None:
 def test_a_finding_between_calls_is_not_quoted_beside_a_result() -> None:
     note = "Found the totals of the invoices in the archive of the ledger."
     look = shell("ls archive", "totals.csv")
-    work = read_work(
-        [
-            event(at, who, text, **(more[0] if more else {}))
-            for at, (who, text, *more) in enumerate(
-                [ASK, ("assistant", note), look, EDIT, SAY]
-            )
-        ]
-    )
+    work = work_of(ASK, ("assistant", note), look, EDIT, SAY)
     scores = {line.text: score for line, score in best_sentences(work)}
     assert scores[note] <= 0 < scores[REPORT]
 

@@ -350,7 +350,8 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             id="a problem does not become a statement",
         ),
         pytest.param(
-            "I just put a new wheel in\ncan you make sure we remove the old wheel of the mill?",
+            "I just put a new wheel in\n"
+            "can you make sure we remove the old wheel of the mill?",
             "Make sure we remove the old wheel of the mill",
             id="a question on a line of its own",
         ),
@@ -366,7 +367,7 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             id="a wish, and a clause that is cut",
         ),
         pytest.param(
-            "There is also a smaller issue of a miller not being able to stop the wheel",
+            "There is also a small issue of a miller not being able to stop the wheel",
             "A miller not being able to stop the wheel",
             id="what introduces a problem",
         ),
