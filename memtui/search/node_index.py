@@ -62,7 +62,7 @@ TRIES = 2
 MEMORY_MB = 64
 """The memory that Whoosh uses for documents not written yet."""
 
-VERSION = "8"
+VERSION = "9"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 # Whoosh divides an index into parts, which it calls segments.
