@@ -353,11 +353,14 @@ class NodeReader:
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
 
-        If it finds little, rare words may be misspelt too.
+        If it finds little, rare words may be misspelt too. Words of any question, such
+        as "show" and "used", are not.
         """
         text = query.text
         for word in query.words:
-            if correct := _correction(self, word, has_few=has_few):
+            if word.is_specific and (
+                correct := _correction(self, word, has_few=has_few)
+            ):
                 text = text.replace(word.text, correct, 1)
         return "" if text == query.text else text
 
