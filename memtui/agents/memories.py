@@ -161,8 +161,10 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     summary = hit.title
     quote = hit.snippet.text
     quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
-    found = []
+    found, requests = [], set()
     for bullet in node.bullets if node else ():
+        if bullet.kind is BulletKind.ASKED:
+            requests.add(bullet.text)
         if bullet.kind is BulletKind.STATE:
             continue
         count = len(snippets.matching_terms(bullet.text, parsed))
@@ -171,10 +173,14 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
             found.append((count, bullet.text, f"{mark}{bullet.labelled}"))
     found.sort(key=lambda one: -one[0])
     bullets = [(text, labelled) for _, text, labelled in found]
+    title_terms = set(analyzer.terms(hit.title))
     for text, labelled in [*bullets, *quotes]:
         labelled = formatting.one_line(labelled)
         added, known = _normalize(text), _normalize(summary)
-        if added in known:
+        is_title = text in requests and title_terms.issuperset(
+            analyzer.query_terms(text)
+        )
+        if added in known or is_title:
             continue
         if summary == hit.title and added.startswith(known):
             summary = labelled  # It says the title and more.

@@ -12,6 +12,7 @@ from memtui.model.events import Event
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.search import snippets
+from memtui.search.query import NEWEST_LISTED, NOTHING_STORED
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, sessions
 from memtui.text import analyzer, cues, date_format, prose
@@ -194,6 +195,9 @@ def nothing_found(scope: Scope = ALL) -> str:
 def search_notes(found: Hits[Any], none: str = "") -> list[str]:
     """Return the notes of a search, or this one if there are none."""
     notes = [*found.notes, *map(str, found.times)]
+    if found.is_recent and not found.hits:
+        notes = [note for note in notes if note != NEWEST_LISTED]
+        notes.append(NOTHING_STORED)
     if found.suggestion:
         notes.append(f"Did you mean: {found.suggestion}")
     return notes or list(filter(None, [none]))
