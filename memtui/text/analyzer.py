@@ -20,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtui.text.stopwords import STOP_WORDS, VAGUE_STEMS
@@ -152,7 +152,16 @@ def split_word(word: str) -> tuple[WordPart, ...]:
     found += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
     if word[0] in "#@" or (word[0] in "vV" and word[1:2].isdigit()):
         found.append(WordPart(1, size, (fold(word[1:]),)))
+    found += _join_humps(word, made)
     return (*found, *(part for part in made if len(part.terms[0]) > 1))
+
+
+def _join_humps(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
+    """Yield pairs of parts of camel case: ``TokenStore`` of ``useTokenStore``."""
+    for first, second in pairwise(part for part in parts if not part.is_compound):
+        if first.end == second.start:
+            joined = fold(word[first.start : second.end])
+            yield WordPart(first.start, second.end, _forms(joined))
 
 
 def split_parts(word: str) -> tuple[WordPart, ...]:

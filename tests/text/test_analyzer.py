@@ -60,6 +60,7 @@ def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
         ("FastAPI", "the fastapi app"),
         ("youtube", "YouTube"),
         ("getusername", "getUserName"),
+        ("TokenStore", "useTokenStore"),
         ("APIs", "the API"),
         ("API", "both APIs"),
     ],
