@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.model.events import BOUNDARIES, Event, EventRole
+from memtui.model.events import BOUNDARIES, TAG_CHARACTERS, Event, EventRole
 from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup
@@ -44,7 +44,7 @@ def write(
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
         for line in _lines(whose, zone):
-            opened.write(f"{line}\n")
+            opened.write(f"{line}\n".translate(TAG_CHARACTERS))
         opened.flush()
 
 
