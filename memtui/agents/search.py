@@ -15,7 +15,7 @@ from memtui.model.nodes import BulletKind, TocNode
 from memtui.model.search import ALL, EVERYTHING, CombinedHit, Filters, Hit, Hits, Scope
 from memtui.search import query as search_query
 from memtui.search import snippets
-from memtui.search.query import Query
+from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, events, nodes, segments, sessions
 from memtui.store import nodes as store_nodes
@@ -203,6 +203,9 @@ def nothing_found(scope: Scope = ALL) -> str:
 def search_notes(found: Hits[Any], none: str = "") -> list[str]:
     """Return the notes of a search, or this one if there are none."""
     notes = [*found.notes, *map(str, found.times)]
+    if found.is_recent and not found.hits:
+        notes = [note for note in notes if note != NEWEST_LISTED]
+        notes.append(NOTHING_STORED)
     if found.suggestion:
         notes.append(f"Did you mean: {found.suggestion}")
     return notes or list(filter(None, [none]))
@@ -343,8 +346,10 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     summary = hit.title
     quote = hit.snippet.text
     quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
-    found = []
+    found, requests = [], set()
     for bullet in node.bullets if node else ():
+        if bullet.kind is BulletKind.ASKED:
+            requests.add(bullet.text)
         if bullet.kind is BulletKind.STATE:
             continue
         count = len(snippets.matching_terms(bullet.text, parsed))
@@ -353,10 +358,14 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
             found.append((count, bullet.text, f"{mark}{bullet.labelled}"))
     found.sort(key=lambda one: -one[0])
     bullets = [(text, labelled) for _, text, labelled in found]
+    title_terms = set(analyzer.terms(hit.title))
     for text, labelled in [*bullets, *quotes]:
         labelled = formatting.one_line(labelled)
         added, known = _normalize(text), _normalize(summary)
-        if added in known:
+        is_title = text in requests and title_terms.issuperset(
+            analyzer.query_terms(text)
+        )
+        if added in known or is_title:
             continue
         if summary == hit.title and added.startswith(known):
             summary = labelled  # It says the title and more.

@@ -21,7 +21,12 @@ from memtui.model.calendar import TocLevel
 from memtui.model.nodes import DaySession, TocEntry, TocNode
 from memtui.model.search import ALL, Scope
 from memtui.search import query as search_query
-from memtui.search.query import STARTS_BEFORE, Query, note_earlier_starts
+from memtui.search.query import (
+    NOTHING_STORED,
+    STARTS_BEFORE,
+    Query,
+    note_earlier_starts,
+)
 from memtui.search.scoring import NodeField, node_texts
 from memtui.search.snippets import matching_terms
 from memtui.services import browse
@@ -62,7 +67,7 @@ KEYWORDS_SHOWN = 5
 GROUPS = {"bullets": "", "children": ""}
 """The lists that describe a node; they have no headings."""
 
-NO_NODE = "There is no such node. Start from the top: get_toc_root."
+NO_NODE = "There is no such node; get_node without an id lists the years."
 IS_GRIP = "That is a citation, not a node: expand_grip opens it."
 CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
 SHARE = "This is a summary of {} alone."
@@ -172,7 +177,6 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     in_turn = zip_longest(
         range(bullets), range(bullets, count, 2), range(bullets + 1, count, 2)
     )
-    page_through = "browse_toc lists children"
     return Reply(
         "bullets",
         [
@@ -182,9 +186,8 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         LineWriter(workspace.zone).bullet_or_node,
         head,
         head_lines,
-        hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
         has_more=len(found) > len(children),
-        more_hint=page_through,
+        more_hint="browse_toc lists children",
         priority=[place for some in in_turn for place in some if place is not None],
         groups=GROUPS,
         group=lambda item: "bullets" if "verdict" in item else "children",
@@ -209,7 +212,7 @@ def browse_time(workspace: "Workspace", when: str, scope: Scope = ALL) -> Reply:
         found |= {entry.node_id: entry for entry in entries}
     notes = [period.label for period in periods] or [replies.NO_TIME]
     if periods and not found:
-        notes.append("Nothing is stored of it.")
+        notes.append(NOTHING_STORED)
     starts = [entry.start_time for entry in found.values()]
     notes += note_earlier_starts(periods, starts)
     understood = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.agents import replies
 from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import UnconfirmedError
-from memtui.model.events import clean
+from memtui.model.events import TAG_CHARACTERS, clean
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 _STARTED_S = time.perf_counter()
-
-_TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
 
 _ERRORS = {
     1: ErrorInfo(
@@ -37,7 +35,7 @@ _ERRORS = {
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines, without what would disturb a terminal or hide text."""
     for line in lines:
-        sys.stdout.write(f"{clean(line)}\n".translate(_TAG_CHARACTERS))
+        sys.stdout.write(f"{clean(line)}\n".translate(TAG_CHARACTERS))
     sys.stdout.flush()
 
 
@@ -82,7 +80,7 @@ def print_json(
 def _print_envelope(envelope: dict[str, Any], counter: TokenCounter) -> None:
     text = replies.write_envelope(envelope, counter)
     # Nothing but hidden characters is left out: a program may need odd paths.
-    sys.stdout.write(f"{text}\n".translate(_TAG_CHARACTERS))
+    sys.stdout.write(f"{text}\n".translate(TAG_CHARACTERS))
     sys.stdout.flush()
 
 

@@ -295,6 +295,9 @@ _UNSHOWABLE = re.compile(
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
+"""For ``str.translate``: letters that no terminal shows, but that a model reads."""
+
 
 def clean(text: str) -> str:
     """Remove what would disturb a terminal or a database, but no text.

@@ -69,7 +69,7 @@ TRIES = 2
 MEMORY_MB = 64
 """The memory that Whoosh uses for documents not written yet."""
 
-VERSION = "8"
+VERSION = "9"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 # Whoosh divides an index into parts, which it calls segments.
@@ -448,11 +448,14 @@ class NodeReader:
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
 
-        If it finds little, rare words may be misspelt too.
+        If it finds little, rare words may be misspelt too. Words of any question, such
+        as "show" and "used", are not.
         """
         text = query.text
         for word in query.words:
-            if correct := _correction(self, word, has_few=has_few):
+            if word.is_specific and (
+                correct := _correction(self, word, has_few=has_few)
+            ):
                 text = text.replace(word.text, correct, 1)
         return "" if text == query.text else text
 

@@ -294,6 +294,9 @@ def _phrase_terms(phrases: list[str]) -> tuple[str, ...]:
 
 NEWEST_LISTED = "Without a word to search for, the newest are listed."
 
+NOTHING_STORED = "Nothing is stored of it."
+"""Follows the time that a query names."""
+
 STARTS_BEFORE = (
     "Nothing starts then. This starts before and continues into it: work is listed"
     " under the day it starts in."

@@ -17,6 +17,7 @@ from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS, Expansion, Grip
 from memtui.model.events import (
     BOUNDARIES,
+    TAG_CHARACTERS,
     Event,
     EventPosition,
     EventRole,
@@ -386,7 +387,7 @@ def export_markdown(
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
         for line in _lines(whose, zone):
-            opened.write(f"{line}\n")
+            opened.write(f"{line}\n".translate(TAG_CHARACTERS))
         opened.flush()
 
 

@@ -802,5 +802,7 @@ def _first_line(events: Sequence[Event]) -> str:
         if event.is_message
         for line in event.text[:400].split("\n")
     )
-    named = (line for line in lines if not line.startswith("[["))
-    return shorten(next(filter(None, map(strip_markup, named)), ""), TITLE_CHARS)
+    named = [line for line in lines if not line.startswith("[[")]
+    # A line of emoji alone is markup as a whole.
+    found = [*map(strip_markup, named), *map(str.strip, named)]
+    return shorten(next(filter(None, found), ""), TITLE_CHARS)

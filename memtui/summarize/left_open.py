@@ -94,6 +94,11 @@ _LEFT = re.compile(
     re.IGNORECASE,
 )
 
+_CONDITIONAL_CLAUSE = re.compile(
+    r"\b(?:when(?:ever)?|if|unless|in case)\b[^,;:.]*", re.IGNORECASE
+)
+"""A clause that says in which case something holds: "when the key is missing"."""
+
 _OPEN_HEADING = re.compile(
     r"\b(?:next steps?|remaining|left|to-?do|open|follow-?ups?|still"
     r"|not (?:done|covered)|what you need|tomorrow|missing"
@@ -265,7 +270,9 @@ def _said_to_be_open(work: WorkEvents) -> Iterator[CardLine]:
                 continue
             if is_listed and not RESULT.match(one.text):
                 yield CardLine(line, (at,))
-            elif _LEFT.search(one.text) or PROBLEMS.search(one.text):
+                continue
+            stated = _CONDITIONAL_CLAUSE.sub("", one.text)
+            if _LEFT.search(stated) or PROBLEMS.search(stated):
                 mentioned.append(CardLine(line, (at,)))
     yield from mentioned
 

@@ -20,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
 from memtui.text.stopwords import STOP_WORDS, VAGUE_STEMS
@@ -76,6 +76,8 @@ _ASCII_WORDS = re.compile(
 _ASCII = bytes(range(128))
 _BEYOND_ASCII = re.compile(rf"[^\W\x00-\x7f]|[’{_COMBINING}{_UNSPACED}]")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
 _WORD_PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _APOSTROPHE_S = re.compile(r"['’]s$")
 _REDACTION = re.compile(r"\[redacted: [\w /.-]{1,40}\]")
@@ -90,6 +92,8 @@ class WordPart(NamedTuple):
     terms: tuple[str, ...]
     is_compound: bool = False
     """True if its own parts (``get``, ``Name`` of ``getName``) follow it."""
+    is_name: bool = False
+    """True if a query requires it as a whole: ``GitHub`` is neither Git nor a hub."""
 
 
 def words(text: str) -> list[str]:
@@ -124,7 +128,7 @@ def word_pattern(text: str) -> re.Pattern[str]:
 def last_part(word: str) -> str:
     """Return the last part of a word: ``name`` of ``user_name``."""
     cut = word[:MAX_WORD_CHARS]
-    found = bigrams(cut) if is_unspaced(cut) else split_parts(cut)
+    found = bigrams(cut) if is_unspaced(cut) else _required_parts(cut)
     return found[-1].terms[0] if found else fold(cut)
 
 
@@ -148,7 +152,16 @@ def split_word(word: str) -> tuple[WordPart, ...]:
     found += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
     if word[0] in "#@" or (word[0] in "vV" and word[1:2].isdigit()):
         found.append(WordPart(1, size, (fold(word[1:]),)))
+    found += _join_humps(word, made)
     return (*found, *(part for part in made if len(part.terms[0]) > 1))
+
+
+def _join_humps(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
+    """Yield pairs of parts of camel case: ``TokenStore`` of ``useTokenStore``."""
+    for first, second in pairwise(part for part in parts if not part.is_compound):
+        if first.end == second.start:
+            joined = fold(word[first.start : second.end])
+            yield WordPart(first.start, second.end, _forms(joined))
 
 
 def split_parts(word: str) -> tuple[WordPart, ...]:
@@ -161,9 +174,20 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
         if _is_plain(text):
             found.append(WordPart(start, match.end(), _forms(text.lower())))
             continue
+        if _PLURAL_ACRONYM.fullmatch(text):
+            folded = text.lower()
+            found.append(WordPart(start, match.end(), (folded, folded[:-1])))
+            continue
         humps = list(_HUMPS.finditer(text)) if text.isascii() else []
         if len(humps) > 1 and "'" not in text:
-            found.append(WordPart(start, match.end(), (fold(text),), is_compound=True))
+            is_name = (
+                len(humps) == 2
+                and text.isalpha()
+                and text[0].isupper()
+                and min(len(part[0]) for part in humps) > 1
+            )
+            forms = _forms(fold(text))
+            found.append(WordPart(start, match.end(), forms, True, is_name))
             found += [
                 WordPart(
                     start + part.start(), start + part.end(), _forms(fold(part[0]))
@@ -174,6 +198,22 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
             plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
             found.append(WordPart(start, match.end(), _forms(plain)))
     return tuple(found)
+
+
+def _required_parts(word: str) -> list[WordPart]:
+    """Return the parts that a query requires: names whole, other compounds in parts."""
+    found, end = [], 0
+    for part in split_parts(word):
+        if part.is_name:
+            end = part.end
+        elif part.is_compound or part.start < end:
+            continue
+        found.append(part)
+    return found
+
+
+def _has_name(word: str) -> bool:
+    return any(part.is_name for part in split_parts(word[:MAX_WORD_CHARS]))
 
 
 def _is_plain(word: str) -> bool:
@@ -243,7 +283,7 @@ def query_terms(text: str) -> list[str]:
 
     For each word this is its most general form: ``running`` gives ``run``, which is
     among the ``terms`` of every text with a form of it; ``getUserName`` gives ``get``,
-    ``user`` and ``name``.
+    ``user`` and ``name``. A name such as ``GitHub`` is required as a whole.
     """
     find = _phrase_query_terms if len(text) <= PHRASE_CHARS else _find_query_terms
     return list(find(text))
@@ -401,8 +441,7 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
     word = word[:MAX_WORD_CHARS]
     if is_unspaced(word):
         return tuple(part.terms[-1] for part in bigrams(word))
-    leaves = split_parts(word)
-    inner = [leaf for leaf in leaves if not leaf.is_compound]
+    inner = _required_parts(word)
     forms = [leaf.terms[0] for leaf in inner]
     if word[0] == "#" or word[-1] in "+#" or all(form.isdigit() for form in forms):
         return _terms(word)[:1]
@@ -426,10 +465,12 @@ def count_content_words(text: str) -> int:
     """Return how many different words say what a text is about.
 
     A pair of characters of a script without letter case (Chinese, Japanese, Korean)
-    counts half, since two make a word.
+    counts half, since two make a word. A name such as ``GitHub`` counts as two.
     """
     found = {term for term in query_terms(text) if term not in VAGUE_STEMS}
     found -= STOP_WORDS
+    if _HUMP.search(text):
+        found.update(word for word in words(text) if _has_name(word))
     pairs = sum(
         len(term) <= 2 and not term.isascii() and term == term.upper() for term in found
     )

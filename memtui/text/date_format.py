@@ -62,7 +62,9 @@ def days(first: date, last: date) -> str:
 
 
 def hours(start: datetime, end: datetime) -> str:
-    """Format local times: "Sat 1 Aug 2026, 09:30–10:00"."""
+    """Format local times: "Sat 1 Aug 2026, 09:30–10:00"; one minute as one time."""
+    if f"{start:%H:%M}" == f"{end:%H:%M}" and start.date() == end.date():
+        return f"{day(start.date())}, {start:%H:%M}"
     if start.date() == end.date():
         return f"{day(start.date())}, {start:%H:%M}–{end:%H:%M}"
     if end.time() == time() and end.date() == start.date() + DAY:
@@ -117,6 +119,12 @@ def day_age(on: date, today: date) -> str:
     if near:
         return near
     return f"in {-count} days" if count < 0 else _seconds_ago(count * 86_400)
+
+
+def near_age(at: datetime, now: datetime, zone: tzinfo) -> str:
+    """Format how long ago a time was: by the clock today, else in calendar days."""
+    on, today = at.astimezone(zone).date(), now.astimezone(zone).date()
+    return age(at, now) if on >= today else day_age(on, today)
 
 
 def _seconds_ago(seconds: float) -> str:

@@ -85,16 +85,18 @@ GENERIC_WORDS = word_set(
 
 VAGUE_WORDS = word_set(
     """
-    activity anything best bit bring bug changed chat choice choose chose chosen
-    conversation conversations decide decided decision decisions detail details did
-    discuss discussed discussing discussion discussions done everything find fix fixed
-    happen happened happening help history info information issue issues item items kind
-    know last learn learned lot may memories memory mention mentioned might new next
-    note notes overview past people please problem problems progress project projects
-    question questions reason reasons recall recap recent recently remember remind said
-    saw say see seen session sessions show something sort status stuff subject summarize
-    summary talk talked tell thing things think thought today told topic topics try
-    trying update updates use used want wanted way week work worked working works wrote
+    activity actually already anything best bit bring bug changed chat choice choose
+    chose chosen conversation conversations currently decide decided decision decisions
+    detail details did discuss discussed discussing discussion discussions done earlier
+    else eventually ever everything exactly explain explained finally find fix fixed
+    happen happened happening help history info information initially issue issues item
+    items kind know last lately learn learned lot may memories memory mention mentioned
+    might new next normally note notes often originally overview past people please
+    previously problem problems progress project projects question questions reason
+    reasons recall recap recent recently remember remind said saw say see seen session
+    sessions show something sort status stuff subject summarize summary talk talked tell
+    thing things think thought today told topic topics tried try trying update updates
+    use used usually want wanted way week work worked working works wrote
     """
 )
 """Words that any question may contain and that say nothing about its topic."""

@@ -16,12 +16,13 @@ from memtui.agents import history, replies, routing, search, sessions, toc
 from memtui.agents.replies import Item, Reply
 from memtui.agents.routing import Strategy
 from memtui.agents.search import SUMMARY_CHARS
+from memtui.agents.tools import TOOLS
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.search import Scope
 from memtui.paths import in_home
-from memtui.search.query import STARTS_BEFORE
+from memtui.search.query import NOTHING_STORED, STARTS_BEFORE
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes
@@ -404,6 +405,51 @@ def test_memories_have_a_citation_to_open_them(full_workspace: Workspace) -> Non
         search.retrieve_memory(full_workspace, "token refresh", detail_limit=0)
     )["memories"]
     assert not any("details" in one for one in none)
+
+
+def test_the_summary_of_a_memory_does_not_repeat_the_title_as_the_request(
+    full_workspace: Workspace,
+) -> None:
+    ask = "Please count the walruses in the zoo."
+    store_messages(
+        make_message(ask, 1, session="zoo"),
+        make_message("There are nine of them.", 2, session="zoo", role=ASSISTANT),
+    )
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    (found,) = search.retrieve_memory(full_workspace, "count walruses", limit=1).items
+    assert found["summary"] == "Count the walruses in the zoo"
+
+
+def test_an_empty_period_is_not_a_list_of_the_newest(full_workspace: Workspace) -> None:
+    asked = "what did we discuss in june 2031"
+    for reply in (
+        search.retrieve_memory(full_workspace, asked),
+        search.search_memory(full_workspace, asked),
+        search.search_sessions(full_workspace, asked),
+    ):
+        assert not reply.items
+        assert reply.notes == ["june 2031: 1–30 Jun 2031.", NOTHING_STORED]
+
+
+def test_hints_on_nodes_name_core_tools_alone(full_workspace: Workspace) -> None:
+    others = [tool.name for tool in TOOLS if not tool.is_core]
+    year = toc.get_toc_root(full_workspace).items[0]["node_id"]
+    for reply in (
+        toc.get_node(full_workspace, "toc:year:1999"),
+        toc.get_node(full_workspace, year),
+    ):
+        text = replies.fit_text(reply, 60, COUNTER).text
+        assert not [name for name in others if name in text]
+
+
+@pytest.mark.parametrize(
+    "question", ["how often does the cache expire", "which cache do we currently use"]
+)
+def test_words_of_any_question_are_not_missed_in_the_messages(
+    full_workspace: Workspace, question: str
+) -> None:
+    notes = routing.route(full_workspace, question).notes
+    assert not any("often" in note or "currently" in note for note in notes)
 
 
 def test_a_memory_s_score_falls_with_its_rank_and_its_summary_is_no_speech(

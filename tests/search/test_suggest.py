@@ -43,6 +43,12 @@ def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
     assert suggest_query(index, "haxbour ") == "harbour "
 
 
+def test_words_of_any_question_are_not_misspelt(index: NodeIndex) -> None:
+    index.update([document("walrus", "a walrus in the shop, in use")], [])
+    assert suggest_query(index, "show the walrus ", has_few=True) == ""
+    assert suggest_query(index, "is wallrus used ") == "is walrus used "
+
+
 def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
     index.update([*often, document("x", "a hardour")], [])

@@ -1,9 +1,15 @@
 """A conversation exported as Markdown shows what was said, and runs nothing of it."""
 
+from datetime import UTC
+from pathlib import Path
+
 import pytest
 from markdown_it import MarkdownIt
 
-from memtui.services.conversation import neutralize_markdown
+from memtui.services import conversation
+from memtui.services.conversation import ConversationKey, neutralize_markdown
+from memtui.workspace import Workspace
+from tests.message_factory import make_message, store_messages
 
 UNSAFE = {"html_block", "html_inline", "image"}
 
@@ -55,3 +61,13 @@ def test_two_texts_do_not_make_html_or_images_together() -> None:
     assert not kinds(f"{opening}\n\n{after}") & UNSAFE
     address = neutralize_markdown("[r]: http://tracker")
     assert "image" not in kinds(f"{address}\n\n{neutralize_markdown('![a][r]')}")
+
+
+def test_hidden_letters_are_not_written(workspace: Workspace, tmp_path: Path) -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    store_messages(make_message(f"A walrus{hidden}!", session="zoo", agent="bot"))
+    file = tmp_path / "zoo.md"
+    conversation.export_markdown(
+        ConversationKey("bot", "zoo"), UTC, file, may_replace=False
+    )
+    assert "A walrus!" in file.read_text("utf-8")

@@ -609,6 +609,8 @@ def test_thoughts_and_headings_are_no_outcome(text: str) -> None:
         "The server can't run without uvloop.",
         "If this still fails, the old folder must be added to the image.",
         "That's expected since the new route is not used yet.",
+        "The limiter answers 429 when the bucket is missing.",
+        "A default applies if the key is still missing.",
     ],
 )
 def test_a_description_is_not_left_open(text: str) -> None:

@@ -251,6 +251,11 @@ def test_any_conversation_can_be_summarized(turns: list[tuple[str, str]]) -> Non
     assert summary == extractive.summarize_segment(run)
 
 
+def test_a_message_of_emoji_alone_is_the_title() -> None:
+    found = extractive.summarize_segment([make(EventType.USER_MESSAGE, "🙂🙂", 0)])
+    assert found.title == "🙂🙂"
+
+
 def test_the_extractive_summarizer_implements_the_protocol() -> None:
     summarizer = ExtractiveSummarizer()
     assert summarizer.identity == "extractive-10"

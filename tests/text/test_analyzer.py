@@ -52,10 +52,32 @@ def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
         ("登录", "修复登录失败"),
         ("token.rs", "src/auth/token.rs"),
         ("follow-up", "to follow up"),
+        ("GitHub", "github"),
+        ("github", "GitHub/actions"),
+        ("SQLite", "sqlite"),
+        ("sqlite", "SQLite"),
+        ("FastAPI", "the fastapi app"),
+        ("youtube", "YouTube"),
+        ("getusername", "getUserName"),
+        ("TokenStore", "useTokenStore"),
+        ("APIs", "the API"),
+        ("API", "both APIs"),
     ],
 )
 def test_a_query_matches_other_spellings(query: str, text: str) -> None:
     assert set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("MySQL", "PostgreSQL and SQL"),
+        ("GitHub", "Open the hub page and pull from git"),
+        ("JavaScript", "the script of the java build"),
+    ],
+)
+def test_a_name_is_not_matched_by_its_parts(query: str, text: str) -> None:
+    assert not set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
 
 
 def test_a_number_with_a_hash_does_not_match_plain_numbers() -> None:

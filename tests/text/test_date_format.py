@@ -19,6 +19,7 @@ def test_there_is_one_style_of_dates() -> None:
     assert date_format.iso_minute(at, UTC) == "2026-08-01 09:30"
     later = at + timedelta(hours=1)
     assert date_format.hours(at, later) == "Sat 1 Aug 2026, 09:30–10:30"
+    assert date_format.hours(at, at) == "Sat 1 Aug 2026, 09:30"
 
 
 def test_a_day_near_today_is_short() -> None:
@@ -104,6 +105,19 @@ def test_the_age_of_a_day_is_that_of_a_time_on_it(days: int) -> None:
 )
 def test_an_age_is_written_in_words(back: timedelta, said: str) -> None:
     assert date_format.calendar_age(NOW - back, NOW, UTC) == said
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        (datetime(2026, 11, 27, 0, 15, tzinfo=UTC), "13 minutes ago"),
+        (datetime(2026, 11, 26, 23, 50, tzinfo=UTC), "yesterday"),
+        (datetime(2026, 11, 20, 12, 0, tzinfo=UTC), "7 days ago"),
+    ],
+)
+def test_an_age_beside_a_date_is_in_calendar_days(at: datetime, said: str) -> None:
+    now = datetime(2026, 11, 27, 0, 28, tzinfo=UTC)
+    assert date_format.near_age(at, now, UTC) == said
 
 
 @given(st.integers(1, 1_500), st.integers(0, 800))

@@ -106,7 +106,7 @@ def draw_session(
         when = date_format.near_day(day, today)
     texts = {
         "when": when,
-        "age": date_format.age(at, now),
+        "age": date_format.near_age(at, now, zone),
         "agent": session.agent,
         "title": work.name or session.title or "(untitled)",
         "state": work.state,

@@ -545,7 +545,7 @@ class NodePage(Vertical, workers.AppNode):
             today = calendar.local_day(self.now(), self.zone)
             day = calendar.local_day(node.start_time, self.zone)
             return date_format.day_age(day, today)
-        return date_format.age(node.start_time, self.now())
+        return date_format.near_age(node.start_time, self.now(), self.zone)
 
 
 def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] | None:

@@ -412,7 +412,8 @@ class SourceExcerpt(TextBlock):
                 yield is_evidence, self._event_lines(event, is_evidence, width)
 
     def _day_line(self, day: date, at: datetime, width: int) -> Content:
-        text = f"  {date_format.day(day)} · {date_format.age(at, self.now)}"
+        age = date_format.near_age(at, self.now, self.zone)
+        text = f"  {date_format.day(day)} · {age}"
         return Content.styled(text, "$context").truncate(width, ellipsis=True)
 
     def _event_lines(

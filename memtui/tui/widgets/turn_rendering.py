@@ -131,7 +131,8 @@ def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
         if before is not None:
             yield blank
         room = max(1, layout.width - MARGIN)
-        text = f"── {date_format.day(day)} · {date_format.age(at, layout.now)} "
+        age = date_format.near_age(at, layout.now, layout.zone)
+        text = f"── {date_format.day(day)} · {age} "
         rule = "─" * max(0, min(MAX_WIDTH + GUTTER, room) - len(text))
         yield Content.styled(text + rule, "$context").truncate(room, ellipsis=True)
     if layout.with_thoughts:
