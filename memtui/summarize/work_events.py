@@ -175,7 +175,8 @@ def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
         lines = [one for one in work.sentences[at] if not is_progress_note(one.text)]
         words = sum(analyzer.count_content_words(one.text) for one in lines)
         is_last = lines and ends_turn(work, at) and not _replies_to_notice(work, at)
-        if words >= REPORT_WORDS or is_last:
+        is_result = not found and any(_CHANGED.match(one.text) for one in lines)
+        if words >= REPORT_WORDS or is_last or is_result:
             found.append(at)
     return found[:REPORTS_READ]
 
@@ -335,10 +336,23 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         or tool_actions.was_deployed(work.events[at])
         for at in work.calls
     )
-    state = WorkState.DONE if has_effect else WorkState.ANSWERED
-    if not has_effect and _asks_back(work, closing):
-        state = WorkState.OPEN
+    if has_effect or _reports_change(work, closing):
+        return CardLine(WorkState.DONE, (max(closing, 0),))
+    state = WorkState.OPEN if _asks_back(work, closing) else WorkState.ANSWERED
     return CardLine(state, (max(closing, 0),))
+
+
+_CHANGED = re.compile(
+    r"(?:done\W+)?(?:i(?:['’]ve| have)? )?(?:successfully )?(?:fixed|added|removed"
+    r"|replaced|implemented|renamed|moved|deleted|migrated|refactored|reverted)\b",
+    re.IGNORECASE,
+)
+
+
+def _reports_change(work: WorkEvents, closing: int) -> bool:
+    """Return whether the closing message begins with what the agent changed."""
+    parts = work.sentences.get(closing, [])
+    return bool(parts) and _CHANGED.match(parts[0].text) is not None
 
 
 def _asks_back(work: WorkEvents, closing: int) -> bool:

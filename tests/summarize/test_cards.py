@@ -1000,6 +1000,17 @@ def test_a_statement_that_leads_to_a_wish_names_the_work() -> None:
     assert card(asked, SAY, later, EDIT, SAY).title == situation[:-1]
 
 
+def test_a_change_that_only_the_agent_reports_is_done_and_the_outcome() -> None:
+    explained = ("assistant", "Two requests may refresh at once. A mutex prevents it.")
+    go_on = ("user", "Good, add it and run the tests.")
+    added = ("assistant", "Added the mutex around the refresh call.")
+    tests = shell("npm test", "Tests:  12 passed, 12 total")
+    asked = ("user", "What about the race condition of the refresh tokens?")
+    found = card(asked, explained, go_on, added, tests, ("user", "That worked!"))
+    assert found.state.text == WorkState.DONE
+    assert found.outcome is not None and found.outcome.text == added[1]
+
+
 def test_a_merge_does_not_name_the_work() -> None:
     remark = ("user", "The build is running on the new machine now.")
     merge = shell("git merge x", "[main 2b3c4d5] Merge branch 'rounding'")
