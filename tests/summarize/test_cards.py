@@ -73,7 +73,8 @@ def card(*turns: Turn) -> Card:
 @pytest.mark.parametrize(
     ("turns", "state"),
     [
-        ([ASK, SAY], WorkState.ANSWERED),
+        ([ASK, SAY], WorkState.DONE),
+        ([ASK, ("assistant", "The ledger rounds once.")], WorkState.ANSWERED),
         ([ASK, EDIT, SAY], WorkState.DONE),
         ([ASK, EDIT, COMMIT, SAY], WorkState.DONE),
         ([ASK, EDIT, COMMIT, PUSH, SAY], WorkState.PUSHED),
@@ -762,7 +763,8 @@ def test_work_that_the_user_gives_up_is_abandoned(text: str) -> None:
     "text", ["Stop the containers of the shop.", "Stop using decimals in the ledger."]
 )
 def test_stopping_something_else_is_not_giving_up(text: str) -> None:
-    found = card(("user", text), shell("docker stop shop", "shop"), SAY)
+    reply = ("assistant", "That is so now, for all invoices.")
+    found = card(("user", text), shell("docker stop shop", "shop"), reply)
     assert found.state.text == WorkState.ANSWERED
 
 
