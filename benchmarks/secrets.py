@@ -62,6 +62,13 @@ HOSTILE = {
     "encoded": "api_key%253D",
     "cookies of curl": "curl -b a=b;",
     "brackets": "password: a([{",
+    "signs near names": "pass a1B$",
+    "comma-separated rows": "a,password,b\n1,2,3\n",
+    "encoded assignments": "a%3Db%26",
+    "calls": 'connect("a", "b", ',
+    "cells": "| key | a ",
+    "elements": "<td>Password</td><td>",
+    "words in Spanish": "clave de la ",
 }
 """Texts repeated to make patterns slow."""
 

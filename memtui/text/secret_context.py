@@ -4,8 +4,9 @@ Each rule is tried where a fixed byte string occurs in the lower-cased text: sea
 for a few strings takes a tenth of the time of one pattern for all.
 """
 
+import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memtui.text.secret_values import (
@@ -15,10 +16,12 @@ from memtui.text.secret_values import (
     SECRET,
     TOKEN,
     has_sign,
+    has_sign_and_number,
     has_uuid,
     is_basic_login,
     is_chosen,
     is_code,
+    is_evident,
     is_generated,
     is_human,
     is_mixed_password,
@@ -27,6 +30,7 @@ from memtui.text.secret_values import (
     is_random,
     is_secret,
     is_template,
+    is_unlike_code,
     kind_of_name,
 )
 
@@ -46,10 +50,17 @@ LONG_CHARS = 256
 """Unquoted values longer than this are skipped when searching for names."""
 
 NAME_PARTS = (
-    b"pass", b"pw", b"secret", b"token", b"key", b"credential", b"creds", b"auth",
-    b"kennwort", b"psk",
+    b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"auth",
 )  # fmt: skip
 """The name of a secret contains one of these."""
+
+NAME_WORDS = (
+    b"kennwort", b"psk", b"mdp", b"senha", b"wachtwoord", b"contrasena", b"heslo",
+    b"clave", b"chave", b"chiave", b"jeton", b"geheimnis", b"segreto", b"segredo",
+)  # fmt: skip
+"""Other names of secrets, or parts of them."""
+
+_FREQUENT_PARTS = (b"token", b"key", b"auth")
 
 _BEFORE_CHARS = 24
 _QUOTE = r"\\{0,7}[\"'`]"
@@ -59,22 +70,67 @@ _OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
 """A quote that may open a value; one that closes a JSON string may not."""
 
 
-def find_secrets(text: str, lowered: bytes, name_chars: bytes) -> Iterator[SecretSpan]:
+_WORD_TABLE = bytes(
+    code if chr(code) in "abcdefghijklmnopqrstuvwxyz?" else 32 for code in range(256)
+)
+"""Translates bytes that are no letters to spaces; "?" is a letter beyond ASCII."""
+
+
+def words_of(lowered: bytes) -> frozenset[bytes]:
+    """Return the words of letters; those after ``\\n`` have its letter."""
+    return frozenset(lowered.translate(_WORD_TABLE).split())
+
+
+class _Names:
+    """Words to look for in a text."""
+
+    def __init__(self, names: Iterable[bytes]) -> None:
+        # A word after "\\n" begins with the letter.
+        self._names = {lead + name: name for name in names for lead in (b"", b"n")}
+        self._words = frozenset(self._names)
+
+    def among(self, words: frozenset[bytes]) -> list[bytes]:
+        """Return those among the words of a text."""
+        return sorted({self._names[word] for word in words & self._words})
+
+
+def find_secrets(
+    text: str,
+    lowered: bytes,
+    name_chars: bytes,
+    words: frozenset[bytes],
+    places: list[int],
+) -> Iterator[SecretSpan]:
     """Find secrets by their context.
 
     Args:
         text: The text.
         lowered: The text as lower-case ASCII, one byte a character.
         name_chars: The same with spaces for all characters that names do not contain.
+        words: Its words of letters.
+        places: Gets the places of names of secrets.
     """
     checked_ends: set[int] = set()
     for sign, rules in _RULES.items():
         if sign in lowered:
             if sign in NAME_PARTS:
-                yield from _find_named(sign, text, lowered, name_chars, checked_ends)
+                yield from _find_named(
+                    sign, text, lowered, name_chars, checked_ends, places
+                )
             for anchor, rule in rules:
                 if anchor in lowered:
                     yield from _apply_rule(anchor, rule, text, lowered)
+    for word in _NAME_WORDS.among(words):
+        yield from _find_named(word, text, lowered, name_chars, checked_ends, places)
+    for word in _WORDS.among(words):
+        for anchor, rule in _WORD_RULES[word]:
+            yield from _apply_rule(anchor, rule, text, lowered)
+    if not _FOREIGN_RUNS.isdisjoint(words):
+        for name in _OTHER_SCRIPTS:
+            at = text.find(name)
+            while at >= 0:
+                yield from _foreign_name(text, at)
+                at = text.find(name, at + len(name))
 
 
 def _apply_rule(
@@ -95,10 +151,18 @@ def _apply_rule(
 
 
 def _find_named(
-    part: bytes, text: str, lowered: bytes, name_chars: bytes, checked_ends: set[int]
+    part: bytes,
+    text: str,
+    lowered: bytes,
+    name_chars: bytes,
+    checked_ends: set[int],
+    places: list[int],
 ) -> Iterator[SecretSpan]:
     at = lowered.find(part)
+    is_place = part not in _FREQUENT_PARTS
     while at >= 0:
+        if is_place:
+            places.append(at)
         end = name_chars.find(b" ", at, at + NAME_CHARS)
         if end < 0:
             end = min(len(text), at + NAME_CHARS)
@@ -119,10 +183,18 @@ _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
-    r"|%(?:25)*3[DA](?!%))(?:\*\*)?"
+    r")(?:\*\*)?"
     rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
+
+_NESTED = re.compile(
+    r"(?P<closed>\\{0,7}[\"'])(?P<sign>:)(?P<gap>[ \t]?)(?:\s|\\+n){0,20}\{(?:\s|"
+    r"\\+n){0,20}"
+    r"\\{0,7}[\"'](?:value|default|plaintext|secret|secure)\\{0,7}[\"']\s?:\s{0,8}",
+    re.IGNORECASE,
+)
+"""The separator before a value in an object: ``"password": {"value": …}``."""
 
 _BLOCK = re.compile(
     r"(?P<closed>\\{0,7}[\"'])?(?P<sign>:)(?P<gap>[ \t])[|>][+-]?[ \t]*"
@@ -140,23 +212,35 @@ _VALUE_FIELD = re.compile(
 
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 _ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
-_CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>\|)(?P<gap>[ \t]{0,40})(?=\S)")
-_BEFORE_CELL = re.compile(r"\|[ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
+_DEFINE = re.compile(r"\bdefine\(\s?[\"']$")
+_CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
+_BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
 _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", re.I)
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 # The words between a name and its value in prose: "for the vault is", "was set to".
 _IS = re.compile(
     r"(?:'s)?[`*]{0,3}"
-    r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:[^\W_]|\\+u00\w\w){1,14}(?:'s)?,?)"
+    r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:\w{1,2}['’])?(?:[^\W_]|"
+    r"\\+u00\w\w){1,14}(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
-    r"|ist|lautet|sind|es|est)"
+    r"|ist|lautet|sind|es|est|è|é|voor|это|jest|är)"
     r"(?: now| still| set to| changed to| reset to)?:?"
-    r"|'s|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"|'s|\?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
-_NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s|-])")
+_NEXT = re.compile(
+    r"(?P<gap>(?: (?!key|token|pass|secret)[a-z]{1,12}){0,4}?)("
+    r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
+    r"(?![a-z]{1,14}[\s,.;:])"
+)
+_LINE_START = re.compile(r"(?:^|\n|\\+n)[ \t]*$")
+_LINE_REST = re.compile(
+    r"[ \t]+[\"']?(?=\S*\d)(?=\S*[a-zA-Z])[^\s\"'\\]{6,128}[\"']?;?[ \t]*(?:$|"
+    r"\r?\n|\\+[rn])"
+)
+"""Match around the name of a setting that a line sets with spaces."""
 _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
@@ -167,8 +251,14 @@ _AFTER_LOGIN = re.compile(
     re.IGNORECASE,
 )
 """Matches before the word "password" in "user ada password"."""
-_PAIR_NAMES = ("credential", "credentials", "creds")
-_SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +|\b(?:ENV|ARG) +)$")
+_PAIR_NAMES = (
+    "credential", "credentials", "creds", "zugangsdaten", "identifiants", "credenziali",
+    "credenciales", "credenciais", "inloggegevens", "anmeldedaten",
+)  # fmt: skip
+_SET = re.compile(
+    r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +|\b(?:ENV|ARG) +"
+    r"|\b(?:config|configure)(?: +(?:set|add|--?\w+))* +[\w.:/@-]{0,60})$"
+)
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
 
 # gh secret set TOKEN --body secret
@@ -189,7 +279,21 @@ _LIST_ITEM = re.compile(
     r"(?:\\{0,7}[\"']\[redacted: [a-z ]+\]\\{0,7}[\"'],\s{0,8})*(?=\\{0,7}[\"'])"
 )
 
-_XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
+_XML = re.compile(
+    r"(?:\\{0,7}[\"'])?(?: [^<>]{0,200})?>([^<>\s\"'`\\]{4,200})(?=<\\?/)"
+)
+_AFTER_TAG = re.compile(r"<\w[^<>\n]{0,20}>(?:[A-Za-z]\w* )?$|>$")
+_IN_TAG = re.compile(r"<[^<>\n]{0,60}$")
+_ELEMENT = re.compile(
+    r"[:*]?(?:<\\?/[\w:]{1,20}>(?:\s|\\+n){0,20}){1,3}(?:<[a-zA-Z][^<>]{0,80}>("
+    r"?:\s|\\+n){0,20}){1,3}"
+    r"([^<>\s\"'`\\]{4,200})(?=<\\?/)"
+)
+"""The value in the element after that of its name, as in a table."""
+_TYPOGRAPHIC = re.compile(
+    r"[„“”«‹‚‘「『《][ \u00a0\u202f]?([^\s„“”«»‹›\"]{4,128})"
+    r"[ \u00a0\u202f]?[“”»›‘’」』》«]"
+)
 _VALUE_OPENS = re.compile(r"[brfuBRFUN]{0,2}(\\{0,7})([\"'`])")
 
 _DEPTHS = (0, 1, 3, 7)
@@ -231,8 +335,9 @@ _DENSE_QUOTES = re.compile(
 _JSON_START = re.compile(r"\s{0,64}[\[{\"]")
 _SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
+MAX_CELLS = 4
+"""The number of cells of a row that are read for a secret."""
 _TIGHT_CELL_VALUE = re.compile(r"[^\s`|]{1,4096}(?=\|)")
-_ENCODED = re.compile(r"(?:[A-Za-z0-9_.~+/-]|%(?!(?:25)*(?:26|3B|23|22|20))){1,4096}")
 
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
@@ -273,14 +378,25 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     is_pair = before.endswith("/") or text[start:end].lower() in _PAIR_NAMES
     if is_pair and (pair := _LOGIN_PAIR.match(text, end)):
         return _read_value(text, start, end, pair, is_key=False)
-    found = _LIST_ITEM.match(text, end) or _BLOCK.match(text, end)
+    found = (
+        _LIST_ITEM.match(text, end)
+        or _BLOCK.match(text, end)
+        or _NESTED.match(text, end)
+    )
     if found := found or _ASSIGNS.match(text, end):
         is_key = bool(found["closed"]) and found["closed"][-1] != "`"
         value = _read_value(text, start, end, found, is_key=is_key)
         if value or is_key or not _BLANK_LINE.match(text, found.end()):
             return value
-    if before.endswith("<") and (tagged := _XML.match(text, end)):
+    if _IN_TAG.search(text, max(0, start - NAME_CHARS), start) and (
+        tagged := _XML.match(text, end)
+    ):
         return NamedValue(tagged[1], tagged.start(1), True, ">", True)
+    if _AFTER_TAG.search(before) and (tagged := _ELEMENT.match(text, end)):
+        return NamedValue(tagged[1], tagged.start(1), False, "|", True)
+    is_cell = bool(_BEFORE_CELL.search(before))
+    if is_cell and (cell := _CELL.match(text, end)):
+        return _read_value(text, start, end, cell, is_key=False)
     found = (
         (_FLAG.match(text, end) if text[start] == "-" else None)
         or _match_spaced(text, start, end, before)
@@ -289,7 +405,6 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or (_ARGUMENT.match(text, end) if before.endswith(("'", '"')) else None)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
-        or (_CELL.match(text, end) if _BEFORE_CELL.search(before) else None)
     )
     return _read_value(text, start, end, found, is_key=False) if found else None
 
@@ -298,7 +413,7 @@ def _match_spaced(text: str, start: int, end: int, before: str) -> re.Match[str]
     """Match the separator where a command separates name and value by spaces."""
     if not text[end : end + 1].isspace():
         return None
-    if _SET.search(before):
+    if _SET.search(text, max(0, start - NAME_CHARS), start):
         return _SPACE.match(text, end)
     if before.rstrip(" ").endswith("secret set"):
         return _BODY_FLAG.match(text, end)
@@ -313,10 +428,15 @@ def _read_value(
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
-        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start)
+        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start) or (
+            _LINE_START.search(text, max(0, start - _BEFORE_CHARS), start)
+            and _LINE_REST.match(text, end)
+        )
         sign = "is" if found.re is _IS or is_login else "next"
     elif found.re is _LOGIN_PAIR:
         sign = "pair"
+    elif found.re is _ARGUMENT and _DEFINE.search(text, max(0, start - 20), start):
+        sign = "="
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
     lead = text[end : found.start("sign")]
@@ -326,17 +446,18 @@ def _read_value(
         return _read_quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
     if is_key:
         return None
+    if marked := _TYPOGRAPHIC.match(text, at):
+        sign = "is" if sign == "next" else sign
+        return NamedValue(marked[1], marked.start(1), True, sign, is_tight)
     if found.re is _CELL:
         cell = (_CELL_VALUE if found["gap"] else _TIGHT_CELL_VALUE).match(text, at)
-        return NamedValue(cell[0], at, False, sign, True) if cell else None
+        return NamedValue(cell[0], at, False, "|", True) if cell else None
     before = text[start - 1 : start]
     name = text[start:end]
     is_setting = found.re in _COMMANDS or (
         is_tight and sign == "=" and name.isupper() and before not in ("(", ",")
     )
-    if sign.startswith("%"):
-        shape = _ENCODED
-    elif before and before in "?&":
+    if before and before in "?&":
         shape = _QUERY
     else:
         shape = _WHOLE if is_setting else _BARE_VALUE
@@ -355,7 +476,7 @@ def _read_value(
     if not value or (is_compared and len(value) > LONG_CHARS):
         return None
     sign = "==" if is_compared else sign
-    is_quoted = is_setting or shape in (_QUERY, _ENCODED)
+    is_quoted = is_setting or shape is _QUERY
     return NamedValue(value, at, is_quoted, sign, is_tight)
 
 
@@ -377,7 +498,12 @@ def _read_quoted(
         return None
     shape = _QUOTED.get(escape + quote)
     closed = shape.match(text, at) if shape else None
-    if not closed and opened[0] == "'" and not _JSON_START.match(text):
+    if (
+        not closed
+        and opened[0].endswith("'")
+        and not escape
+        and not _JSON_START.match(text)
+    ):
         closed = _SINGLE.match(text, at)
     if closed:
         value = closed[1]
@@ -408,15 +534,31 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     before = text[max(0, start - _BEFORE_CHARS) : start]
     if word == "key" and (lead := _LEAD_WORD.search(before)):
         kind = kind_of_name(f"{lead[1]} {name}")
-    elif word == "pass" and (before.endswith("/") or _PASS_OPTION.search(before)):
+    elif word == "pass" and (
+        (name.isupper() and text[end : end + 1] == " ")
+        or before.endswith("/")
+        or _PASS_OPTION.search(before)
+    ):
         kind = PASSWORD
-    is_folder = name in FOLDERS
-    if is_folder:
+    if name in FOLDERS:
         kind = "" if _LONG.match(text, end) else PASSWORD
-    elif not kind and word == "key" and before.endswith(("?", "&")):
+    elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
+    elif not kind and word == "key" and _PROSE_KEY.match(text, end):
+        kind = KEY
     if not kind:
         return
+    if before.endswith(" ") and (lead := _USED_BEFORE.search(before)):
+        yield from _used_as(text, start - len(before) + lead.start())
+    if text[end : end + 1] in _CSV_SIGNS or before[-1:] in _CSV_SIGNS:
+        yield from _csv(text, start)
+    yield from _check_value(text, start, end, kind)
+
+
+def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretSpan]:
+    """Find the secret of a kind that the name at a span has."""
+    name = text[start:end]
+    word, is_folder = name.lower(), name in FOLDERS
     value = value_of_name(text, start, end)
     if not value or value.text.lower() in word.replace("_", ""):
         return
@@ -433,7 +575,8 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         and (name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start))
     )
     # A token of authorization may be a UUID, that of a session is an id.
-    judged = SECRET if kind == TOKEN and "auth" in word else kind
+    is_key = kind == TOKEN and ("auth" in word or (name.isupper() and "_" in name))
+    judged = SECRET if is_key else kind
     after = text[value.end : value.end + 1]
     if (
         (is_sql and is_secret(judged, value.text, is_quoted=True))
@@ -446,10 +589,24 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         while joined := _JOINED.match(text, value.end):
             value = NamedValue(joined[1], joined.start(1), True, "+", True)
             yield value.start, value.end, kind
+    elif value.sign == "|":
+        for _ in range(MAX_CELLS):
+            cell = _CELL.match(text, value.end)
+            value = cell and _read_value(text, start, end, cell, is_key=False)
+            if not value:
+                return
+            if _is_secret_value(judged, value, ""):
+                yield value.start, value.end, kind
+                return
     elif is_long:
         yield value.start, value.end, ""
 
 
+_PROSE_KEY = re.compile(
+    r" (?:for|to|of) (?:[a-z]{1,12} ){0,3}?(?:\w+ )?(?:is|was)"
+    r":? `?[A-Za-z0-9_-]{24,}`?(?![\w-])",
+    re.I,
+)
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -472,7 +629,10 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
             kind == SECRET and value.sign == "|"
         )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
-            return is_password and value.sign == "next" and is_human(secret)
+            if not is_password or value.sign != "next":
+                return False
+            is_beside = value.is_tight and is_human(secret)
+            return is_beside or is_mixed_password(secret) or has_sign_and_number(secret)
         if kind in (KEY, SECRET) and has_uuid(secret):
             return True
         return (is_chosen if is_password else is_generated)(secret)
@@ -538,7 +698,7 @@ _CURL_COOKIE = re.compile(rf"curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?{_OPENS
 _PORTS = re.compile(r"\d+(?::\d+)*$")
 _OPENED = re.compile(_OPENS)
 _QUOTED_VALUE = re.compile(r"([^\"'`\\\n]{2,255})(?=\\{0,7}[\"'`])")
-_WORD = re.compile(r"[^\s\"'`\\|;&<>,\]}-][^\s\"'`\\|;&<>]{1,255}")
+_WORD = re.compile(r"[^\s\"'`\\|;&<>,\]}][^\s\"'`\\|;&<>]{1,255}")
 
 
 def _header(text: str, at: int) -> Iterator[SecretSpan]:
@@ -595,7 +755,9 @@ def _command_value(text: str, at: int, opened: str = "") -> Iterator[SecretSpan]
     if not opened and (found := _OPENED.match(text, at)):
         opened, at = found[0], found.end()
     value = (_QUOTED_VALUE if opened else _WORD).match(text, at)
-    if value and not is_template(value[0]) and not _PORTS.match(value[0]):
+    if not value or is_template(value[0]) or _PORTS.match(value[0]):
+        return
+    if opened or not value[0].startswith("-") or is_generated(value[0]):
         yield *value.span(), PASSWORD
 
 
@@ -629,6 +791,7 @@ _IDENTIFIED = re.compile(
     r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
     re.IGNORECASE,
 )
+_IDENTIFIED_BY = r"identified by ([^\s\"'\\;]{6,128})"
 _BEFORE_IDENTIFIED = re.compile(r"(?:['\"`%)]|\b(?:user|role|to)\b[^\n]{1,80}) $", re.I)
 
 
@@ -642,38 +805,145 @@ def _identified(text: str, at: int) -> Iterator[SecretSpan]:
         yield *clause.span(1), PASSWORD
 
 
-_LOGIN_CALL = re.compile(
-    rf"(?:login|credentials?|auth(?:enticate)?)=?\(\s{{0,8}}(?:{_QUOTE})[^\n\"'`\\]{{1,128}}"
-    rf"(?:{_QUOTE}),\s{{0,8}}({_QUOTE})",
-    re.IGNORECASE,
+_LITERAL = re.compile(
+    rf"(?<=[(,\[ ])(?:[\w.:]{{1,24}}\(|\[\]byte\(|[brufN@&*])?({_QUOTE})"
+    r"([^\"'\\\n]{1,256})(?=\\{0,7}[\"'`])"
 )
+_CALL_START = re.compile(r"[\w.:]{0,40}\(|[\w.:]{0,20}=[({]| [\w, ]{0,40}(?=[\"'])")
+CALL_CHARS = 400
+"""Only this much of a call is searched for passwords."""
+
+
+def _literals(text: str, at: int) -> Iterator[re.Match[str]]:
+    call = _CALL_START.match(text, at)
+    if call:
+        line = text.find("\n", at, at + CALL_CHARS)
+        end = line if line >= 0 else at + CALL_CHARS
+        yield from _LITERAL.finditer(text, call.end() - 1, end)
 
 
 def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
-    if call := _LOGIN_CALL.match(text, at):
-        for span in _command_value(text, call.end(), call[1]):
-            if is_generated(text[span[0] : span[1]]):
-                yield span
+    """Find the password among the arguments of a call that logs in; the first is a
+    name."""
+    for number, literal in enumerate(_literals(text, at)):
+        value = literal[2]
+        is_second = number or text[literal.start() - 1] != "("
+        is_place = re.search("[:/]", value) and not is_noise(value)
+        if is_second and is_generated(value) and not is_place:
+            yield *literal.span(2), PASSWORD
 
 
+def _key_call(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the key among the arguments of a call that signs or encrypts."""
+    for literal in _literals(text, at):
+        value = literal[2]
+        if (is_random(value) or is_noise(value)) and not is_placeholder(value):
+            yield *literal.span(2), KEY
+
+
+def _user_password(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the password in an option ``--user=ada:password`` of any command."""
+    option = _USER_OPTION.match(text, at)
+    if option and is_chosen(option[2]):
+        yield *option.span(2), PASSWORD
+
+
+_USER_OPTION = re.compile(
+    r"(?: -u| -a| --?user(?:name)?| --auth| --creds?|stats auth)[ =]"
+    rf"({_OPENS})[\w.@-]{{1,64}}[:,%/]([^\s\"'`\\|&;]{{6,128}})"
+)
+
+
+_LOGIN_COLON = r"login: [\w.@-]{1,64} ?/ ?([^\s\"'`\\]{6,128})"
 _LOGIN_WITH = (
     r"in (?:with|as) (?:user )?[`\"']?[^\s/:`\"']{1,64}[`\"']?(?: / |/|:| with )"
     r"(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])"
 )
 
-_USED = re.compile(r"[`\"']([^\s`\"'\\]{8,128})\\{0,7}[`\"'] $")
+_USED_AS = re.compile(
+    r" (?:as|is) (?:(?:the|a|my|your|our|their|its|his|her|new) )?(?:(?!pub|prim)"
+    r"[\w-]{1,16} ){0,3}?"
+    r"(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
+    re.IGNORECASE,
+)
+_USED_BEFORE = re.compile(r" (?:as|is) (?:[\w-]{1,16} ){0,3}$", re.IGNORECASE)
+_USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 
 
 def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the quoted password in "use X as the password"."""
+    """Find the password in "use X as the password" and "X is the password"."""
+    if not _USED_AS.match(text, at):
+        return
     used = _USED.search(text, max(0, at - LONG_CHARS), at)
-    if used and is_chosen(used[1]):
+    if not used:
+        return
+    is_quoted = used.start(1) > used.start()
+    if (is_chosen if is_quoted else is_evident)(used[1]):
         yield *used.span(1), PASSWORD
+
+
+# Passwords that are told by their signs, in the same line as a word for a password.
+
+NEAR_BEFORE, NEAR_AFTER = 90, 110
+
+_CANDIDATE = re.compile(
+    r"(?<![^\s\"'`„“«‹(])(?![\"'`])(?=[^\s\d]{0,32}+\d)"
+    r"(?=[^\s!#$%&*<>?@^{|}~\[\]();]{0,32}+[!#$%&*<>?@^{|}~\[\]();])\S{10}"
+)
+_LOGIN_BEFORE = re.compile(r"(?:-[a-zA-Z]|/[a-z]{1,12}:|[\w.@-]{1,40}[:/=%])(?=\S{8})")
+
+
+_NEAR_WORDS = (
+    b"login", b"auth", b"zugangsdaten",
+    b"connect", b"dbi", b"jdbc", b"basic", b"sasl",
+    b"newinstance", b"getconnection", b"pdo",
+    b"mysqli", b"wachtwoord", b"senha", b"signin",
+    b"contrase", b"contrase?a", b"clave", b"identifiants",
+    b"p", b"kennwort", 
+    b"bearer",
+)  # fmt: skip
+"""Words beside which passwords stand, and options of commands."""
+
+
+def find_nearby(
+    text: str, lowered: bytes, words: frozenset[bytes], places: list[int]
+) -> Iterator[SecretSpan]:
+    """Find generated passwords with signs near words for passwords and names of
+    secrets."""
+    for word in _NEAR.among(words):
+        places += _find_all(lowered, b" -p" if word == b"p" else word)
+    places.sort()
+    shape = _DENSE if _JSON_START.match(text) else _DENSE_QUOTES
+    past = 0
+    for at in places:
+        if at + NEAR_AFTER // 2 < past:
+            continue
+        start = max(text.rfind("\n", past, at) + 1, at - NEAR_BEFORE, past)
+        end = min(at + NEAR_AFTER, len(text))
+        past = end
+        for found in _CANDIDATE.finditer(text, start, end):
+            first = found.start()
+            if not (dense := shape.match(text, first)):
+                continue
+            value = _without_closing(dense[0])
+            lead = _LOGIN_BEFORE.match(value)
+            if lead and is_unlike_code(value[lead.end() :]):
+                first, value = first + lead.end(), value[lead.end() :]
+            if is_unlike_code(value):
+                yield first, first + len(value), PASSWORD
+                past = max(past, first + len(value))
+
+
+def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
+    at = lowered.find(word)
+    while at >= 0:
+        yield at
+        at = lowered.find(word, at + len(word))
 
 
 # Markdown tables with a column of secrets.
 
-_RULE_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-[|: \t-]*")
+_RULE_ROW = re.compile(r"[ \t]*[|+]?[ \t]*:?-[|:+ \t-]*")
 _HEADING = re.compile(r"(?:(?<=\\)n)?([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
 _ROW = re.compile(r"(?:\r?\n|\\++n)([^\n\\|]{0,2000}\|[^\n\\]{0,2000})")
 _COLUMN = re.compile(r"[^|]+")
@@ -704,10 +974,120 @@ def _table(text: str, at: int) -> Iterator[SecretSpan]:
     yield at, end, ""
 
 
+_CSV_START = re.compile(r"\n|\\+n|[\"'](?=\w+[,;\t]\w)")
+MAX_CSV_ROWS = 20
+_CSV_SIGNS = frozenset(",;\t")
+_CSV_NAME = r"[\"']?[\w .-]{1,40}[\"']?"
+_CSV_HEADING = re.compile(
+    rf"{_CSV_NAME}(?:([,;\t]|\\t){_CSV_NAME})(?:\1{_CSV_NAME}){{0,30}}(?=\r?\n|\\+[rn])"
+)
+_CSV_ROW = re.compile(r"(?:\r?\n|\\+n)([^\n\\]{1,2000}(?:\\t[^\n\\]{0,2000}){0,30})")
+
+
+def _csv(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets in the columns that the first row of a CSV file names."""
+    low = max(0, at - LONG_CHARS)
+    starts = (found.end() for found in _CSV_START.finditer(text, low, at))
+    start = max(starts, default=low)
+    heading = _CSV_HEADING.match(text, start)
+    if not heading or heading.end() <= at or heading[1] is None:
+        return
+    sign, end = heading[1], heading.end()
+    kinds = [kind_of_name(name.strip(" \"'")) for name in heading[0].split(sign)]
+    for _ in range(MAX_CSV_ROWS if any(kinds) else 0):
+        row = _CSV_ROW.match(text, end)
+        if not row:
+            break
+        end, first = row.end(), row.start(1)
+        for kind, cell in zip(kinds, row[1].split(sign), strict=False):
+            value = cell.strip(" \"'")
+            if kind and is_chosen(value):
+                place = first + cell.index(value)
+                yield place, place + len(value), kind
+            first += len(cell) + len(sign)
+
+
+_INSERT = re.compile(
+    r"insert into [^\s(]{1,128} ?\(([^()\n]{1,512})\)\s{1,8}values\s{0,8}\(([^()"
+    r"\n]{1,2048})\)",
+    re.IGNORECASE,
+)
+_SQL_VALUE = re.compile(r"\s*(?:N?\\{0,7}'([^'\\]*)\\{0,7}'|[^,']+)(?:,|$)")
+
+
+def _insert(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets that SQL inserts into columns named so."""
+    if not (insert := _INSERT.match(text, at)):
+        return
+    names = insert[1].split(",")
+    values = _SQL_VALUE.finditer(text, *insert.span(2))
+    for name, value in zip(names, values, strict=False):
+        kind = kind_of_name(name.strip(' `"[]\\'))
+        if kind and value[1] and is_chosen(value[1]):
+            yield *value.span(1), kind
+
+
 # Private keys and seed phrases.
 
 KEY_BLOCK_CHARS = 32_768
 """Only this much of a key block is searched for its end."""
+
+_FOREIGN_PASSWORD = re.compile(
+    r"mot de passe|contrase(?:ñ|n|\\+u00f1)a|senhas?|palavra-passe|wachtwoord|"
+    r"zugangsdaten"
+    r"|anmeldedaten|inloggegevens|identifiants|credenziali|credencia(?:le|i)s|пароль"
+    r"|has(?:ł|\\+u0142)o|heslo|l(?:ö|\\+u00f6)senord|adgangskode|passord|salasana"
+    r"|(?:ş|\\+u015f)ifre|密码|密碼|パスワード|비밀번호",
+    re.IGNORECASE,
+)
+_PARTICLE = re.compile(
+    r"(?:密[码碼钥鑰]|パスワード|비밀번호)[是为為はが는은:： ]{1,3}([!-~]{6,128})"
+)
+_FOREIGN_KEY = re.compile(
+    r"(?:(?:api|geheim|zugriffs)[ -]?)?schl(?:ü|ue|\\+u00fc)ssel"
+    r"|(?:cl(?:é|e|\\+u00e9)|clave|chiave|chave)s?(?: (?:(?:secr|segr)\S{1,10}a|"
+    r"secr\S{1,10}te"
+    r"|priv\S{1,8}|d['’]\w{3,5}|(?:de )?api|de acceso))?|geheimnis|jeton|segreto|"
+    r"segredo"
+    r"|secreto|api-sleutel|ключ|токен|секрет|密钥|密鑰",
+    re.IGNORECASE,
+)
+
+
+_FOREIGN_ANCHORS = {
+    b"mot": b"mot de passe", b"contrase": b"contrase", b"contrase?a": b"contrase",
+    b"contrasena": b"contrase", b"palavra": b"palavra-passe", b"cl": b"cl\\",
+    b"schl": b"schl", b"has?o": b"has?o", b"?ifre": b"?ifre",
+    b"l?senord": b"l?senord", b"sleutel": b"api-sleutel",
+} | {
+    word: word
+    for word in (
+        b"senha", b"senhas", b"wachtwoord", b"zugangsdaten", b"anmeldedaten",
+        b"inloggegevens", b"identifiants", b"heslo", b"adgangskode", b"passord",
+        b"salasana", b"schl?ssel", b"schluessel", b"geheimschl?ssel",
+        b"zugriffsschl?ssel", b"zugangsschl?ssel", b"cl?", b"cl?s", b"clave", b"claves",
+        b"chiave", b"chave", b"geheimnis", b"jeton", b"segreto", b"segredo", b"secreto",
+    )
+}  # fmt: skip
+"""Byte strings at which passwords and keys are named, by a word of the text."""
+_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
+"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""
+
+_OTHER_SCRIPTS = (
+    "пароль", "Пароль", "ключ", "Ключ", "токен", "Токен", "секрет", "密码", "密碼",
+    "密钥", "密鑰", "パスワード", "비밀번호",
+)  # fmt: skip
+
+
+def _foreign_name(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secret after a word for a password or key in another language."""
+    for kind, pattern in ((PASSWORD, _FOREIGN_PASSWORD), (KEY, _FOREIGN_KEY)):
+        if found := _PARTICLE.match(text, at):
+            if kind == PASSWORD and is_generated(found[1]):
+                yield *found.span(1), kind
+        elif name := pattern.match(text, at):
+            yield from _check_value(text, at, name.end(), kind)
+
 
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -793,7 +1173,8 @@ _SEED_WORDS = re.compile(
     r"(?:(?:\d{1,2}[.:)] ?)?[a-z]{3,8}(?![A-Za-z])(?:,? |\\n|\n)?+){1,26}+"
 )
 _NO_SEED = re.compile(
-    r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|our|these"
+    r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|"
+    r"our|these"
     r"|those|words|which|into|been|his|her|she|him|them|than|when|where|who|how)\b"
 )
 _SEED_NAME = re.compile(
@@ -861,15 +1242,8 @@ _ECHO = (
     rf"(?:echo|printf) +(?:-n +)?(?:{_QUOTE})?"
     r"(?:[\w.-]{1,64}:(?=[^\n]{1,128}chpasswd))?"
     rf"([^\n\"'|]{{3,127}}?[^\s\"'|\\])(?:{_QUOTE})? *\| *"
-    r"(?:(?:sudo +)?chpasswd|[^|\n;]{1,160}?(?:-stdin|--with-token)(?!\w)|sudo -S)"
-)
-_VALUE_SIGN = r"(?:[ \t]+\w{1,14}){0,4}?[ \t]*(?:[ \t](?:est|es)|[:=])[ \t]+"
-_ROMANCE = (
-    rf"(?:mot de passe|contrase(?:ñ|\\+u00f1)a){_VALUE_SIGN}"
-    r"[`\"']?([^\s\"'`\\]{4,128})"
-)
-_ENCODED_LOGIN = (
-    r"3A(?:%(?:25)*2F){2}(?:[\w.~-]{1,64}%(?:25)*3A)([\w.~%+-]{1,256}?)%(?:25)*40"
+    r"(?:(?:sudo +)?chpasswd|[^|\n;]{1,160}?(?:-stdin|--with-token)(?!\w)|"
+    r"sudo -S|kinit\b|openssl|gpg\b)"
 )
 _REQUIREPASS = r"requirepass[ \t]+[\"']?([^\s\"'\\]{4,256})"
 _SECURE_STRING = rf"-securestring +(?:-\w+ +){{0,3}}{_QUOTE}([^\"'`\\\n]{{2,255}})"
@@ -886,76 +1260,308 @@ _TERRAFORM = r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}"
 _OPENSHIFT = r"sha256~[\w-]{43}(?![A-Za-z0-9])"
 
 _ECHOED = tuple((name, _pattern(PASSWORD, _ECHO)) for name in (b"echo ", b"printf "))
-_TABLES = ((b"-|", _table), (b"- |", _table))
 
-_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
-    **dict.fromkeys(NAME_PARTS, ()),
-    b"pass": (
-        (b"requirepass ", _pattern(PASSWORD, _REQUIREPASS, _no_word)),
-        (b"mot de passe", _pattern(PASSWORD, _ROMANCE, is_chosen)),
-        (b"as the pass", _used_as),
-        (b"as pass", _used_as),
-        *_ECHOED,
-        *_TABLES,
-        (b"htpasswd", _command(_HTPASSWD)),
+
+def _has_nul(value: str) -> bool:
+    """Return whether a value is the base64 of a name and password for SASL."""
+    try:
+        login = base64.b64decode(value + "=" * (-len(value) % 4))
+    except ValueError:
+        return False
+    return login.count(b"\0") == 2
+
+
+def _has_both(value: str) -> bool:
+    """Return whether a value contains letters and digits."""
+    return (
+        any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and _no_template(value)
+        and not is_placeholder(value)
+    )
+
+
+_ARGUMENT_VALUE = r"[\"']?([^\s\"'`\\|;&<>]{6,128})"
+_ROUTER = (
+    r"(?:secret|password|key(?:-string)?|md5|community) [05789] ([^\s\"'\\]{6,128})"
+)
+_NAMED_LOGIN = rf"(?:auth|user|login) [\w.@-]{{1,64}} {_ARGUMENT_VALUE}(?=\s|$|\\)"
+_COMMUNITY = r"community ([^\s\"'\\]{6,64}) (?:ro|rw)\b"
+_ISAKMP = r"isakmp key (?:\d )?([^\s\"'\\]{6,128}) (?:address|hostname)"
+_NET_USER = rf"net user [\w.-]{{1,64}} {_ARGUMENT_VALUE}(?= |$|\n|\\)"
+_RABBIT = rf"(?:_user|change_password) [\w.-]{{1,64}} {_ARGUMENT_VALUE}"
+_HTTP_BASIC = rf"http-basic\.[\w.-]{{1,64}} [\w.@-]{{1,64}} {_ARGUMENT_VALUE}"
+_KUBEADM = r"token[ =]([a-z0-9]{6}\.[a-z0-9]{16})(?!\w)"
+_SASL = r"plain(?:\\{0,7}[\"']>| )([A-Za-z0-9+/]{12,256}={0,2})"
+_SASL_LINE = (
+    r"334 ugfzc3dvcmq6?(?:\r?\n|\\+[rn]|\s)+(?:[cs<>]+:? ?)?("
+    r"[A-Za-z0-9+/]{6,256}={0,2})"
+)
+_IMAP = rf"(?<=\d )login [^\s]{{1,128}} {_ARGUMENT_VALUE}"
+_SERVICE = (
+    rf"(?:(?<![^\n>:] )(?<![\w.-])auth|identify|oper) (?:[\w.-]{{1,64}} )"
+    rf"?{_ARGUMENT_VALUE}"
+)
+_PSK = rf"(?:psk|eap|xauth|ntlm)[ \t]+{_QUOTE}([^\"'\\\n]{{6,128}})"
+_CHAP = (
+    rf"secrets?\b[^\"\\*]{{0,80}}?{_QUOTE}?[\w.@-]{{1,64}}{_QUOTE}?[ \t]+"
+    rf"\S{{1,64}}[ \t]+{_ARGUMENT_VALUE}(?={_QUOTE}?[ \t]+\*)"
+)
+_RELAY = r":(?:25|465|587)[ \t]+[^\s:]{1,128}:([^\s\"'\\]{6,128})"
+_ACL = r">([^\s\"'\\]{6,128})(?= [~+&])"
+_TOTP = r"oathtool[^\n|;]{0,80}? [\"']?([a-z2-7]{16,64}|[0-9a-f]{20,128})(?![\w.])"
+_BASE32 = (
+    r"(?:key|secret|code)(?: is)?[: ]{1,3}((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})(?!\w)"
+)
+_JWK = rf"(?:d|k|p|q|dp|dq|qi){_QUOTE}:\s?{_QUOTE}([A-Za-z0-9_-]{{20,1024}})(?=\\*\")"
+_WIF = r"privkey\S{0,20}\W{1,4}([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?!\w)"
+_APP_ID = r"(?<=[?&])appid=([0-9a-f]{32})(?!\w)"
+_SESSION_COOKIE = (
+    r"(?:sess(?:ion)?(?:_?id)?|\.sid)=(?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})"
+)
+_SENT = rf"send(?:line)?[ (]+(?:--? )?{_QUOTE}([^\"'\\\n]{{6,128}})"
+_EXPECTED = re.compile(
+    r"(?:password|passwort|passphrase)[^\n]{0,40}(?:\n|\\+n)[^\n]{0,20}$", re.I
+)
+
+
+def _sent(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find what a script sends when it is asked for a password."""
+    if _EXPECTED.search(text, max(0, at - NAME_CHARS), at):
+        yield from _SENT_RULE(text, at)
+
+
+_SENT_RULE = _pattern(PASSWORD, _SENT, _has_both)
+_JWK_RULE = _pattern(KEY, _JWK, _is_random)
+JWK_CHARS = 4096
+
+
+def _jwk(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the private parts of a JSON Web Key."""
+    for found in _JWK_PART.finditer(text, max(0, at - 200), at + JWK_CHARS):
+        yield from _JWK_RULE(text, found.end())
+    yield at, min(len(text), at + JWK_CHARS), ""
+
+
+_JWK_PART = re.compile(r"(?<=[{, \n])\\*\"(?=(?:d|k|p|q|dp|dq|qi)\\*\")")
+
+_CALLS = (
+    b"connect", b"login", b"newinstance",
+    b"getconnection", b"pdo", b"mysqli", b"signin",
+    b"dbconnect", b"opensession", b"dbi",
+)  # fmt: skip
+_KEY_CALLS = (
+    b"hmac", b"aes", b"createhmac", b"hash_hmac",
+    b"jwt", b"fernet", b"secretkeyspec", b"sign",
+    b"cipher", b"createcipheriv", b"hmacsha", b"hmacshakeyfor",
+)  # fmt: skip
+
+_WORD_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
+    b"bearer": ((b"bearer ", _pattern("bearer token", _BEARER, _is_random)),),
+    b"identified": (
+        (b"identified ", _identified),
+        (b"identified by ", _pattern(PASSWORD, _IDENTIFIED_BY, is_mixed_password)),
     ),
-    b"secret": _TABLES,
-    b"key": (
-        *_TABLES,
+    b"insert": ((b"insert into ", _insert),),
+    b"net": (
+        (b"net use ", _pattern(PASSWORD, _NET_USE)),
+        (b"net user ", _pattern(PASSWORD, _NET_USER, _has_both)),
+    ),
+    b"securestring": ((b"-securestring ", _pattern(PASSWORD, _SECURE_STRING)),),
+    **dict.fromkeys(
+        (b"log", b"logged", b"sign", b"signed"),
+        tuple(
+            (anchor, _pattern(PASSWORD, _LOGIN_WITH, is_chosen))
+            for anchor in (b"in with ", b"in as ")
+        ),
+    ),
+    **{
+        word: ((word, _seed),)
+        for word in (b"seed", b"mnemonic", b"wallet", b"words", b"phrase")
+    },
+    **{
+        word: ((word, _command(pattern)),)
+        for word, pattern in (
+            (b"mysql", r"mysql[a-z-]* * -p"),
+            (b"mysqldump", r"mysqldump * -p"),
+            (b"mysqladmin", r"mysqladmin * -p"),
+            (b"mysqlimport", r"mysqlimport * -p"),
+            (b"mysqlsh", r"mysqlsh * -p"),
+            (b"mariadb", r"mariadb[a-z-]* * -p"),
+            (b"mongo", r"mongo * -p "),
+            (b"mongosh", r"mongosh * -p "),
+            (b"mongodump", r"mongodump * -p "),
+            (b"mongorestore", r"mongorestore * -p "),
+            (b"sshpass", r"sshpass * -p ?"),
+            (b"unrar", r"unrar [a-z]+ * -h?p"),
+            (b"rar", r"rar [a-z]+ * -h?p"),
+            (b"zip", r"zip * -\w{0,4}P ?"),
+            (b"unzip", r"unzip * -\w{0,4}P ?"),
+            (b"sqlcmd", r"sqlcmd * -P ?"),
+            (b"mosquitto", r"mosquitto_[a-z]+ * -P "),
+            (b"openssl", r"openssl enc * -k "),
+            (b"htpasswd", _HTPASSWD),
+            (b"ipmitool", r"ipmitool * -P "),
+            (b"cqlsh", r"cqlsh * -p "),
+            (b"winrm", r"winrm * -p "),
+            (b"xfreerdp", r"xfreerdp * /p:"),
+            (b"rdesktop", r"rdesktop * -p "),
+            (b"vncdo", r"vncdo * -p "),
+            (b"security", r"security (?:add|unlock|import|set)[a-z-]* * -[wpP] "),
+            *(
+                (word, r"ldap[a-z]+ * -w ")
+                for word in (
+                    b"ldapsearch",
+                    b"ldapadd",
+                    b"ldapmodify",
+                    b"ldapwhoami",
+                    b"ldapdelete",
+                    b"ldappasswd",
+                )
+            ),
+            *(
+                (word, _SMB)
+                for word in (b"smbclient", b"smbget", b"smbmap", b"smbcacls")
+            ),
+        )
+    },
+    b"login": (
+        (b" login ", _command(r" login * -p ")),
+        (b"login: ", _pattern(PASSWORD, _LOGIN_COLON, is_chosen)),
+        (b"login(", _login_call),
+        (b"login ", _pattern(PASSWORD, _IMAP, is_chosen)),
+        (b"in with ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
+    ),
+    b"redis": ((b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),),
+    b"curl": ((b"curl", _cookie), (b"curl", _command(_CURL))),
+    b"http": (
+        (
+            b"http",
+            _command(rf"https? (?:-\w+ )*(?:-a|--auth)[ =]({_OPENS})[\w.@-]{{1,64}}:"),
+        ),
+    ),
+    b"echo": _ECHOED,
+    b"printf": _ECHOED,
+    b"cookie": ((b"cookie", _cookie),),
+    b"sess": ((b"sess=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
+    b"session": ((b"session", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
+    b"sid": ((b".sid=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
+    b"sessionid": ((b"sessionid=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
+    b"sig": ((b"sig=", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),),
+    b"signature": (
+        (b"signature=", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
+    ),
+    b"requirepass": ((b"requirepass ", _pattern(PASSWORD, _REQUIREPASS, _no_word)),),
+    b"z": ((b"7z", _command(r"7z[a-z]? [a-z]+ * -p")),),
+    b"private": (
         (b"-----begin", _key_block),
         (b"-----end", _key_end),
         (b"private-lines:", _pattern("private key", _PUTTY, bool)),
     ),
-    b"credential": ((b"credential", _login_call),),
+    b"secret": ((b"secret ", _pattern(PASSWORD, _ROUTER, _has_both)),),
+    b"secrets": ((b"secret", _pattern(PASSWORD, _CHAP, is_chosen)),),
+    b"password": ((b"password ", _pattern(PASSWORD, _ROUTER, _has_both)),),
+    **dict.fromkeys(
+        (b"tacacs", b"radius", b"server"),
+        ((b"key ", _pattern(PASSWORD, _ROUTER, _has_both)),),
+    ),
+    **dict.fromkeys(
+        (b"qr", b"totp", b"otp", b"fa", b"mfa", b"authenticator"),
+        tuple(
+            (name, _pattern(KEY, _BASE32, _has_both))
+            for name in (b"key", b"secret", b"code")
+        ),
+    ),
+    b"community": ((b"community ", _pattern(PASSWORD, _COMMUNITY, _has_both)),),
+    b"isakmp": ((b"isakmp ", _pattern(PASSWORD, _ISAKMP, _has_both)),),
+    b"user": (
+        (b" --user", _user_password),
+        (b"_user ", _pattern(PASSWORD, _RABBIT, is_chosen)),
+        (b"on >", _pattern(PASSWORD, rf"on {_ACL}", _has_both)),
+    ),
+    b"username": ((b" --username", _user_password),),
+    b"u": ((b" -u ", _user_password),),
+    b"stats": ((b"stats auth", _user_password),),
+    b"basic": ((b"http-basic.", _pattern(PASSWORD, _HTTP_BASIC, _has_both)),),
+    b"kubeadm": ((b"token", _pattern(TOKEN, _KUBEADM, _has_both)),),
+    b"plain": ((b"plain", _pattern(PASSWORD, _SASL, _has_nul)),),
+    b"ugfzc": ((b"334 ugfzc", _pattern(PASSWORD, _SASL_LINE, bool)),),
+    b"auth": ((b"auth ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
+    b"identify": ((b"identify ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
+    b"oper": ((b"oper ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
+    b"psk": ((b"psk", _pattern(PASSWORD, _PSK, is_chosen)),),
+    b"eap": ((b"eap", _pattern(PASSWORD, _PSK, is_chosen)),),
+    b"xauth": ((b"xauth", _pattern(PASSWORD, _PSK, is_chosen)),),
+    **{
+        word: ((word + b" ", _pattern(PASSWORD, pattern, is_chosen)),)
+        for word, pattern in (
+            (b"cf", rf"cf {_NAMED_LOGIN}"),
+            (b"vault", rf"vault login {_ARGUMENT_VALUE}"),
+            (b"doctl", rf"doctl auth init -t {_ARGUMENT_VALUE}"),
+            (b"bw", rf"bw unlock {_ARGUMENT_VALUE}"),
+            (b"masterauth", rf"masterauth {_ARGUMENT_VALUE}"),
+            (b"sqlplus", r"sqlplus (?:-\w+ )?[\w.]{1,64}/([^\s@\"']{4,128})"),
+        )
+    },
+    b"ftp": ((b"ftp> user", _pattern(PASSWORD, rf"ftp> {_NAMED_LOGIN}", is_chosen)),),
+    b"wpa": (
+        (
+            b"wpa_passphrase ",
+            _pattern(
+                PASSWORD, rf"wpa_passphrase \S{{1,64}} {_ARGUMENT_VALUE}", is_chosen
+            ),
+        ),
+    ),
+    **dict.fromkeys(
+        (b"snmpwalk", b"snmpget", b"snmpset"),
+        tuple(
+            (option, _pattern(PASSWORD, rf" -[axc] {_ARGUMENT_VALUE}", is_chosen))
+            for option in (b" -a ", b" -x ", b" -c ")
+        ),
+    ),
+    b"kinit": _ECHOED,
+    b"schtasks": ((b"schtasks", _command(r"schtasks * /rp ")),),
+    b"wiederherstellungsphrase": ((b"phrase", _seed),),
+    b"seedphrase": ((b"phrase", _seed),),
+    b"atlasv": ((b".atlasv1.", _pattern("terraform token", _TERRAFORM, bool)),),
+    **dict.fromkeys(
+        (b"sasl", b"smtp", b"postfix", b"relay", b"relayhost"),
+        (
+            (b":587", _pattern(PASSWORD, _RELAY, is_chosen)),
+            (b":465", _pattern(PASSWORD, _RELAY, is_chosen)),
+        ),
+    ),
+    b"oathtool": ((b"oathtool", _pattern(KEY, _TOTP, _no_template)),),
+    b"kty": ((b"kty", _jwk),),
+    b"importprivkey": ((b"privkey", _pattern("private key", _WIF, bool)),),
+    b"privkey": ((b"privkey", _pattern("private key", _WIF, bool)),),
+    b"appid": ((b"appid=", _pattern(KEY, _APP_ID, bool)),),
+    b"send": ((b"send", _sent),),
+    b"sendline": ((b"send", _sent),),
+}
+for _word, _anchor in _FOREIGN_ANCHORS.items():
+    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_anchor, _foreign_name))
+for _word in _CALLS:
+    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_word, _login_call))
+for _word in _KEY_CALLS:
+    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_word, _key_call))
+
+_WORDS = _Names(_WORD_RULES)
+_NAME_WORDS = _Names(NAME_WORDS)
+_NEAR = _Names(_NEAR_WORDS)
+
+_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
+    **dict.fromkeys(NAME_PARTS, ()),
+    b"cred": ((b"credential", _login_call),),
+    b"pw": ((b"pw_set(", _login_call),),
     b"auth": ((b"auth", _login_call),),
-    b" ": (
-        (b"bearer ", _pattern("bearer token", _BEARER, _is_random)),
-        (b"identified ", _identified),
-        (b"net use ", _pattern(PASSWORD, _NET_USE)),
-        (b"contrase", _pattern(PASSWORD, _ROMANCE, is_chosen)),
-        (b"-securestring ", _pattern(PASSWORD, _SECURE_STRING)),
-        (b"in with ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
-        (b"seed", _seed),
-        (b"mnemonic", _seed),
-        (b"wallet", _seed),
-        (b"phrase", _seed),
-        (b"words", _seed),
-    ),
-    b" -p": (
-        (b"mysql", _command(r"mysql[a-z-]* * -p")),
-        (b"mariadb", _command(r"mariadb[a-z-]* * -p")),
-        (b"mongo", _command(r"mongo[a-z]* * -p ")),
-        (b"sshpass", _command(r"sshpass * -p ?")),
-        (b" login ", _command(r" login * -p ")),
-        (b"7z", _command(r"7z[a-z]? [a-z]+ * -p")),
-        (b"rar ", _command(r"rar [a-z]+ * -h?p")),
-        (b"zip ", _command(r"zip * -\w{0,4}P ?")),
-        (b"sqlcmd ", _command(r"sqlcmd * -P ?")),
-        (b"mosquitto_", _command(r"mosquitto_[a-z]+ * -P ")),
-    ),
-    b" -": (
-        (b"openssl enc ", _command(r"openssl enc * -k ")),
-        (b"ldap", _command(r"ldap[a-z]+ * -w ")),
-        (b"smb", _command(_SMB)),
-        (b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),
-        (b"curl", _cookie),
-        (b"curl", _command(_CURL)),
-    ),
-    b"sudo -s": _ECHOED,
-    b"cookie": ((b"cookie", _cookie),),
-    b"=": (
-        (b"sig=", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
-        (b"signature=", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
-    ),
+    b"|": ((b"-|", _table), (b"- |", _table), (b"-+-", _table)),
     b":": (
         (b":543", _pattern(PASSWORD, _PGPASS, _no_word)),
         (b":*:", _pattern(PASSWORD, _PGPASS)),
     ),
-    b"(": ((b"login(", _login_call),),
-    b"%": ((b"3a%", _pattern(PASSWORD, _ENCODED_LOGIN)),),
     b"$": ((b"$", _pattern("password hash", _HASH, bool)),),
     b"://": ((b"://", _url),),
     b"~": ((b"sha256~", _pattern("openshift token", _OPENSHIFT, bool)),),
-    b".atlasv1.": ((b".atlasv1.", _pattern("terraform token", _TERRAFORM, bool)),),
 }
 """By a byte string that the text contains then, others at which a rule is tried."""

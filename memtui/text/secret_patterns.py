@@ -18,7 +18,7 @@ MAX_KEY_CHARS = 8192
 
 # A letter in angle brackets is an abbreviation, see _CLASSES. A format is looked up by
 # its first two characters, so it must begin with these literally. Of two formats that
-# fit, the first counts. A new one may also belong in _CUT, _INNER and _INNER_STARTS;
+# fit, the first counts. A new one may also belong in _CUT and INNER;
 # raise secrets.RULES_VERSION.
 _FORMATS = r"""
     anthropic key       sk-ant-[a-z]+\d\d-<U>{16,}
@@ -144,6 +144,60 @@ _FORMATS = r"""
     scalingo token      tk-us-<U>{48}
     frame.io token      fio-u-<U>{64}
     yandex key          AQVN<U>{35,38}
+    yandex token        y0_<U>{50,}
+    pinecone key        pcsk_<A>{5,6}_<A>{40,}
+    neon password       npg_<A>{10,}
+    harness token       pat\.<U>{22}\.<X>{24}\.<A>{20}
+    launchdarkly key    sdk-<X>{8}(?:-<X>{4}){3}-<X>{12}
+    launchdarkly key    api-<X>{8}(?:-<X>{4}){3}-<X>{12}
+    launchdarkly key    mob-<X>{8}(?:-<X>{4}){3}-<X>{12}
+    mollie key          live_(?=[A-Za-z]*[0-9])<A>{30}
+    mollie key          test_(?=[A-Za-z]*[0-9])<A>{30}
+    gocardless token    live_<U>{40,}
+    plaid token         access-(?:prod|dev|sand)[a-z]+-<X>{8}(?:-<X>{4}){3}-<X>{12}
+    statsig key         secret-<A>{40,}
+    stytch secret       secret-(?:live|test)-<U>{30,}
+    honeycomb key       hc[ai][ick]k_<A>{30,}
+    snyk token          snyk_(?:uat|sat)\.<A>{8}\.<U>{40,}
+    socket token        sktsec_<U>{30,}
+    infisical token     st\.<X>{8}-<X>{4}-<U>+\.<U>{20,}\.<U>{20,}
+    scaleway key        SCW<C>{17}
+    deno token          ddp_<A>{36}
+    deno token          ddo_<A>{36}
+    nuget key           oy2[a-z0-9]{43}
+    runpod key          rpa_<C>{40,}
+    voyage key          pa-<U>{43}
+    trello token        ATTA<H>{64}
+    pinterest token     pina_<A>{32,}
+    woocommerce key     c[ks]_<H>{40}
+    amazon mws token    amzn\.mws\.<X>{8}(?:-<X>{4}){3}-<X>{12}
+    amazon secret       amzn1\.oa2-cs\.v1\.<H>{64}
+    mandrill key        md-<U>{22}
+    tencent key         AKID<A>{32,36}
+    baidu key           bce-v3/ALTAK-<A>{21}/<H>{40}
+    volcengine key      AKLT<A>{40,}
+    dbt token           dbt[cu]_<U>{30,}
+    browserbase key     bb_live_<U>{20,}
+    brave key           BSA<U>{24,28}
+    polar token         polar_(?:oat|pat)_<A>{30,}
+    unkey key           unkey_<A>{20,}
+    retool token        retool_<A>{20,}
+    cockroach key       CCDB1_<A>{22}_<A>{40}
+    atlas key           mdb_sa_sk_<U>{40}
+    xata key            xau_<A>{30,}
+    helicone key        sk-helicone-<U>{20,}
+    lob key             live_<H>{35}
+    lob key             test_<H>{35}
+    paddle key          pdl_(?:live|sdbx)_apikey_<A>{20,}_<A>{20,}_<A>{3}
+    semgrep token       sgp_<A>{40,}
+    upcloud token       ucat_<C>{20,}
+    octopus key         API-<C>{25,36}
+    langchain key       ls__<H>{32}
+    zapier key          sk-ak-<A>{20,}
+    bitcoin key         xprv<A>{100,110}
+    gitea token         gto_<H>{40}
+    sourcehut token     AI[A-Z]{4}<A>{60,}
+    onepassword secret  A3-<C>{6}-<C>{6,11}(?:-<C>{5}){3,5}
     private key         LS0tLS1CRUdJTi[A-Za-z0-9+/]{50,}={0,2}
     jwt                 eyJ<U>{8,}\.<U>{8,}(?:\.<U>*){0,3}
 """
@@ -224,31 +278,22 @@ def is_cut_key(text: str, start: int, end: int) -> bool:
 
 
 # Keys that are found within a longer run of letters.
-_INNER = re.compile(
+INNER = re.compile(
     r"sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
     r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}(?![A-Za-z0-9])"
-    r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|(?<=[_-])AIza"
-)
-
-# What they begin with: a faster test than _INNER.
-_INNER_STARTS = (
-    *("sk-ant-", "sk-proj-", "sk-svcacct-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    *("github_pat_", "glpat-", "xox", "sk_live_", "rk_live_", "npm_", "hf_", "AKIA"),
-    "AIza",
+    r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|AIza(?<=[_-]AIza)"
 )
 
 
-def inner_key_starts(text: str) -> Iterator[int]:
-    """Find where keys may start after a name or letter: ``my_ghp_…``."""
-    for start in _INNER_STARTS:
-        at = text.find(start)
-        while at >= 0:
-            if _NAME_END.match(text, at - 1) and _INNER.match(text, at):
-                yield at
-            at = text.find(start, at + 1)
-
-
-_NAME_END = re.compile(r"[A-Za-z0-9_-]")
+def inner_keys(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Find keys after a name or letter within a run of letters: ``my_ghp_…``."""
+    past = start
+    for inner in INNER.finditer(text, start + 1, end):
+        at = inner.start()
+        key = match_key(text, at) if at >= past and text[at - 1] != "." else None
+        if key:
+            yield at, *key
+            past = key[0]
 
 
 def match_key(text: str, at: int) -> tuple[int, str] | None:

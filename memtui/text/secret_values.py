@@ -20,15 +20,16 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _PASSWORDS = (
     "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "userpass",
-    "dbpass", "storepass", "keypass",
+    "dbpass", "storepass", "keypass", "contrasena", "senha", "wachtwoord", "heslo",
 )  # fmt: skip
 
-_MANY_PASSWORDS = ("passwords", "passwds", "passphrases")
+_SHORT_PASSWORDS = ("passwords", "passwds", "passphrases", "pw", "psk", "mdp")
 
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
-    "subscription", "client", "session", "hmac", "jwt", "role", "connection",
+    "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
+    "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
 
@@ -48,6 +49,11 @@ _PUBLIC = frozenset((
     "partition", "object",
 ))  # fmt: skip
 """Words that make a key or token public."""
+
+_FOREIGN_SECRETS = (
+    "clave", "chave", "chiave", "sleutel", "parola", "geheimnis", "secreto", "segreto",
+    "segredo", "jeton",
+)  # fmt: skip
 
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
 """Suffixes that do not change the meaning of a name."""
@@ -74,13 +80,16 @@ _SIGN_FIRST = re.compile(
 _PLACEHOLDER = re.compile(
     r"(?:my|your|the|some|any|new|old|test|fake|dummy|mock|sample|example|demo|invalid"
     r"|wrong|valid|bad)?[-_ ]?(?:super[-_ ]?)?"
-    r"(?:(?:secret|secure|strong|api|access|auth|db|user|admin|client|private|bearer|refresh|id|jwt|github|gh|openai|anthropic)"
+    r"(?:(?:secret|secure|strong|api|access|auth|db|user|admin|client|private|"
+    r"bearer|refresh|id|jwt|github|gh|openai|anthropic)"
     r"[-_ ]?)*(?:password|passwd|pass|pwd|secret|token|key|apikey|credentials?|value"
     r"|string|text|here|phrase|hash)s?\d{0,3}[?!]*$|"
     r"(?:str|string|bytes|int|number|bool|boolean|any|unknown|undefined|null|nil|none"
-    r"|true|false|optional|required|object|env|secrets?|process|config|self|this|varchar"
+    r"|true|false|optional|required|object|env|secrets?|process|config|self|this|"
+    r"varchar"
     r"|nullable|nonnull|changeme|change[-_]me|todo|tbd|fixme|redacted|hidden|masked"
-    r"|empty|missing|hashed|confirmed|sometimes|unset|invalid|incorrect|valid|default|n/a)\b(?![-_@\d])",
+    r"|empty|missing|hashed|confirmed|sometimes|unset|invalid|incorrect|valid|"
+    r"default|n/a)\b(?![-_@\d])",
     re.IGNORECASE,
 )
 
@@ -96,6 +105,25 @@ _CONTAINS_PLACEHOLDER = re.compile(
     r"|process\.env|os\.environ|getenv|secrets\.|import\.meta",
     re.IGNORECASE,
 )
+
+_REFERENCE = re.compile(
+    r"[a-z][\w+.-]{1,24}://[^@\s]*$|arn:[\w-]+:|ENC[\[(]|projects/[\w-]+/secrets/"
+    r"|@Microsoft\.KeyVault|(?:env|file|ssm|sm|vault|secret|secretref|secretsmanager"
+    r"|keyring|keychain|kms|pass|op|bws|akv|data|var)s?:[/\w.#-]+$",
+    re.IGNORECASE,
+)
+"""Matches the place of a secret: ``op://team/db/password``, ``vault:kv/db#pass``."""
+
+_LABEL = re.compile(
+    r"(?:[^\W\d_]|\\+u00\w\w)*(?:pass(?:w(?:or[dt]|ord)|wd|phrase|code)|kennwort|"
+    r"contrase(?:ñ|\\+u00f1|n)a"
+    r"|senha|wachtwoord|parola|code|secret|key|schl(?:ü|\\+u00fc)ssel|token|geheimnis"
+    r"|clave|jeton|mot ?de ?passe|пароль|has(?:ł|\\+u0142)o|heslo|l(?:ö|\\+u00f6)senord"
+    r"|salasana|adgangskode|passord|parole|chave|chiave|sleutel|segreto|密码|密碼)"
+    r"(?:[^\W\d_]{0,12})[:*?.…!]{0,3}$",
+    re.IGNORECASE,
+)
+"""Matches the label of a password's field, as in the texts of a form."""
 
 # Passwords in URLs and commands vary more; only these are no secrets: <password>,
 # ${PASS}, %(pwd)s, xxxx, DB_PASSWORD.
@@ -113,7 +141,8 @@ _SIGNS = re.compile(r"[!@#$%^&*?~+;<>|{}()\[\]=\"'`,\\]")
 _NO_NOISE = re.compile(
     r"^(?:[$%#]?[<{(\[][\w .:,|'\"/()-]*[>})\]]+$|%.*%$|\{\{|\$\()"
     rf"|{_REGEX.pattern}|[a-z]{{5}}[(\[]"
-    r"|\$\{\w+[:}]|</\w+>|<[A-Za-z][\w:-]{3,}>|(?i:example|placeholder|redacted)"
+    r"|\$\{\w+[:}]|</\w+>|<[A-Za-z][a-z]{2,}[\w:-]*>|<[A-Z_]{4,}>"
+    r"|(?i:example|placeholder|redacted)"
 )
 """Matches parts of templates, patterns and calls that random passwords hardly
 contain."""
@@ -158,9 +187,16 @@ _PATH = re.compile(
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
     r"[^\W\d_]{4,}\d{2,6}[!?]?$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
+    r"|(?=.*\d)(?:[A-Z][a-z]{2,}\d*[.-]){2,}[A-Z][a-z]{2,}\d*$"
 )
+_SYLLABLES = re.compile(
+    r"(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$|[a-z]{4}("
+    r"?:-[a-z]{4}){3}$"
+)
+"""Matches passwords that systems suggest: ``mafReb-7tukhe-bybkyw``."""
 _TECHNICAL = re.compile(
-    r"(?:base|sha|utf|rfc|oauth|https?|curve|argon|pbkdf|b?s?crypt|chacha|poly|secp|python"
+    r"(?:base|sha|utf|rfc|oauth|https?|curve|argon|pbkdf|b?s?crypt|chacha|poly|"
+    r"secp|python"
     r"|linux|ubuntu|windows|macos|node|chrome|server|host|user|test|step|field|version"
     r"|line|page|port|part|item|issue|level|postgres|mysql|latin|unicode)\d",
     re.IGNORECASE,
@@ -176,6 +212,14 @@ _CLASS_CHANGES = re.compile(
 _PARTS = re.compile(r"[-_./:+=~%]+")
 # Capitals that begin no word: the B of "aB3", but not that of "fooBar".
 _ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
+
+
+_GROUPS = re.compile(
+    r"(?=.*\d)(?=.*[A-Z])(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})$"
+    r"|(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9]{4,6}-){3,8}[A-Za-z0-9]{4,6}$|("
+    r"?:\d{6}-){7}\d{6}$"
+)
+"""Matches keys in base32, and recovery keys in groups."""
 
 
 def is_path(value: str) -> bool:
@@ -195,11 +239,15 @@ def kind_of_name(name: str) -> str:
     if not words or not _PUBLIC.isdisjoint(words):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith((*_PASSWORDS, "pwd")) or last in (*_MANY_PASSWORDS, "pw", "psk"):
+    if (
+        last.endswith((*_PASSWORDS, "pwd"))
+        or last in _SHORT_PASSWORDS
+        or (last.endswith("pw") and len(last) > 4)
+    ):
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
-    if last.endswith("secret"):
+    if last.endswith("secret") or last in _FOREIGN_SECRETS:
         return SECRET
     if last == "sessionkey" or words[-2:] == ["session", "key"]:
         return TOKEN
@@ -237,16 +285,58 @@ def is_noise(value: str) -> bool:
     return 2 * (common - len(_CAMEL.findall(value))) < len(value) - 1
 
 
+_RARE_SIGN = re.compile(r"[!#$%&*<>?@^{|}~\[\]();]")
+_NO_PASSWORD = re.compile(
+    r"[\"']|\w{2,}://|//|data:|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w/-]+@[\d^~]|&\w+="
+    r"|[\w.-]+\?\w+=|@[\w-]+/|~?(?:[/.]?\w+){3}[/(]|[rbfu][\"']|[*-]?\w+\(|=\?|\[#x"
+    r"|<h\d>|\W*[\w.]+\*[\w.]+[*(]"
+    r"|.*(?:\x1b|%2e|[\"']:|[{\[][\"']|\]\(|\)\.\w|\(\)|\[\]|\{\}|\\[A-Za-z]|\)"
+    r"[*+?/-]\S|\][*+?]"
+    r"|\[\^|==|=>|->|&&|\|\||\{\d+(?:,\d*)?\}|</|\*\*|\w\(\w*[-+*/])"
+)
+"""Matches addresses, escape sequences and parts of code."""
+
+MIN_NOISE_CHARS = 10
+"""A shorter value needs its name beside it."""
+
+
+def is_unlike_code(value: str) -> bool:
+    """Return whether a value is a password by its characters alone."""
+    return (
+        len(value) >= MIN_NOISE_CHARS
+        and is_noise(value)
+        and value not in (value.lower(), value.upper())
+        and bool(_RARE_SIGN.search(value))
+        and not _NO_PASSWORD.match(value)
+        and is_generated(value)
+    )
+
+
+def is_evident(value: str) -> bool:
+    """Return whether a word of prose is a password or key, whatever is around it."""
+    return is_unlike_code(value) or (
+        value.isalnum()
+        and is_random(value)
+        and is_strong(value)
+        and not is_placeholder(value)
+    )
+
+
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder, or refers to where a secret is
     stored."""
-    return len(set(value)) < 3 or (
-        bool(
-            _SIGN_FIRST.match(value)
-            or _PLACEHOLDER.match(value)
-            or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
+    return (
+        len(set(value)) < 3
+        or (
+            bool(
+                _SIGN_FIRST.match(value)
+                or _PLACEHOLDER.match(value)
+                or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
+                or _LABEL.match(value, 0, EXPRESSION_CHARS)
+            )
+            and not is_noise(value)
         )
-        and not is_noise(value)
+        or bool(_REFERENCE.match(value))
     )
 
 
@@ -263,7 +353,7 @@ def is_code(value: str) -> bool:
     """Return whether an unquoted value is an expression: a call, an attribute, a
     type."""
     found = _CODE.match(value, 0, EXPRESSION_CHARS)
-    if not found or is_noise(value):
+    if not found or is_noise(value) or _CHOSEN.match(value):
         return False
     first = re.split(r"\W", found[0], maxsplit=1)[0]
     return _count_changes(first) < 3
@@ -271,6 +361,8 @@ def is_code(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Return whether a value looks random rather than written by a person."""
+    if _GROUPS.match(value):
+        return True
     if len(value) < 16 or not _PLAIN.match(value) or _DIGEST.match(value):
         return False
     return len(set(value)) >= 8 and any(
@@ -312,6 +404,8 @@ def is_human(value: str) -> bool:
     capital ones (``tiger-Moon7``)."""
     if has_sign(value):
         return is_generated(value)
+    if _SYLLABLES.match(value):
+        return True
     return (
         len(value) >= 8
         and bool(_CHOSEN.match(value))
@@ -322,6 +416,14 @@ def is_human(value: str) -> bool:
 def is_chosen(value: str) -> bool:
     """Return whether a value is a password after words such as "the password is"."""
     return is_generated(value) or is_human(value)
+
+
+def has_sign_and_number(value: str) -> bool:
+    """Return whether a value is words, a sign and a number: ``VelvetOrchid#53``."""
+    return bool(_SIGN_AND_NUMBER.match(value))
+
+
+_SIGN_AND_NUMBER = re.compile(r"(?:[A-Z][a-z]{2,}){2,4}[!#$%&^@*+]\d{1,6}[!?]?$")
 
 
 def has_sign(value: str) -> bool:

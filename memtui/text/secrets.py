@@ -20,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_context import SecretSpan
 
-RULES_VERSION = 8
+RULES_VERSION = 9
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -31,19 +31,21 @@ NAME_CHARS = 64
 
 PRIVATE, CUT_KEY, ENCODED = "private", "cut key", "encoded secret"
 
-MIN_ENCODED_CHARS = 27
-"""The length of the shortest key in base64."""
-
 ENCODED_START_CHARS = 16
 """The number of characters that are decoded first: nearly all runs are no text."""
 
-_ENCODED_START = re.compile(r"[I-Za-f2-7][A-Za-z0-9_-]+$")
-"""The form of ASCII text in base64 or hex."""
+_ENCODED_START = re.compile(
+    r"(?:[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][\w-]){4}"
+    r"|(?:[2-7][0-9a-fA-F]){8}",
+    re.ASCII,
+)
+"""The form of ASCII text in base64 or hex; nearly all names have another."""
 
+_BASE64 = re.compile(r"[\w+/-]{26,8192}={0,2}", re.ASCII)
 _HEX = re.compile("(?:[0-9a-fA-F]{2})+")
 
 _TAG = re.compile(
-    r"(?:<|\\++u003c|&lt;)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}/?"
+    r"(?:<|\\++u003c|&lt;)\s{0,3}(\\*/)?\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}/?"
     r"(?:>|\\++u003e|&gt;)",
     re.IGNORECASE,
 )
@@ -118,19 +120,70 @@ def _redact(text: str, *, is_fragment: bool) -> RedactedText:
     if len(text) < MIN_CHARS:
         return RedactedText(text, ())
     for _ in range(4):  # The second pass rarely finds anything.
-        plain = text.encode("ascii", "replace")
-        lowered, name_chars = plain.lower(), plain.translate(_RUN_TABLE)
-        spans = _find_private(text, lowered, is_fragment=is_fragment) or [
-            *_find_keys(text, name_chars),
-            *secret_context.find_secrets(text, lowered, name_chars),
-            *_find_cut_keys(text, lowered, name_chars),
-            *_find_split_keys(text, lowered),
-        ]
+        lowered = text.encode("ascii", "replace").lower()
+        spans = _find_private(text, lowered, is_fragment=is_fragment) or _find(
+            text, lowered
+        )
         if not spans:
             break
         text, removed = _replace_spans(text, spans)
         kinds += removed
     return RedactedText(text, tuple(kinds))
+
+
+def _find(text: str, lowered: bytes, depth: int = 0) -> list[SecretSpan]:
+    name_chars = lowered.translate(_RUN_TABLE)
+    words = secret_context.words_of(lowered)
+    places: list[int] = []
+    return [
+        *_find_keys(text, name_chars),
+        *secret_context.find_secrets(text, lowered, name_chars, words, places),
+        *_find_cut_keys(text, lowered, name_chars),
+        *_find_split_keys(text, lowered),
+        *_find_encoded(text, lowered, depth),
+    ] or list(secret_context.find_nearby(text, lowered, words, places))
+
+
+_ENCODED_SIGN = re.compile(r"%(?:25)*(?:3[ad]|2[26f])", re.IGNORECASE)
+_ENCODED_RUN = re.compile(r"[^\s\"'`<>\\]{1,4096}")
+_ENCODED_CHAR = re.compile("%([0-9a-fA-F]{2})")
+MAX_DEPTH = 3
+"""Text is decoded up to this many times."""
+
+
+def _find_encoded(text: str, lowered: bytes, depth: int) -> Iterable[SecretSpan]:
+    """Find secrets in percent-encoded text."""
+    if depth == MAX_DEPTH or b"%" not in lowered:
+        return
+    past = 0
+    for sign in _ENCODED_SIGN.finditer(text):
+        if sign.start() < past:
+            continue
+        start = max(past, _run_start(text, sign.start()))
+        run = _ENCODED_RUN.match(text, start)
+        if not run:
+            continue
+        past = run.end()
+        parts: list[str] = []
+        places: list[int] = []
+        at = start
+        for char in _ENCODED_CHAR.finditer(text, start, past):
+            parts += text[at : char.start()], chr(int(char[1], 16))
+            places += range(at, char.start() + 1)
+            at = char.end()
+        plain = "".join([*parts, text[at:past]])
+        places += range(at, past + 1)
+        lowered_run = plain.encode("ascii", "replace").lower()
+        for first, last, kind in _find(plain, lowered_run, depth + 1):
+            yield places[first], places[last], kind
+
+
+_SPACES = re.compile(r"[\s\"'`<>\\]")
+
+
+def _run_start(text: str, at: int) -> int:
+    low = max(0, at - 1024)
+    return max((found.end() for found in _SPACES.finditer(text, low, at)), default=low)
 
 
 def redact_json(value: object) -> tuple[object, tuple[str, ...]]:
@@ -182,6 +235,7 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
+    has_inner_key = secret_patterns.INNER.search
     start = find(_RUN)
     if start < 0:
         return
@@ -194,22 +248,20 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             or text[start - 1] in _ESCAPE_STARTS
         ):
             yield from _keys_of_run(text, start, end)
-        if end - start >= MIN_ENCODED_CHARS and _is_encoded_secret(text[start:end]):
-            yield start, end, ENCODED
+        if end - start >= ENCODED_START_CHARS and _ENCODED_START.match(text, start):
+            whole = _BASE64.match(text, start)
+            if whole and _is_encoded_secret(whole[0]):
+                yield *whole.span(), ENCODED
+        if has_inner_key(text, start + 1, end):
+            yield from secret_patterns.inner_keys(text, start, end)
         start = find(_RUN, end)
-    past = 0
-    for inner in sorted(secret_patterns.inner_key_starts(text)):
-        if inner >= past and (key := secret_patterns.match_key(text, inner)):
-            yield inner, *key
-            past = key[0]
 
 
 def _is_encoded_secret(run: str) -> bool:
     """Return whether a run of name characters is the base64 or hex form of a text with
     a secret."""
-    if not _ENCODED_START.match(run):
-        return False
     is_hex = _HEX.fullmatch(run)
+    run = run.rstrip("=").replace("+", "-").replace("/", "_")
     padded = run if is_hex else run + "=" * (-len(run) % 4)
     try:
         for part in (run[:ENCODED_START_CHARS], padded):
