@@ -53,7 +53,7 @@ MAX_DECISIONS = 4
 MAX_COMMANDS, RESULT_CHARS = 3, 90
 """The number of commands that are listed, and the maximum length of a result."""
 
-SMALL_SHARE = 0.15
+SMALL_SHARE = 0.3
 """A request with a smaller share of the events of the largest took little work."""
 
 WISH_CHARS = 600
@@ -169,7 +169,8 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
         text = work.events[at].text
         later = work.events[following].text if following in work.requests else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
-        if not is_unfinished and (title := titles.request_title(text)):
+        is_replaced = is_unfinished or _REPLACES.match(later) is not None
+        if not is_replaced and (title := titles.request_title(text)):
             kind = _find_kind(title, text, is_first=not found)
             found.append((kind, following - at, title))
     least = SMALL_SHARE * max((size for _, size, _ in found), default=0)
@@ -181,6 +182,14 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     if commits:
         return titles.tidy_title(_main_commit(commits).text)
     return min(large, key=lambda one: (one[0], -one[1]))[2] if large else ""
+
+
+_REPLACES = re.compile(
+    r"(?:actually|no|wait|stop|never ?mind|forget (?:it|that|this))\b[,.!]*"
+    r" (?:i(?:'m| am) not|i (?:don'?t|do not)|let'?s not|not)\b",
+    re.IGNORECASE,
+)
+"""Begins a request that replaces the one before."""
 
 
 def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
@@ -324,6 +333,7 @@ _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _NO_STATEMENT = re.compile(
     r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
+    r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
     r"|(?:before|previously|file|location|(?:for )?example): "
@@ -414,6 +424,7 @@ def _outcome(
             is_progress_note(one)
             or _is_single_word(one)
             or cues.is_agent_error(one)
+            or _NO_STATEMENT.match(one)
             or _DECIDED.match(one)
             or (work.has_failing_run and _ALL_PASS.search(one))
             or one in left_open

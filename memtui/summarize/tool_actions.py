@@ -63,7 +63,11 @@ _MESSAGE = re.compile(
     r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s(?:-\w*m|--message)[= ]?\s*"
     r"(?:\"\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n\s*(?P<here>[^\n]+)"
     r"|\"(?P<double>[^\"$\n]+)|'(?P<single>[^'\n]+))"
+    r"|\bgit\b[^\n]*?\bcommit\b[^\n]*?\s(?:-F|--file)[= ]?-\s*<<-?\s*['\"]?\w+['\"]?"
+    r"\s*\n\s*(?P<input>[^\n]+)"
 )
+
+_SUBJECTS = ("here", "double", "single", "input")
 
 _COMMITTING = re.compile(r"\bgit(?:\s+-{1,2}[\w-]+(?:[= ]\S+)?)*\s+commit\b(?!-)")
 
@@ -179,7 +183,7 @@ def is_commit_call(text: str) -> bool:
 def _commit_messages(command: str) -> Iterator[str]:
     """Yield the subjects a command passes to git."""
     for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
-        subject = strip_markup(one["here"] or one["double"] or one["single"])
+        subject = strip_markup(next(filter(None, map(one.group, _SUBJECTS))))
         if subject and not subject.endswith(":"):
             yield subject
 
@@ -335,6 +339,7 @@ def _output(event: Event) -> str:
 # Git and GitHub
 
 _PUSH = re.compile(r"\bgit\b[^\n|;&]*?\bpush\b")
+_CREATE_AND_PUSH = re.compile(r"\bgh repo create\b[^\n|;&]*\s--push\b")
 _PUSH_REFUSED = re.compile(
     r"\brejected\b|^error:|^fatal:|failed to push|pre-push.*fail", re.MULTILINE | re.I
 )
@@ -369,7 +374,8 @@ _PULL_ADDRESS = re.compile(r"https?://\S+?/pull/(\d+)")
 
 def was_pushed(event: Event) -> bool:
     """Return whether a call pushed commits."""
-    return _is_successful(event, _PUSH) and not _PUSH_REFUSED.search(_output(event))
+    pushes = _is_successful(event, _PUSH) or _is_successful(event, _CREATE_AND_PUSH)
+    return pushes and not _PUSH_REFUSED.search(_output(event))
 
 
 def push_error(event: Event) -> str:
@@ -538,7 +544,7 @@ _PROMPT_LINE = re.compile(r"^[$>] .*$", re.MULTILINE)
 
 _NO_ERRORS = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b", re.IGNORECASE)
 _FAILURE = re.compile(
-    r"^(?:\[?ERR(?:OR)?!?\b|FAIL(?:ED|URE)?\b|fatal:|Traceback)|\bBUILD FAIL"
+    r"^(?:\[?ERR(?:OR)?!?\b|error: |FAIL(?:ED|URE)?\b|fatal:|Traceback)|\bBUILD FAIL"
     r"|\b[1-9]\d* (?:errors?|failed|failures?)\b",
     re.MULTILINE,
 )

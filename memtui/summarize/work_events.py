@@ -344,7 +344,8 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
 
 _CHANGED = re.compile(
     r"(?:done\W+)?(?:i(?:['’]ve| have)? )?(?:successfully )?(?:fixed|added|removed"
-    r"|replaced|implemented|renamed|moved|deleted|migrated|refactored|reverted)\b",
+    r"|replaced|implemented|renamed|moved|deleted|migrated|refactored|reverted|committed"
+    r"|pushed|merged|deployed|published|updated)\b",
     re.IGNORECASE,
 )
 

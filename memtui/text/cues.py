@@ -284,8 +284,9 @@ is_agent_error = re.compile(
     r"|\w+Exception - litellm"
     r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
     r"|retrying in \d|your limit will reset|(?:claude |codex )?(?:ai )?usage limit"
-    r"|you(?:'ve| have) (?:hit"
-    r"|reached) your (?:\w+ )?limit|credit balance is too low|prompt is too long"
+    r"|(?:\w+-hour|weekly|session) limit reached|(?:/upgrade )?to increase your usage"
+    r"|you(?:'ve| have) (?:hit|reached) your (?:\w+ )?limit|credit balance is too low"
+    r"|prompt is too long"
     r"|(?:connection|request) (?:error|timed out)\b|stream disconnected)",
     re.IGNORECASE,
 ).match

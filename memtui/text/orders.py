@@ -99,7 +99,7 @@ _PREPARES = word_set(
 
 _FURTHER_VERB = re.compile(r"\b(?:and|then|to) (?:then |also )?([a-z]+)\b", re.I)
 _VAGUE_OBJECT = re.compile(
-    r"\w+ (?:(?:it|this|that|these|those|them)\b"
+    r"\w+ (?:(?:the )?(?:changes?|files?) in )?(?:(?:it|this|that|these|those|them)\b"
     r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
     re.IGNORECASE,
 )

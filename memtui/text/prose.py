@@ -33,10 +33,10 @@ class Sentence:
 _INJECTED_TAGS = (
     "system-reminder|command-[a-z]+|local-command-[a-z]+|bash-[a-z]+|task-notification"
     "|environment_context|user_instructions|ide_[a-z_]+|function_calls|user-prompt-[a-z-]+"
-    "|post-tool-use-hook|thinking(?:-content-\\w+)?|INSTRUCTIONS|antml:[a-z_]+"
+    "|pasted_content|post-tool-use-hook|thinking(?:-content-\\w+)?|INSTRUCTIONS|antml:[a-z_]+"
 )
 
-_INJECTED = re.compile(rf"<({_INJECTED_TAGS})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_INJECTED = re.compile(rf"<({_INJECTED_TAGS})\b[^>]*>.*?(?:</\1\b[^>]*>|\Z)", re.DOTALL)
 
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE

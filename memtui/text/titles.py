@@ -216,14 +216,17 @@ _PREFACE = re.compile(
     r"(?:i|we)(?:'ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
     r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
-    r"|ran|run|made|built|wrote|moved on)\b"
+    r"|(?:re)?(?:ran|made|built|wrote|did)|run|moved on|went|got)\b"
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
     re.IGNORECASE,
 )
 """Describes the state before the request; a later sentence may say what is wanted."""
 
 
+_BUT = re.compile(r"(?:but|however|unfortunately),?\s+", re.IGNORECASE)
+
 _SITUATION = re.compile(
+    r"i(?:'m|’m| am) not (?:worried|concerned|interested|talking) |"
     r"(?:i|we)(?:'m|’m| am|'re|’re| are) (?:in|on|at|working (?:on|in)|attempting) "
     r"|(?:i|we) have (?!to\b)(?!(?:\w+ ){0,3}(?:issue|problem|bug|error|question)s?\b)",
     re.IGNORECASE,
@@ -249,6 +252,13 @@ _CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]{0,200}[{(\[][ \t]*$", re.M)
 
 _ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(.+)")
 """The error in a report that Next.js copies for a coding agent."""
+
+_SHELL_COMMAND = re.compile(
+    r"\s*(?:sudo )?(?:ssh(?:-\w+)?|scp|curl|wget|docker|kubectl|git|npm|npx|pnpm|yarn"
+    r"|pip3?|python3?|node|brew|apt(?:-get)?|cd|ls|cat|chmod|make)(?: [\w./:@=~-]+)*"
+    r" (?:-{1,2}[a-zA-Z]\S*|\S+@\S+|[~.]?/\S*)(?: [\w./:@=~-]+)*\s*"
+)
+"""A command that the user entered for the agent to run."""
 
 _SHELL_PROMPT = re.compile(
     r"\s*(?:[╭╰]─+\S* |➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
@@ -299,7 +309,7 @@ def _without_command(text: str) -> str:
 
 
 def is_terminal_copy(text: str) -> bool:
-    return _SHELL_PROMPT.match(text) is not None
+    return bool(_SHELL_PROMPT.match(text) or _SHELL_COMMAND.fullmatch(text))
 
 
 def is_command(text: str) -> bool:
@@ -363,8 +373,8 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         text = _shorten_addresses(sentence.text)
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if text.endswith((":", "：")) and len(parts) > 1:
-            title = tidy_title(_LEADS_TO.sub("", text))
-            is_new = best is None or best.score < LIKELY
+            title = tidy_title(_BUT.sub("", _LEADS_TO.sub("", text)))
+            is_new = best is None or best.score < LIKELY or _is_contrast(best, text)
             least = MIN_CONTENT_WORDS if is_order(title) else MIN_REQUEST_WORDS
             if is_new and analyzer.count_content_words(title) >= least:
                 best = RequestTitle(title, LIKELY)
@@ -378,6 +388,8 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
             text = _before_log(text)
         if is_dull or not text:
             continue
+        if best and _is_contrast(best, text):
+            text, best = _BUT.sub("", text), None
         for title in _clause_titles(text):
             found = _score_request(title)
             if found.score == SURE:
@@ -389,6 +401,11 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
+
+
+def _is_contrast(preface: RequestTitle, text: str) -> bool:
+    """Return whether a sentence says "but" after one that only describes the state."""
+    return bool(_PREFACE.match(preface.title) and _BUT.match(text))
 
 
 def _before_log(text: str) -> str:

@@ -1013,6 +1013,38 @@ def test_a_change_that_only_the_agent_reports_is_done_and_the_outcome() -> None:
     assert found.outcome is not None and found.outcome.text == added[1]
 
 
+def test_a_request_that_is_replaced_does_not_name_the_work() -> None:
+    first = ("user", "Let's start with the speed of the rounding in the ledger.")
+    replaced = (
+        "Actually, I am not worried about speed. Map out how invoices are totalled."
+    )
+    found = card(first, EDIT, SAY, ("user", replaced), EDIT, SAY)
+    assert found.title == "Map out how invoices are totalled"
+
+
+def test_a_commit_whose_subject_comes_from_standard_input_is_found() -> None:
+    command = "git add -A && git commit -q -F - <<'EOF'\nRound once\n\nText\nEOF"
+    assert texts(card(ASK, EDIT, shell(command, ""), SAY).commits) == ["Round once"]
+
+
+def test_a_repository_that_is_created_and_pushed_is_pushed() -> None:
+    create = shell("gh repo create shop --private --source=. --push", "✓ Created")
+    assert card(ASK, EDIT, COMMIT, create, SAY).state.text == WorkState.PUSHED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Done — reads "the ledger rounds only once, see the paragraph before".',
+        "5-hour limit reached ∙ resets 10pm",
+        "/upgrade to increase your usage limit.",
+    ],
+)
+def test_a_quotation_or_a_limit_is_no_outcome(text: str) -> None:
+    found = card(ASK, EDIT, ("assistant", text)).outcome
+    assert found is None or found.text not in text
+
+
 def test_a_merge_does_not_name_the_work() -> None:
     remark = ("user", "The build is running on the new machine now.")
     merge = shell("git merge x", "[main 2b3c4d5] Merge branch 'rounding'")

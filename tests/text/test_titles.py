@@ -371,6 +371,19 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             "A miller not being able to stop the wheel",
             id="what introduces a problem",
         ),
+        pytest.param(
+            "I rebuilt the mill after the last changes, see also the log.\n\n"
+            "But I had to remove the guard of the wheel, due to this error:\n\n- x",
+            "I had to remove the guard of the wheel, due to this error",
+            id="a contrast to the state before",
+        ),
+        pytest.param(
+            '<pasted_content id="7e">\nElse works, but the wheel does not\n'
+            '</pasted_content id="7e">\nsay this in the README of the mill',
+            "Say this in the README of the mill",
+            id="pasted content",
+        ),
+        pytest.param("ssh -T git@mill.example", "", id="a command"),
         pytest.param("╭─ada@mill ~/wheel ‹main›\n╰─$ make", "", id="a framed prompt"),
     ],
 )
@@ -396,6 +409,7 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         ("The mill is running", TitleKind.REMARK),
         ("Git commit with a detailed comment", TitleKind.REMARK),
         ("Merge remote-tracking branch 'wheel'", TitleKind.REMARK),
+        ("Track the changes in this file", TitleKind.PREPARATION),
         ("But we still want to see the wheel", TitleKind.REMARK),
         ("The names on the wheel are truncated", TitleKind.STATEMENT),
     ],

@@ -332,7 +332,8 @@ _BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
 
 
 _DESTINATION = re.compile(
-    r"\b(renam|chang|switch|convert|mov|merg|migrat|turn)\w*\b[^.;:!?\n]{0,60}?"
+    r"\b(renam|chang|switch|convert|mov|merg|migrat|turn|deploy|publish|upload)\w*\b"
+    r"[^.;:!?\n]{0,60}?"
     r"\b(?:in)?to (?:the |an? )?([\w.\-/]*\w)",
     re.IGNORECASE,
 )

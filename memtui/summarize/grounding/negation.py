@@ -44,6 +44,7 @@ _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b|\bno longer\b"
     r"|\b(?:instead of|rather than|(?:advis\w+|decid\w+|recommend\w*) against)\b"
     rf"|{_NEARLY})"
+    r"|(?P<except>\b(?:except(?: for)?|apart from|other than|save for)\b)"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
@@ -98,6 +99,10 @@ _EXCEPT = re.compile(
     r"(?:but|except|apart from|other than|save for)\b|\ball but\b"
 )
 """An exception from all there is."""
+
+_EXCEPTS = re.compile(rf"{_EXCEPT.pattern}|\b(?:except|apart from|save for)\b")
+
+_ALL_BUT = re.compile(r"(\b(?:all|every\w*|each|any\w*|none)\b[^.;:!?,]{0,40}\b)but\b")
 
 _EXCEPTION = re.compile(
     r"\b(?:but|except\w*|apart|other|others|only|just|beyond|besides|not?|without|still"
@@ -315,10 +320,15 @@ class _Polarity(Enum):
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def _count_and_polarities(text: str) -> tuple[int, dict[str, _Polarity]]:
-    """Return the number of negations, and the polarity of each stem."""
+    """Return the number of negations, and the polarity of each stem.
+
+    Choices and exceptions do not count: they are worded with and without a negation.
+    """
     clauses = _clauses(text)
     count = sum(clause.count(None) for clause in clauses)
-    return count - len(_INSTEAD.findall(text.lower())), _polarities(clauses)
+    lower = text.lower()
+    count -= len(_INSTEAD.findall(lower)) + len(_EXCEPTS.findall(lower))
+    return count, _polarities(clauses)
 
 
 def _polarities(clauses: list[_Clause]) -> dict[str, _Polarity]:
@@ -349,13 +359,21 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """Return the stems of the content words of each clause; None for a "not"."""
+    """Return the stems of the content words of each clause; None for a "not".
+
+    An exception is a clause of one word with a "not".
+    """
     found: list[_Clause] = [[]]
     word: str | None = None
-    for match in _TOKEN.finditer(text.lower()):
+    is_excepted = False
+    lower = _ALL_BUT.sub(r"\1except", text.lower())
+    for match in _TOKEN.finditer(lower):
         previous, word = word, match["word"]
         if match["end"]:
             found.append([])
+        elif match["except"]:
+            found.append([None])
+            is_excepted = True
         elif match["han"]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
@@ -370,6 +388,9 @@ def _clauses(text: str) -> list[_Clause]:
             found[-1].insert(place, None)
         elif word not in STOP_WORDS:
             found[-1].extend(_stem_of(word))
+            if is_excepted:
+                found.append([])
+                is_excepted = False
     return found
 
 
