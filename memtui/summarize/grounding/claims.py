@@ -36,7 +36,7 @@ from memtui.summarize.grounding import conflicts, matching, negation
 from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text import analyzer
 
-GROUNDING_VERSION = "audit-9"
+GROUNDING_VERSION = "audit-10"
 """Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4

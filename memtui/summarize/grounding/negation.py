@@ -44,7 +44,6 @@ _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b|\bno longer\b"
     r"|\b(?:instead of|rather than|(?:advis\w+|decid\w+|recommend\w*) against)\b"
     rf"|{_NEARLY})"
-    r"|(?P<except>\b(?:except(?: for)?|apart from|other than|save for)\b)"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
@@ -100,15 +99,17 @@ _EXCEPT = re.compile(
 )
 """An exception from all there is."""
 
-_EXCEPTS = re.compile(rf"{_EXCEPT.pattern}|\b(?:except|apart from|save for)\b")
-
-_ALL_BUT = re.compile(r"(\b(?:all|every\w*|each|any\w*|none)\b[^.;:!?,]{0,40}\b)but\b")
-
 _EXCEPTION = re.compile(
     r"\b(?:but|except\w*|apart|other|others|only|just|beyond|besides|not?|without|still"
     r"|remain\w*|save|one|yet)\b|n['’]t\b"
 )
 """Words with which a source may express one."""
+
+_EXCEPTED = re.compile(
+    r"\b(?:except(?: for)?|apart from|other than|save for|all but)(?: the)? ([\w./-]*\w)"
+)
+
+_SAYS_EXCEPTION = re.compile(r"\b(?:fail\w*|crash\w*|broken|miss\w*)\b")
 
 _ALL_OF = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| these| those)? ([a-z]+)")
 
@@ -193,13 +194,18 @@ def has_negation(text: str) -> bool:
 def negation_differs(bullet: str, source: str) -> bool:
     """Return whether one of the two negates a word that the other says plainly.
 
-    Also if the bullet contains more negations than the source, which may say what they
-    negate in other words.
+    Also if the bullet says of one what the source says of all but that one, or contains
+    more negations than the source, which may say what they negate in other words.
     """
-    is_choice = _INSTEAD.search(bullet.lower()) is not None
+    lower = bullet.lower()
+    if excepted := _EXCEPTED.findall(source.lower()):
+        says_so = _EXCEPTION.search(lower) or _SAYS_EXCEPTION.search(lower)
+        if not says_so and any(one in lower.split() for one in excepted):
+            return True
+    is_choice = _INSTEAD.search(lower) is not None
     if not is_choice and not has_negation(bullet) and not has_negation(source):
         return False
-    if _STILL_OPEN.search(bullet.lower()) and _NOT_YET.search(source.lower()):
+    if _STILL_OPEN.search(lower) and _NOT_YET.search(source.lower()):
         return False
     (bullet_count, in_bullet), (source_count, in_source) = (
         _count_and_polarities(bullet),
@@ -320,15 +326,10 @@ class _Polarity(Enum):
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def _count_and_polarities(text: str) -> tuple[int, dict[str, _Polarity]]:
-    """Return the number of negations, and the polarity of each stem.
-
-    Choices and exceptions do not count: they are worded with and without a negation.
-    """
+    """Return the number of negations, and the polarity of each stem."""
     clauses = _clauses(text)
     count = sum(clause.count(None) for clause in clauses)
-    lower = text.lower()
-    count -= len(_INSTEAD.findall(lower)) + len(_EXCEPTS.findall(lower))
-    return count, _polarities(clauses)
+    return count - len(_INSTEAD.findall(text.lower())), _polarities(clauses)
 
 
 def _polarities(clauses: list[_Clause]) -> dict[str, _Polarity]:
@@ -359,21 +360,13 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """Return the stems of the content words of each clause; None for a "not".
-
-    An exception is a clause of one word with a "not".
-    """
+    """Return the stems of the content words of each clause; None for a "not"."""
     found: list[_Clause] = [[]]
     word: str | None = None
-    is_excepted = False
-    lower = _ALL_BUT.sub(r"\1except", text.lower())
-    for match in _TOKEN.finditer(lower):
+    for match in _TOKEN.finditer(text.lower()):
         previous, word = word, match["word"]
         if match["end"]:
             found.append([])
-        elif match["except"]:
-            found.append([None])
-            is_excepted = True
         elif match["han"]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
@@ -388,9 +381,6 @@ def _clauses(text: str) -> list[_Clause]:
             found[-1].insert(place, None)
         elif word not in STOP_WORDS:
             found[-1].extend(_stem_of(word))
-            if is_excepted:
-                found.append([])
-                is_excepted = False
     return found
 
 

@@ -36,6 +36,8 @@ TALK = events(
     (ASSISTANT, "Dora left the pier. We will visit her again in April."),
     (ASSISTANT, "The anchor chain was measured; the anchor winch was greased."),
     (ASSISTANT, "I started the sonar calibration on the trawler."),
+    (ASSISTANT, "All pumps run except pump_7. The map was published to the harbour."),
+    (ASSISTANT, "The lagoon gets the tide table next week."),
 )
 
 
@@ -71,6 +73,8 @@ TALK = events(
             "The sonar calibration on the trawler works.",
             "The sonar calibration on the trawler was started.",
         ),
+        ("pump_7 runs.", "All pumps but pump_7 run."),
+        ("The map was published to the lagoon.", "The map is public in the harbour."),
         ("All buoys were cleaned.", "All buoys except the red one were cleaned."),
         ("The bell was hung.", "The bell still has to be hung."),
     ],
