@@ -74,7 +74,10 @@ TALK = events(
             "The sonar calibration on the trawler was started.",
         ),
         ("pump_7 runs.", "All pumps but pump_7 run."),
-        ("The map was published to the lagoon.", "The map is public in the harbour."),
+        (
+            "The map was published to the lagoon.",
+            "The map was published to the harbour.",
+        ),
         ("All buoys were cleaned.", "All buoys except the red one were cleaned."),
         ("The bell was hung.", "The bell still has to be hung."),
     ],
