@@ -106,7 +106,8 @@ _EXCEPTION = re.compile(
 """Words with which a source may express one."""
 
 _EXCEPTED = re.compile(
-    r"\b(?:except(?: for)?|apart from|other than|save for|all but)(?: the)? ([\w./-]*\w)"
+    r"\b(?:except(?: for)?|apart from|other than|save for|all but)(?: the)?"
+    r" ([\w./-]*\w)"
 )
 
 _SAYS_EXCEPTION = re.compile(r"\b(?:fail\w*|crash\w*|broken|miss\w*)\b")

@@ -36,8 +36,8 @@ TALK = events(
     (ASSISTANT, "Dora left the pier. We will visit her again in April."),
     (ASSISTANT, "The anchor chain was measured; the anchor winch was greased."),
     (ASSISTANT, "I started the sonar calibration on the trawler."),
-    (ASSISTANT, "All pumps run except pump_7. The map was published to the harbour."),
-    (ASSISTANT, "The lagoon gets the tide table next week."),
+    (ASSISTANT, "All pumps run except pump_7."),
+    (ASSISTANT, "The map was published to the harbour; the lagoon is next week."),
 )
 
 
