@@ -53,7 +53,7 @@ MAX_DECISIONS = 4
 MAX_COMMANDS, RESULT_CHARS = 3, 90
 """The number of commands that are listed, and the maximum length of a result."""
 
-SMALL_SHARE = 0.3
+SMALL_SHARE = 0.15
 """A request with a smaller share of the events of the largest took little work."""
 
 WISH_CHARS = 600
