@@ -7,7 +7,17 @@ kinds of characters).
 
 import base64
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+
+SecretSpan = tuple[int, int, str]
+"""Start, end and kind of a secret; kind "" for text already checked."""
+
+Rule = Callable[[str, int], Iterator[SecretSpan]]
+"""Finds secrets at a position in a text."""
+
+QUOTE = r"\\{0,7}[\"'`]"
+"""A quote, escaped at any depth of JSON."""
 
 PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
 BASIC = "basic auth"

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
-from memtui.text.secret_context import SecretSpan
+from memtui.text.secret_values import SecretSpan
 
 RULES_VERSION = 9
 """Raised when the rules change, so that text redacted by older ones is found."""
