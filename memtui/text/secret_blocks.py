@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memtui.text.secret_values import SecretSpan
+from memtui.text.secret_values import FUNCTION_WORDS, SecretSpan
 
 KEY_BLOCK_CHARS = 32_768
 """Only this much of a key block is searched for its end."""
@@ -91,11 +91,6 @@ def find_key_end(text: str, at: int) -> Iterator[SecretSpan]:
 _SEED_WORDS = re.compile(
     r"(?:(?:\d{1,2}[.:)] ?)?[a-z]{3,8}(?![A-Za-z])(?:,? |\\n|\n)?+){1,26}+"
 )
-_NO_SEED = re.compile(
-    r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|"
-    r"our|these"
-    r"|those|words|which|into|been|his|her|she|him|them|than|when|where|who|how)\b"
-)
 _SEED_NAME = re.compile(
     r"(?:seed|mnemonic|wallet|phrase|(?<=(?:12|24) )word)s?(?![A-Za-z])", re.IGNORECASE
 )
@@ -114,7 +109,10 @@ def find_seed(text: str, at: int) -> Iterator[SecretSpan]:
         words = re.findall("[a-z]+", run[0])
         if len(words) < MIN_SEED_WORDS:
             continue
-        if len(set(words)) >= MIN_DISTINCT_WORDS and not _NO_SEED.search(run[0]):
+        if (
+            len(set(words)) >= MIN_DISTINCT_WORDS
+            and len(FUNCTION_WORDS.findall(run[0])) < 2
+        ):
             yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
         else:
             yield run.start(), run.end(), ""

@@ -84,6 +84,7 @@ _VALUES = r"""
     password           chosen  smtp sasl relay   :(?:25|465|587)[ \t]+[^\s:]{1,128}:([^\s\"'\\]{6,128})
     password           chosen  login             login: [\w.@-]{1,64} ?/ ?([^\s\"'`\\]{6,128})
     password           chosen  log sign login    in (?:with|as) (?:user )?[`\"']?[^\s/:`\"']{1,64}[`\"']?(?: / |/|:| with )(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])
+    password           mixed   identified        identified by ([^\s\"'\\;]{6,128})
     password           both    secret            secret <R>
     password           both    password          password <R>
     password           both    tacacs radius     key <R>
@@ -120,7 +121,7 @@ _VALUES = r"""
 _SHORT = {
     "<B>": r"s?(?: is)?[: ]{1,3}((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4}"
     r"|[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,5})(?![\w-])",
-    "<C>": r"(?:<Q>)?(?:: ?<Q>|=)(?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})",
+    "<C>": r"=(?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})",
     "<S>": "=([A-Za-z0-9%+/_-]{20,2048}={0,2})",
     "<R>": r"[05789] ([^\s\"'\\]{6,128})",
     "<J>": r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)",

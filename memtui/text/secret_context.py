@@ -42,6 +42,9 @@ from memtui.text.secret_values import (
 NAME_CHARS = 80
 """A longer run of letters is not a name."""
 
+LONG_NAME_CHARS = 40
+"""Passwords are not searched for near a longer name."""
+
 VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
 
@@ -154,14 +157,14 @@ def _find_named(
     at = lowered.find(part)
     is_place = part not in _FREQUENT_PARTS
     while at >= 0:
-        if is_place:
-            places.append(at)
         end = name_chars.find(b" ", at, at + NAME_CHARS)
         if end < 0:
             end = min(len(text), at + NAME_CHARS)
         if end not in checked_ends:
             checked_ends.add(end)
             start = name_chars.rfind(b" ", max(0, at - NAME_CHARS), at) + 1
+            if is_place and end - start <= LONG_NAME_CHARS:
+                places.append(at)
             for span in _check_name(text, start or max(0, at - NAME_CHARS), end):
                 end = max(end, span[1])
                 if span[2]:
@@ -175,6 +178,7 @@ _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
+    r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
     rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
@@ -204,7 +208,18 @@ _VALUE_FIELD = re.compile(
 )
 
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
-_ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
+# The next string of a call or command: fill('[name="password"]', 'secret').
+_ARGUMENT = re.compile(
+    r"(?:\\{0,7}[\"'\])]){1,4}(?P<gap>)(?P<sign>,|\.\w{1,20}\(|[ \t](?=\S))"
+    r"\s{0,4}(?=\\{0,7}[\"'`])"
+)
+# The next line, or the content of a field of a form.
+_NEXT_LINE = re.compile(
+    r"(?:(?: [a-z]{1,14}){0,7}:|(?:[\"'}`]|\\\"){0,4})(?P<gap>)(?P<sign>)[ \t]*"
+    r"(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t]*){1,2}(?:: )?"
+    r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
+)
+_BEFORE_NAME = ("'", '"', "=", ":")
 _DEFINE = re.compile(r"\bdefine\(\s?[\"']$")
 _CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
 _BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
@@ -219,14 +234,14 @@ _IS = re.compile(
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|è|é|voor|это|jest|är)"
-    r"(?: now| still| set to| changed to| reset to)?:?"
+    r"(?: now| still| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
     r"|'s|\?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
     r"(?P<gap>(?: (?!key|token|pass|secret)[a-z]{1,12}){0,4}?)("
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
-    r"(?![a-z]{1,14}[\s,.;:])"
+    r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LINE_START = re.compile(r"(?:^|\n|\\+n)[ \t]*$")
 _LINE_REST = re.compile(
@@ -273,7 +288,8 @@ _LIST_ITEM = re.compile(
 )
 
 _XML = re.compile(
-    r"(?:\\{0,7}[\"'])?(?: [^<>]{0,200})?>([^<>\s\"'`\\]{4,200})(?=<\\?/)"
+    r"(?:\\{0,7}[\"'])?(?: [^<>]{0,200})?>(?:\s{0,20}<[A-Z]\w{0,20}>)?"
+    r"([^<>\s\"'`\\]{4,200})(?=<\\?/)"
 )
 _AFTER_TAG = re.compile(r"<\w[^<>\n]{0,20}>(?:[A-Za-z]\w* )?$|>$")
 _IN_TAG = re.compile(r"<[^<>\n]{0,60}$")
@@ -287,7 +303,7 @@ _TYPOGRAPHIC = re.compile(
     r"[„“”«‹‚‘「『《][ \u00a0\u202f]?([^\s„“”«»‹›\"]{4,128})"
     r"[ \u00a0\u202f]?[“”»›‘’」』》«]"
 )
-_VALUE_OPENS = re.compile(r"[brfuBRFUN]{0,2}(\\{0,7})([\"'`])")
+_VALUE_OPENS = re.compile(r"[brfuBRFUNL@]{0,2}(\\{0,7})([\"'`])")
 
 _DEPTHS = (0, 1, 3, 7)
 """Backslashes before a quote in JSON, in JSON within JSON, and so on."""
@@ -395,7 +411,8 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or _match_spaced(text, start, end, before)
         or _CALL.match(text, end)
         or _VALUE_FIELD.match(text, end)
-        or (_ARGUMENT.match(text, end) if before.endswith(("'", '"')) else None)
+        or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
+        or _NEXT_LINE.match(text, end)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
     )
@@ -432,6 +449,8 @@ def _read_value(
         sign = "="
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
+    elif found.re is _ARGUMENT or found.re is _NEXT_LINE:
+        sign = "," if found.re is _ARGUMENT else "next"
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
@@ -465,6 +484,8 @@ def _read_value(
         value = value.rstrip(",;)}].")
     else:
         value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
+    if value[:1] == ")" and before == "(":
+        return None
     is_compared = sign == "=" and value[:1] in ("=", "~")
     if not value or (is_compared and len(value) > LONG_CHARS):
         return None
@@ -537,8 +558,11 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = "" if _LONG.match(text, end) else PASSWORD
     elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
-    elif not kind and word == "key" and _PROSE_KEY.match(text, end):
-        kind = KEY
+    elif not kind and word == "key":
+        is_long = _LONG_VALUE.match(text, end)
+        outer = is_long and _OUTER.findall(text, max(0, start - 200), start)
+        is_inner = outer and kind_of_name(f"{outer[-1]} key")
+        kind = KEY if is_inner or _PROSE_KEY.match(text, end) else ""
     if not kind:
         return
     if before.endswith(" ") and (lead := _USED_BEFORE.search(before)):
@@ -600,6 +624,12 @@ _PROSE_KEY = re.compile(
     r":? `?[A-Za-z0-9_-]{24,}`?(?![\w-])",
     re.I,
 )
+_LONG_VALUE = re.compile(r"\W{1,8}[A-Za-z0-9+/_-]{16}")
+_OUTER = re.compile(
+    r"(\w{2,40})(?:\\*[\"'])?[ \t]?"
+    r"(?:[:=][ \t]?\{|:[ \t]*(?:\n|\\+n)|[\])>][ \t]*(?:\n|\\+n))"
+)
+"""Matches the name of an object, section or element."""
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -622,9 +652,9 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
             kind == SECRET and value.sign == "|"
         )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
-            if not is_password or value.sign != "next":
+            if value.sign != "next" or not (is_password or value.is_quoted):
                 return False
-            is_beside = value.is_tight and is_human(secret)
+            is_beside = is_password and value.is_tight and is_human(secret)
             return is_beside or is_mixed_password(secret) or has_sign_and_number(secret)
         if kind in (KEY, SECRET) and has_uuid(secret):
             return True
@@ -688,6 +718,11 @@ _CANDIDATE = re.compile(
     r"(?<![^\s\"'`„“«‹(])(?![\"'`])(?=[^\s\d]{0,32}+\d)"
     r"(?=[^\s!#$%&*<>?@^{|}~\[\]();]{0,32}+[!#$%&*<>?@^{|}~\[\]();])\S{10}"
 )
+_MIXED_WORD = re.compile(
+    r"(?<![^\s\"'`„“«‹(])(?<![:=\\][\"'])(?<![:=] [\"'])"
+    r"(?=[A-Za-z]{0,32}\d)(?=[A-Z0-9]{0,32}[a-z])[A-Za-z0-9]{10,40}"
+    r"(?![^\s\"'`”»›).,;:!?])"
+)
 _LOGIN_BEFORE = re.compile(r"(?:-[a-zA-Z]|/[a-z]{1,12}:|[\w.@-]{1,40}[:/=%])(?=\S{8})")
 
 
@@ -708,6 +743,7 @@ def find_nearby(
 ) -> Iterator[SecretSpan]:
     """Find generated passwords with signs near words for passwords and names of
     secrets."""
+    named = frozenset(places)
     for word in _NEAR.among(words):
         places += _find_all(lowered, b" -p" if word == b"p" else word)
     places.sort()
@@ -719,6 +755,11 @@ def find_nearby(
         start = max(text.rfind("\n", past, at) + 1, at - NEAR_BEFORE, past)
         end = min(at + NEAR_AFTER, len(text))
         past = end
+        for word in _MIXED_WORD.finditer(text, start, end):
+            is_whole = word.end() < end or end == len(text)
+            if at in named and is_whole and is_evident(word[0]):
+                yield *word.span(), PASSWORD
+                past = max(past, word.end())
         for found in _CANDIDATE.finditer(text, start, end):
             first = found.start()
             if not (dense := shape.match(text, first)):

@@ -73,11 +73,11 @@ def find_in_csv(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 _INSERT = re.compile(
-    r"insert into [^\s(]{1,128} ?\(([^()\n]{1,512})\)\s{1,8}values\s{0,8}\(([^()"
-    r"\n]{1,2048})\)",
+    r"insert into [^\s(]{1,128} ?\(([^()\n]{1,512})\)\s{1,8}values\s{0,8}\("
+    r"((?:[^()\n]|\([^()\n]*\)){1,2048})\)",
     re.IGNORECASE,
 )
-_SQL_VALUE = re.compile(r"\s*(?:N?\\{0,7}'([^'\\]*)\\{0,7}'|[^,']+)(?:,|$)")
+_SQL_VALUE = re.compile(r"\s*(?:\w*\(?\\{0,7}'([^'\\]*)\\{0,7}'\)?|[^,']+)(?:,|$)")
 
 
 def find_inserted(text: str, at: int) -> Iterator[SecretSpan]:
