@@ -109,10 +109,7 @@ def find_seed(text: str, at: int) -> Iterator[SecretSpan]:
         words = re.findall("[a-z]+", run[0])
         if len(words) < MIN_SEED_WORDS:
             continue
-        if (
-            len(set(words)) >= MIN_DISTINCT_WORDS
-            and len(FUNCTION_WORDS.findall(run[0])) < 2
-        ):
+        if len(set(words)) >= MIN_DISTINCT_WORDS and not FUNCTION_WORDS.search(run[0]):
             yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
         else:
             yield run.start(), run.end(), ""

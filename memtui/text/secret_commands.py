@@ -36,7 +36,8 @@ OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
 # Commands with a password as an argument: the words, and what is between one of them
 # and the password. " *" are any other arguments; the group is the quote, if read.
 _COMMANDS = rf"""
-    mysql mysqldump mysqladmin mariadb sshpass  [a-z-]* * -p[ ]?
+    mysql mysqldump mysqladmin mariadb  [a-z-]* * -p
+    sshpass  * -p[ ]?
     mongo mongosh mongodump mongorestore cqlsh  * -p[ ]
     docker podman helm oc az  * login * -p[ ]
     rar unrar  [ ][a-z]+ * -h?p
@@ -76,8 +77,7 @@ _VALUES = r"""
     password           chosen  snmpwalk snmpget  -a <V>
     password           chosen  snmpwalk snmpget  -x <V>
     password           chosen  snmpwalk snmpget  -c <V>
-    password           mixed   p                 -p <V>
-    password           mixed   w                 -w <V>
+    password           chosen  u                 -u \S{1,64} (?:\S+ ){0,3}?-p[ ]?<V>
     password           chosen  psk eap xauth     psk[ \t]+<Q>([^\"'\\\n]{6,128})
     password           chosen  psk eap xauth     eap[ \t]+<Q>([^\"'\\\n]{6,128})
     password           chosen  secrets           secret[^\"\\*\n]{0,80}\n<Q>?[\w.@-]{1,64}<Q>?[ \t]+\S{1,64}[ \t]+<V>(?=<Q>?[ \t]+\*)
@@ -175,7 +175,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "word": lambda value: has_no_template(value) and not value.isalpha(),
     "both": _has_both,
     "chosen": is_chosen,
-    "mixed": lambda value: is_mixed_password(value) and "/" not in value,
+    "mixed": is_mixed_password,
     "random": _is_random,
     "sasl": _has_nul,
 }
@@ -316,7 +316,6 @@ _IDENTIFIED = re.compile(
     r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
     re.IGNORECASE,
 )
-_BEFORE_IDENTIFIED = re.compile(r"(?:['\"`%)]|\b(?:user|role|to)\b[^\n]{1,80}) $", re.I)
 
 
 def _identified(text: str, at: int) -> Iterator[SecretSpan]:
@@ -324,8 +323,7 @@ def _identified(text: str, at: int) -> Iterator[SecretSpan]:
     clause = _IDENTIFIED.match(text, at)
     if not clause or not has_no_template(clause[1]):
         return
-    is_sql = clause[0][:10].isupper() or any(map(str.isdigit, clause[1]))
-    if is_sql or _BEFORE_IDENTIFIED.search(text, max(0, at - 100), at):
+    if clause[0][:10].isupper() or any(map(str.isdigit, clause[1])):
         yield *clause.span(1), PASSWORD
 
 
@@ -385,18 +383,6 @@ def _user_password(text: str, at: int) -> Iterator[SecretSpan]:
         yield *option.span(1), PASSWORD
 
 
-_EXPECTED = re.compile(
-    r"(?:password|passwort|passphrase)[^\n]{0,40}(?:\n|\\+n)[^\n]{0,20}$", re.I
-)
-_SENT = _pattern(PASSWORD, "both", r"send(?:line)?[ (]+(?:--? )?<Q>([^\"'\\\n]{6,128})")
-
-
-def _sent(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find what a script sends when it is asked for a password."""
-    if _EXPECTED.search(text, max(0, at - 80), at):
-        yield from _SENT(text, at)
-
-
 _JWK = _pattern(
     KEY, "random", r"(?:d|k|p|q|dp|dq|qi)<Q>:\s?<Q>([A-Za-z0-9_-]{20,1024})(?=\\*\")"
 )
@@ -427,7 +413,6 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("u", " -u ", _user_password),
     ("stats", "stats auth", _user_password),
     ("kty", "", _jwk),
-    ("send sendline", "send", _sent),
     (
         "connect login newinstance getconnection pdo mysqli signin dbconnect"
         " opensession dbi",

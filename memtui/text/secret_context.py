@@ -24,7 +24,6 @@ from memtui.text.secret_values import (
     Rule,
     SecretSpan,
     has_sign,
-    has_sign_and_number,
     has_uuid,
     is_chosen,
     is_code,
@@ -57,7 +56,8 @@ NAME_PARTS = (
 """The name of a secret contains one of these."""
 
 NAME_WORDS = (
-    b"kennwort", b"psk", b"mdp", b"senha", b"wachtwoord", b"contrasena", b"heslo",
+    b"kennwort", b"psk", b"mdp", b"senha", b"senhas", b"wachtwoord", b"contrasena",
+    b"heslo", b"adgangskode", b"passord", b"salasana", b"schluessel", b"sleutel",
     b"clave", b"chave", b"chiave", b"jeton", b"geheimnis", b"segreto", b"segredo",
 )  # fmt: skip
 """Other names of secrets, or parts of them."""
@@ -122,10 +122,10 @@ def find_secrets(
         for anchor, rule in _RULES_BY_WORD[word]:
             yield from _apply_rule(anchor, rule, text, lowered)
     if not _FOREIGN_RUNS.isdisjoint(words):
-        for name in _OTHER_SCRIPTS:
+        for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
-                yield from _foreign_name(text, at)
+                yield from rule(text, at)
                 at = text.find(name, at + len(name))
 
 
@@ -220,7 +220,6 @@ _NEXT_LINE = re.compile(
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
 _BEFORE_NAME = ("'", '"', "=", ":")
-_DEFINE = re.compile(r"\bdefine\(\s?[\"']$")
 _CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
 _BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
@@ -243,12 +242,6 @@ _NEXT = re.compile(
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
-_LINE_START = re.compile(r"(?:^|\n|\\+n)[ \t]*$")
-_LINE_REST = re.compile(
-    r"[ \t]+[\"']?(?=\S*\d)(?=\S*[a-zA-Z])[^\s\"'\\]{6,128}[\"']?;?[ \t]*(?:$|"
-    r"\r?\n|\\+[rn])"
-)
-"""Match around the name of a setting that a line sets with spaces."""
 _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
@@ -342,7 +335,7 @@ _DENSE_QUOTES = re.compile(
 """An unquoted password with signs; the second may contain any quote."""
 
 _JSON_START = re.compile(r"\s{0,64}[\[{\"]")
-_SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
+_SINGLE = re.compile(rf"((?:[^'\\\n]|\\.){{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
 MAX_CELLS = 4
 """The number of cells of a row that are read for a secret."""
@@ -438,15 +431,10 @@ def _read_value(
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
-        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start) or (
-            _LINE_START.search(text, max(0, start - _BEFORE_CHARS), start)
-            and _LINE_REST.match(text, end)
-        )
+        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start)
         sign = "is" if found.re is _IS or is_login else "next"
     elif found.re is _LOGIN_PAIR:
         sign = "pair"
-    elif found.re is _ARGUMENT and _DEFINE.search(text, max(0, start - 20), start):
-        sign = "="
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
     elif found.re is _ARGUMENT or found.re is _NEXT_LINE:
@@ -510,15 +498,9 @@ def _read_quoted(
     is_doubtful = not escape and not is_json and text[at : at + 1] in _NO_START
     if len(escape) not in _DEPTHS:
         return None
-    shape = _QUOTED.get(escape + quote)
+    is_bytes = opened[0].endswith("'") and not (escape or _JSON_START.match(text))
+    shape = _SINGLE if is_bytes else _QUOTED.get(escape + quote)
     closed = shape.match(text, at) if shape else None
-    if (
-        not closed
-        and opened[0].endswith("'")
-        and not escape
-        and not _JSON_START.match(text)
-    ):
-        closed = _SINGLE.match(text, at)
     if closed:
         value = closed[1]
     else:
@@ -620,9 +602,7 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
 
 
 _PROSE_KEY = re.compile(
-    r" (?:for|to|of) (?:[a-z]{1,12} ){0,3}?(?:\w+ )?(?:is|was)"
-    r":? `?[A-Za-z0-9_-]{24,}`?(?![\w-])",
-    re.I,
+    r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(r"\W{1,8}[A-Za-z0-9+/_-]{16}")
 _OUTER = re.compile(
@@ -654,8 +634,8 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
             if value.sign != "next" or not (is_password or value.is_quoted):
                 return False
-            is_beside = is_password and value.is_tight and is_human(secret)
-            return is_beside or is_mixed_password(secret) or has_sign_and_number(secret)
+            is_beside = (is_password and value.is_tight) or has_sign(secret)
+            return (is_beside and is_human(secret)) or is_mixed_password(secret)
         if kind in (KEY, SECRET) and has_uuid(secret):
             return True
         return (is_chosen if is_password else is_generated)(secret)
@@ -780,71 +760,54 @@ def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
         at = lowered.find(word, at + len(word))
 
 
-_FOREIGN_PASSWORD = re.compile(
-    r"mot de passe|contrase(?:ñ|n|\\+u00f1)a|senhas?|palavra-passe|wachtwoord|"
-    r"zugangsdaten"
-    r"|anmeldedaten|inloggegevens|identifiants|credenziali|credencia(?:le|i)s|пароль"
-    r"|has(?:ł|\\+u0142)o|heslo|l(?:ö|\\+u00f6)senord|adgangskode|passord|salasana"
-    r"|(?:ş|\\+u015f)ifre|密码|密碼|パスワード|비밀번호",
-    re.IGNORECASE,
-)
-_PARTICLE = re.compile(
-    r"(?:密[码碼钥鑰]|パスワード|비밀번호)[是为為はが는은:： ]{1,3}([!-~]{6,128})"
-)
-_FOREIGN_KEY = re.compile(
-    r"(?:(?:api|geheim|zugriffs)[ -]?)?schl(?:ü|ue|\\+u00fc)ssel"
-    r"|(?:cl(?:é|e|\\+u00e9)|clave|chiave|chave)s?(?: (?:(?:secr|segr)\S{1,10}a|"
-    r"secr\S{1,10}te"
-    r"|priv\S{1,8}|d['’]\w{3,5}|(?:de )?api|de acceso))?|geheimnis|jeton|segreto|"
-    r"segredo"
-    r"|secreto|api-sleutel|ключ|токен|секрет|密钥|密鑰",
-    re.IGNORECASE,
-)
-
-
-_FOREIGN_ANCHORS = {
-    b"mot": b"mot de passe", b"contrase": b"contrase", b"contrase?a": b"contrase",
-    b"contrasena": b"contrase", b"palavra": b"palavra-passe", b"cl": b"cl\\",
-    b"schl": b"schl", b"has?o": b"has?o", b"?ifre": b"?ifre",
-    b"l?senord": b"l?senord", b"sleutel": b"api-sleutel",
-} | {
-    word: word
-    for word in (
-        b"senha", b"senhas", b"wachtwoord", b"zugangsdaten", b"anmeldedaten",
-        b"inloggegevens", b"identifiants", b"heslo", b"adgangskode", b"passord",
-        b"salasana", b"schl?ssel", b"schluessel", b"geheimschl?ssel",
-        b"zugriffsschl?ssel", b"zugangsschl?ssel", b"cl?", b"cl?s", b"clave", b"claves",
-        b"chiave", b"chave", b"geheimnis", b"jeton", b"segreto", b"segredo", b"secreto",
-    )
+_FOREIGN_NAMES = {
+    PASSWORD: (
+        "mot de passe", "contraseña", "contrase\\u00f1a", "palavra-passe", "hasło",
+        "has\\u0142o", "lösenord", "l\\u00f6senord", "şifre", "пароль", "密码", "密碼",
+        "パスワード", "비밀번호", "zugangsdaten", "anmeldedaten", "inloggegevens",
+        "identifiants", "credenziali", "credenciales", "credenciais",
+    ),
+    KEY: (
+        "schlüssel", "schl\\u00fcssel", "clé", "cl\\u00e9", "ключ", "токен", "секрет",
+        "密钥", "密鑰",
+    ),
 }  # fmt: skip
-"""Byte strings at which passwords and keys are named, by a word of the text."""
-_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
-"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""
-
-_OTHER_SCRIPTS = (
-    "пароль", "Пароль", "ключ", "Ключ", "токен", "Токен", "секрет", "密码", "密碼",
-    "密钥", "密鑰", "パスワード", "비밀번호",
-)  # fmt: skip
+"""Names of secrets that ``kind_of_name`` does not read."""
 
 
-def _foreign_name(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secret after a word for a password or key in another language."""
-    for kind, pattern in ((PASSWORD, _FOREIGN_PASSWORD), (KEY, _FOREIGN_KEY)):
-        if found := _PARTICLE.match(text, at):
-            if kind == PASSWORD and is_generated(found[1]):
+def _foreign_name(kind: str, chars: int) -> Rule:
+    """Make a rule for the secret after a name of another language."""
+
+    def rule(text: str, at: int) -> Iterator[SecretSpan]:
+        if found := _PARTICLE.match(text, at + chars):
+            if is_generated(found[1]):
                 yield *found.span(1), kind
-        elif name := pattern.match(text, at):
-            yield from _check_value(text, at, name.end(), kind)
+        else:
+            yield from _check_value(text, at, at + chars, kind)
 
+    return rule
+
+
+_PARTICLE = re.compile(r"[是为為はが는은]{1,3}[:： ]{0,3}([!-~]{6,128})")
 
 _RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN
 _RULES_BY_WORD = dict(RULES_BY_WORD)
-for _word, _anchor in _FOREIGN_ANCHORS.items():
-    _RULES_BY_WORD[_word] = (
-        *_RULES_BY_WORD.get(_word, ()),
-        (_anchor, _foreign_name),
-    )
+_RULES_BY_SCRIPT: dict[str, Rule] = {}
+"""Rules for names in other than Latin letters."""
+for _kind, _names in _FOREIGN_NAMES.items():
+    for _name in _names:
+        _anchor, _rule = (
+            _name.encode("ascii", "replace"),
+            _foreign_name(_kind, len(_name)),
+        )
+        _word = re.split(rb"[^a-z?]", _anchor)[0]
+        if _word.strip(b"?"):
+            _RULES_BY_WORD[_word] = *_RULES_BY_WORD.get(_word, ()), (_anchor, _rule)
+        else:
+            _RULES_BY_SCRIPT |= {_name: _rule, _name.capitalize(): _rule}
 
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
 _NEAR = _Names(_NEAR_WORDS)
+_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
+"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""

@@ -31,9 +31,10 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PASSWORDS = (
     "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "userpass",
     "dbpass", "storepass", "keypass", "contrasena", "senha", "wachtwoord", "heslo",
+    "adgangskode", "passord", "salasana",
 )  # fmt: skip
 
-_SHORT_PASSWORDS = ("passwords", "passwds", "passphrases", "pw", "psk", "mdp")
+_SHORT_PASSWORDS = ("passwords", "senhas", "passwds", "passphrases", "pw", "psk", "mdp")
 
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
@@ -62,7 +63,7 @@ _PUBLIC = frozenset((
 
 _FOREIGN_SECRETS = (
     "clave", "chave", "chiave", "sleutel", "parola", "geheimnis", "secreto", "segreto",
-    "segredo", "jeton",
+    "segredo", "jeton", "schluessel", "secreta", "segreta",
 )  # fmt: skip
 
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
@@ -205,11 +206,10 @@ _JOINED_WORDS = re.compile(
 )
 """Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
 FUNCTION_WORDS = re.compile(
-    r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|"
-    r"our|these"
-    r"|those|words|which|into|been|his|her|she|him|them|than|when|where|who|how)\b"
+    r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
+    r"|words|which|been|his|her|she|him|them|than|who|how)\b"
 )
-"""Words of prose."""
+"""Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(
     r"(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$|[a-z]{4}("
     r"?:-[a-z]{4}){3}$"
@@ -457,14 +457,6 @@ def is_human(value: str) -> bool:
 def is_chosen(value: str) -> bool:
     """Return whether a value is a password after words such as "the password is"."""
     return is_generated(value) or is_human(value)
-
-
-def has_sign_and_number(value: str) -> bool:
-    """Return whether a value is words, a sign and a number: ``VelvetOrchid#53``."""
-    return bool(_SIGN_AND_NUMBER.match(value))
-
-
-_SIGN_AND_NUMBER = re.compile(r"(?:[A-Z][a-z]{2,}){2,4}[!#$%&^@*+]\d{1,6}[!?]?$")
 
 
 def has_sign(value: str) -> bool:
