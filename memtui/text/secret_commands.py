@@ -61,34 +61,24 @@ _COMMANDS = rf"""
 # one, and a pattern whose last group is the secret. It begins with the anchor.
 _VALUES = r"""
     password           chosen  login             (?<=\d )login \S{1,128} <V>
-    password           chosen  cf                cf auth \S{1,64} <V>
-    password           chosen  vault             vault login <V>
-    password           chosen  doctl             doctl auth init -t <V>
-    password           chosen  bw                bw unlock <V>
     password           chosen  masterauth        masterauth <V>
     password           chosen  wpa               wpa_passphrase \S{1,64} <V>
     password           chosen  ftp               ftp> user \S{1,64} <V>
     password           chosen  sqlplus           sqlplus (?:-\w+ )?[\w.]{1,64}/([^\s@\"']{4,128})
     password           chosen  user              _user [\w.-]{1,64} <V>
-    password           chosen  user              on >([^\s\"'\\]{6,128})(?= [~+&])
     password           chosen  identify          identify (?:[\w.-]{1,64} )?<V>
-    password           chosen  oper              oper (?:[\w.-]{1,64} )?<V>
     password           chosen  auth              (?<![\w.-])auth (?:[\w.-]{1,64} )?<V>
     password           chosen  snmpwalk snmpget  -a <V>
     password           chosen  snmpwalk snmpget  -x <V>
-    password           chosen  snmpwalk snmpget  -c <V>
     password           chosen  u                 -u \S{1,64} (?:\S+ ){0,3}?-p[ ]?<V>
     password           chosen  psk eap xauth     psk[ \t]+<Q>([^\"'\\\n]{6,128})
     password           chosen  psk eap xauth     eap[ \t]+<Q>([^\"'\\\n]{6,128})
     password           chosen  secrets           secret[^\"\\*\n]{0,80}\n<Q>?[\w.@-]{1,64}<Q>?[ \t]+\S{1,64}[ \t]+<V>(?=<Q>?[ \t]+\*)
     password           chosen  smtp sasl relay   :(?:25|465|587)[ \t]+[^\s:]{1,128}:([^\s\"'\\]{6,128})
-    password           chosen  login             login: [\w.@-]{1,64} ?/ ?([^\s\"'`\\]{6,128})
     password           chosen  log sign login    in (?:with|as) (?:user )?[`\"']?[^\s/:`\"']{1,64}[`\"']?(?: / |/|:| with )(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])
     password           mixed   identified        identified by ([^\s\"'\\;]{6,128})
     password           both    secret            secret <R>
     password           both    password          password <R>
-    password           both    tacacs radius     key <R>
-    password           both    isakmp            isakmp key (?:\d )?([^\s\"'\\]{6,128}) (?:address|hostname)
     password           both    community         community ([^\s\"'\\]{6,64}) (?:ro|rw)\b
     password           both    net               net user [\w.-]{1,64} <V>(?=\s|$|\\)
     password           plain   net               net use (?:[^\n|&\s]{1,40} +)?\\\S{1,128} +(?![*/%])([^\s\"'\\]{4,128}) +/user:
@@ -99,10 +89,8 @@ _VALUES = r"""
     password           word    requirepass       requirepass[ \t]+[\"']?([^\s\"'\\]{4,256})
     password           sasl    plain             plain(?:<Q>>| )([A-Za-z0-9+/]{12,256}={0,2})
     password           plain   plain             \{plain\}([^\s\"'\\:]{6,128})
-    password           any     ugfzc             334 ugfzc3dvcmq6?(?:\s|\\+[rn])+(?:[cs<>]+:? ?)?([A-Za-z0-9+/]{6,256}={0,2})
     bearer token       random  bearer            bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})
     cookie             random  session           session(?:_?id)?<C>
-    cookie             random  sess              sess(?:_?id)?<C>
     cookie             random  sid               .sid<C>
     cookie             random  sessionid         sessionid<C>
     signature          random  sig               (?<=[?&;])sig<S>
@@ -114,6 +102,11 @@ _VALUES = r"""
     api key            both    totp otp fa mfa recovery backup qr authenticator  key<B>
     api key            both    totp otp fa mfa recovery backup qr authenticator  secret<B>
     api key            both    totp otp fa mfa recovery backup qr authenticator  code<B>
+    password           word    :                 (?<=[\w.*-]):543\d<F>
+    password           plain   :                 (?<=[\w.*-]):\*<F>
+    password hash      any     $                 (?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}(?=[\s:\"'\\]|$)
+    password hash      any     $                 \$(?:2[abxy]\$\d\d\$[./A-Z0-9]{53}|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}|[56]\$(?:rounds=\d+\$)?[./A-Z0-9]{1,16}\$[./A-Z0-9]{43,86})(?![./A-Z0-9])
+    openshift token    any     ~                 sha256~[\w-]{43}(?![A-Za-z0-9])
     private key        any     importprivkey     privkey\S{0,20}\W{1,4}([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?!\w)
     private key        any     private           private-lines: \d{1,4}<J>([A-Za-z0-9+/]{16,}={0,2}(?:<J>[A-Za-z0-9+/]{16,}={0,2})*)
 """  # noqa: E501
@@ -131,10 +124,12 @@ _SHORT = {
     r"(?:(?:sudo +)?(?:chpasswd|cryptsetup|passwd)|[^|\n;]{1,160}?"
     r"(?:-stdin|--with-token)(?!\w)|sudo -S|kinit\b|openssl|gpg\b)",
     "<V>": r"[\"']?([^\s\"'`\\|;&<>]{6,128})",
+    "<F>": r":[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s\"'\\:][^\s\"'\\]{3,255}+)"
+    r"(?=\s|$|\\+[rn]|\\*\")",
     "<O>": r"(?: -[A-Za-z]{1,6}(?: \d{1,3})?)",
     "<Q>": QUOTE,
 }
-_ANCHOR = re.compile(r"(?:\(\?<[^)]*\))*((?:[\w :/>=.-]|\\[.{}])+)(?![?*+{|])")
+_ANCHOR = re.compile(r"(?:\(\?<[^)]*\))*((?:[\w :/>=.~-]|\\[.{}$*])+)(?![?*+{|])")
 
 
 def _expanded(pattern: str) -> str:
@@ -409,23 +404,22 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("curl cookie cookies", "", _cookie),
     ("user curlrc", "user", _user_password),
     ("user", " --user", _user_password),
-    ("username", " --username", _user_password),
     ("u", " -u ", _user_password),
-    ("stats", "stats auth", _user_password),
     ("kty", "", _jwk),
-    (
-        "connect login newinstance getconnection pdo mysqli signin dbconnect"
-        " opensession dbi",
-        "",
-        _login_call,
-    ),
-    (
-        "hmac aes createhmac hash_hmac jwt fernet secretkeyspec sign cipher"
-        " createcipheriv hmacsha hmacshakeyfor totp",
-        "",
-        _key_call,
-    ),
+    ("connect login newinstance getconnection pdo mysqli signin dbi", "", _login_call),
+    ("cred", "credential", _login_call),
+    ("auth", "auth", _login_call),
+    ("pw", "pw_set(", _login_call),
+    ("hmac aes createhmac hash_hmac jwt fernet sign cipher totp", "", _key_call),
+    ("secretkeyspec createcipheriv hmacsha hmacshakeyfor", "", _key_call),
+    ("|", "-|", secret_rows.find_in_table),
+    ("|", "- |", secret_rows.find_in_table),
+    ("|", "-+-", secret_rows.find_in_table),
+    ("://", "", _url),
+    ("@", "", _login_before_host),
 )
+_SIGNS = ("cred", "auth", "pw", "|", ":", "$", "://", "@", "~")
+"""Strings that are looked for within words, too."""
 
 
 def _rules() -> Iterable[tuple[str, str, Rule]]:
@@ -443,46 +437,14 @@ def _rules() -> Iterable[tuple[str, str, Rule]]:
     yield from _FUNCTIONS
 
 
-def _by_word() -> Rules:
-    rules: Rules = {}
-    for words, anchor, rule in _rules():
-        for word in words.split():
-            place = (anchor or word).encode(), rule
-            rules[word.encode()] = (*rules.get(word.encode(), ()), place)
-    return rules
-
-
-RULES_BY_WORD = _by_word()
+RULES_BY_WORD: Rules = {}
 """Anchors and rules by a word that the text contains."""
 
-_PGPASS = (
-    r"(?<=[\w.*-]):(?:543\d|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}"
-    r":([^\s\"'\\:][^\s\"'\\]{3,255}+)(?=\s|$|\\+[rn]|\\*\")"
-)
-_HASH = (
-    r"(?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}"
-    r"(?=[\s:\"'\\]|$)|\$(?:2[abxy]\$\d\d\$[./A-Z0-9]{53}"
-    r"|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}"
-    r"|[56]\$(?:rounds=\d+\$)?[./A-Z0-9]{1,16}\$[./A-Z0-9]{43,86})(?![./A-Z0-9])"
-)
+RULES_BY_SIGN: Rules = {}
+"""The same by a string that may be part of a word."""
 
-RULES_BY_SIGN: Rules = {
-    b"cred": ((b"credential", _login_call),),
-    b"pw": ((b"pw_set(", _login_call),),
-    b"auth": ((b"auth", _login_call),),
-    b"|": tuple((rule, secret_rows.find_in_table) for rule in (b"-|", b"- |", b"-+-")),
-    b":": (
-        (b":543", _pattern(PASSWORD, "word", _PGPASS)),
-        (b":*:", _pattern(PASSWORD, "plain", _PGPASS)),
-    ),
-    b"$": ((b"$", _pattern("password hash", "any", _HASH)),),
-    b"://": ((b"://", _url),),
-    b"@": ((b"@", _login_before_host),),
-    b"~": (
-        (
-            b"sha256~",
-            _pattern("openshift token", "any", r"sha256~[\w-]{43}(?![A-Za-z0-9])"),
-        ),
-    ),
-}
-"""The same by a byte string that it contains."""
+for _words, _anchor, _rule in _rules():
+    for _word in _words.split():
+        _rules_of = RULES_BY_SIGN if _word in _SIGNS else RULES_BY_WORD
+        _place = (_anchor or _word).encode(), _rule
+        _rules_of[_word.encode()] = *_rules_of.get(_word.encode(), ()), _place

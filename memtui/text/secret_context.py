@@ -246,12 +246,6 @@ _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
 )
-_AFTER_LOGIN = re.compile(
-    r"\b(?:user(?:name)?|login|account|as|benutzer)[ :=]{1,3}"
-    r"[`\"']?[^\s`\"']{1,40}[`\"']?,? (?:(?:and|with|using|the|und|mit) ){0,3}$",
-    re.IGNORECASE,
-)
-"""Matches before the word "password" in "user ada password"."""
 _PAIR_NAMES = (
     "credential", "credentials", "creds", "zugangsdaten", "identifiants", "credenziali",
     "credenciales", "credenciais", "inloggegevens", "anmeldedaten",
@@ -431,8 +425,7 @@ def _read_value(
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
-        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start)
-        sign = "is" if found.re is _IS or is_login else "next"
+        sign = "is" if found.re is _IS else "next"
     elif found.re is _LOGIN_PAIR:
         sign = "pair"
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
