@@ -755,28 +755,31 @@ def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
 
 _FOREIGN_NAMES = {
     PASSWORD: (
-        "mot de passe", "contraseña", "contrase\\u00f1a", "palavra-passe", "hasło",
-        "has\\u0142o", "lösenord", "l\\u00f6senord", "şifre", "пароль", "密码", "密碼",
-        "パスワード", "비밀번호", "zugangsdaten", "anmeldedaten", "inloggegevens",
-        "identifiants", "credenziali", "credenciales", "credenciais",
+        "mot de passe", "contraseña", "palavra-passe", "hasło", "lösenord", "şifre",
+        "пароль", "密码", "密碼", "パスワード", "비밀번호", "zugangsdaten",
+        "anmeldedaten", "inloggegevens", "identifiants", "credenziali", "credenciales",
+        "credenciais",
     ),
-    KEY: (
-        "schlüssel", "schl\\u00fcssel", "clé", "cl\\u00e9", "ключ", "токен", "секрет",
-        "密钥", "密鑰",
-    ),
+    KEY: ("schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰"),
 }  # fmt: skip
 """Names of secrets that ``kind_of_name`` does not read."""
 
 
-def _foreign_name(kind: str, chars: int) -> Rule:
+def _foreign_name(kind: str, name: str) -> Rule:
     """Make a rule for the secret after a name of another language."""
+    shape = re.compile(
+        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name),
+        re.IGNORECASE,
+    )
 
     def rule(text: str, at: int) -> Iterator[SecretSpan]:
-        if found := _PARTICLE.match(text, at + chars):
-            if is_generated(found[1]):
-                yield *found.span(1), kind
+        if not (found := shape.match(text, at)):
+            return
+        if marked := _PARTICLE.match(text, found.end()):
+            if is_generated(marked[1]):
+                yield *marked.span(1), kind
         else:
-            yield from _check_value(text, at, at + chars, kind)
+            yield from _check_value(text, at, found.end(), kind)
 
     return rule
 
@@ -789,15 +792,15 @@ _RULES_BY_SCRIPT: dict[str, Rule] = {}
 """Rules for names in other than Latin letters."""
 for _kind, _names in _FOREIGN_NAMES.items():
     for _name in _names:
-        _anchor, _rule = (
-            _name.encode("ascii", "replace"),
-            _foreign_name(_kind, len(_name)),
-        )
-        _word = re.split(rb"[^a-z?]", _anchor)[0]
-        if _word.strip(b"?"):
-            _RULES_BY_WORD[_word] = *_RULES_BY_WORD.get(_word, ()), (_anchor, _rule)
-        else:
+        _rule, _anchor = _foreign_name(_kind, _name), _name.encode("ascii", "replace")
+        if not _anchor.strip(b"?"):
             _RULES_BY_SCRIPT |= {_name: _rule, _name.capitalize(): _rule}
+            continue
+        # A letter beyond ASCII may be an escape sequence.
+        for _form in {_anchor, _anchor.partition(b"?")[0]}:
+            if _word := re.split(rb"[^a-z?]", _form)[0]:
+                _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
+                _RULES_BY_WORD[_word] = _places
 
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
