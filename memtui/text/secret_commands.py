@@ -101,7 +101,7 @@ _VALUES = r"""
     api key            any     appid             (?<=[?&])appid=([0-9a-f]{32})(?!\w)
     api key            both    totp otp fa mfa recovery backup qr authenticator  key<B>
     api key            both    totp otp fa mfa recovery backup qr authenticator  secret<B>
-    api key            both    totp otp fa mfa recovery backup qr authenticator  code<B>
+    api key            both    totp otp fa mfa recovery backup authenticator  code<B>
     password           word    :                 (?<=[\w.*-]):543\d<F>
     password           plain   :                 (?<=[\w.*-]):\*<F>
     password hash      any     $                 (?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}(?=[\s:\"'\\]|$)
@@ -292,7 +292,8 @@ def _url(text: str, at: int) -> Iterator[SecretSpan]:
             yield *lone.span(1), "token"
     elif (found := _WEBHOOK.match(text, at)) and not is_placeholder(found[1]):
         last = found[1].rstrip("/").rpartition("/")[2]
-        if len(last) >= 16 and len(set(last)) >= 8:
+        has_digits = last.isalnum() and sum(map(str.isdigit, last)) > 1
+        if len(last) >= 16 and (has_digits or is_random(last)):
             yield *found.span(1), "webhook"
 
 

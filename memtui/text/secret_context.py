@@ -597,7 +597,9 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
 _PROSE_KEY = re.compile(
     r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
-_LONG_VALUE = re.compile(r"\W{1,8}[A-Za-z0-9+/_-]{16}")
+_LONG_VALUE = re.compile(
+    r"\W{1,8}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
+)
 _OUTER = re.compile(
     r"(\w{2,40})(?:\\*[\"'])?[ \t]?"
     r"(?:[:=][ \t]?\{|:[ \t]*(?:\n|\\+n)|[\])>][ \t]*(?:\n|\\+n))"

@@ -207,7 +207,7 @@ _JOINED_WORDS = re.compile(
 """Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
 FUNCTION_WORDS = re.compile(
     r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
-    r"|words|which|been|his|her|she|him|them|than|who|how)\b"
+    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who|how)\b"
 )
 """Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(
