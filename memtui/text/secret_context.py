@@ -598,7 +598,7 @@ _PROSE_KEY = re.compile(
     r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(
-    r"\W{1,8}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
+    r"\W{1,20}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
 )
 _OUTER = re.compile(
     r"(\w{2,40})(?:\\*[\"'])?[ \t]?"
@@ -730,11 +730,11 @@ def find_nearby(
         start = max(text.rfind("\n", past, at) + 1, at - NEAR_BEFORE, past)
         end = min(at + NEAR_AFTER, len(text))
         past = end
-        for word in _MIXED_WORD.finditer(text, start, end):
-            is_whole = word.end() < end or end == len(text)
-            if at in named and is_whole and is_evident(word[0]):
-                yield *word.span(), PASSWORD
-                past = max(past, word.end())
+        for mixed in _MIXED_WORD.finditer(text, start, end):
+            is_whole = mixed.end() < end or end == len(text)
+            if at in named and is_whole and is_evident(mixed[0]):
+                yield *mixed.span(), PASSWORD
+                past = max(past, mixed.end())
         for found in _CANDIDATE.finditer(text, start, end):
             first = found.start()
             if not (dense := shape.match(text, first)):
