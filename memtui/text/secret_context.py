@@ -685,7 +685,7 @@ def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
         yield *used.span(1), PASSWORD
 
 
-# Passwords that are told by their signs, in the same line as a word for a password.
+# Passwords that are told by their characters, in the line of a word for a password.
 
 NEAR_BEFORE, NEAR_AFTER = 90, 110
 
@@ -716,8 +716,7 @@ _NEAR_WORDS = (
 def find_nearby(
     text: str, lowered: bytes, words: frozenset[bytes], places: list[int]
 ) -> Iterator[SecretSpan]:
-    """Find generated passwords with signs near words for passwords and names of
-    secrets."""
+    """Find passwords that their characters tell near words for passwords."""
     named = frozenset(places)
     for word in _NEAR.among(words):
         places += _find_all(lowered, b" -p" if word == b"p" else word)
