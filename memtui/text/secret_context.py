@@ -798,7 +798,7 @@ for _kind, _names in _FOREIGN_NAMES.items():
             _RULES_BY_SCRIPT |= {_name: _rule, _name.capitalize(): _rule}
             continue
         # A letter beyond ASCII may be an escape sequence.
-        for _form in {_anchor, _anchor.partition(b"?")[0]}:
+        for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:
             if _word := re.split(rb"[^a-z?]", _form)[0]:
                 _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
                 _RULES_BY_WORD[_word] = _places
