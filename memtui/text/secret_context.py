@@ -1,24 +1,30 @@
-"""Find secrets by the text beside them: names, headers, URLs, commands, key blocks.
+"""Find secrets by the text beside them, above all by names.
 
 Each rule is tried where a fixed byte string occurs in the lower-cased text: searching
 for a few strings takes a tenth of the time of one pattern for all.
 """
 
-import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from memtui.text.secret_commands import (
+    RULES_BY_SIGN,
+    RULES_BY_WORD,
+    find_header,
+    has_no_template,
+)
+from memtui.text.secret_rows import CSV_SIGNS, find_in_csv
 from memtui.text.secret_values import (
     FOLDERS,
     KEY,
     PASSWORD,
     SECRET,
     TOKEN,
+    Rule,
+    SecretSpan,
     has_sign,
-    has_sign_and_number,
     has_uuid,
-    is_basic_login,
     is_chosen,
     is_code,
     is_evident,
@@ -26,22 +32,17 @@ from memtui.text.secret_values import (
     is_human,
     is_mixed_password,
     is_noise,
-    is_placeholder,
     is_random,
     is_secret,
-    is_template,
     is_unlike_code,
     kind_of_name,
 )
 
-SecretSpan = tuple[int, int, str]
-"""Start, end and kind of a secret; kind "" for text already checked."""
-
-Rule = Callable[[str, int], Iterator[SecretSpan]]
-"""Finds secrets at a position in a text."""
-
 NAME_CHARS = 80
 """A longer run of letters is not a name."""
+
+LONG_NAME_CHARS = 40
+"""Passwords are not searched for near a longer name."""
 
 VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
@@ -55,7 +56,8 @@ NAME_PARTS = (
 """The name of a secret contains one of these."""
 
 NAME_WORDS = (
-    b"kennwort", b"psk", b"mdp", b"senha", b"wachtwoord", b"contrasena", b"heslo",
+    b"kennwort", b"psk", b"mdp", b"senha", b"senhas", b"wachtwoord", b"contrasena",
+    b"heslo", b"adgangskode", b"passord", b"salasana", b"schluessel", b"sleutel",
     b"clave", b"chave", b"chiave", b"jeton", b"geheimnis", b"segreto", b"segredo",
 )  # fmt: skip
 """Other names of secrets, or parts of them."""
@@ -63,12 +65,6 @@ NAME_WORDS = (
 _FREQUENT_PARTS = (b"token", b"key", b"auth")
 
 _BEFORE_CHARS = 24
-_QUOTE = r"\\{0,7}[\"'`]"
-"""A quote, escaped at any depth of JSON."""
-
-_OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
-"""A quote that may open a value; one that closes a JSON string may not."""
-
 
 _WORD_TABLE = bytes(
     code if chr(code) in "abcdefghijklmnopqrstuvwxyz?" else 32 for code in range(256)
@@ -111,7 +107,7 @@ def find_secrets(
         places: Gets the places of names of secrets.
     """
     checked_ends: set[int] = set()
-    for sign, rules in _RULES.items():
+    for sign, rules in _RULES_BY_SIGN.items():
         if sign in lowered:
             if sign in NAME_PARTS:
                 yield from _find_named(
@@ -123,13 +119,13 @@ def find_secrets(
     for word in _NAME_WORDS.among(words):
         yield from _find_named(word, text, lowered, name_chars, checked_ends, places)
     for word in _WORDS.among(words):
-        for anchor, rule in _WORD_RULES[word]:
+        for anchor, rule in _RULES_BY_WORD[word]:
             yield from _apply_rule(anchor, rule, text, lowered)
     if not _FOREIGN_RUNS.isdisjoint(words):
-        for name in _OTHER_SCRIPTS:
+        for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
-                yield from _foreign_name(text, at)
+                yield from rule(text, at)
                 at = text.find(name, at + len(name))
 
 
@@ -161,14 +157,14 @@ def _find_named(
     at = lowered.find(part)
     is_place = part not in _FREQUENT_PARTS
     while at >= 0:
-        if is_place:
-            places.append(at)
         end = name_chars.find(b" ", at, at + NAME_CHARS)
         if end < 0:
             end = min(len(text), at + NAME_CHARS)
         if end not in checked_ends:
             checked_ends.add(end)
             start = name_chars.rfind(b" ", max(0, at - NAME_CHARS), at) + 1
+            if is_place and end - start <= LONG_NAME_CHARS:
+                places.append(at)
             for span in _check_name(text, start or max(0, at - NAME_CHARS), end):
                 end = max(end, span[1])
                 if span[2]:
@@ -182,6 +178,7 @@ _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
+    r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
     rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
@@ -211,8 +208,18 @@ _VALUE_FIELD = re.compile(
 )
 
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
-_ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
-_DEFINE = re.compile(r"\bdefine\(\s?[\"']$")
+# The next string of a call or command: fill('[name="password"]', 'secret').
+_ARGUMENT = re.compile(
+    r"(?:\\{0,7}[\"'\])]){1,4}(?P<gap>)(?P<sign>,|\.\w{1,20}\(|[ \t](?=\S))"
+    r"\s{0,4}(?=\\{0,7}[\"'`])"
+)
+# The next line, or the content of a field of a form.
+_NEXT_LINE = re.compile(
+    r"(?:(?: [a-z]{1,14}){0,7}:|(?:[\"'}`]|\\\"){0,4})(?P<gap>)(?P<sign>)[ \t]*"
+    r"(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t]*){1,2}(?:: )?"
+    r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
+)
+_BEFORE_NAME = ("'", '"', "=", ":")
 _CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
 _BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
@@ -226,31 +233,19 @@ _IS = re.compile(
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|è|é|voor|это|jest|är)"
-    r"(?: now| still| set to| changed to| reset to)?:?"
+    r"(?: now| still| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
     r"|'s|\?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
     r"(?P<gap>(?: (?!key|token|pass|secret)[a-z]{1,12}){0,4}?)("
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
-    r"(?![a-z]{1,14}[\s,.;:])"
+    r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
-_LINE_START = re.compile(r"(?:^|\n|\\+n)[ \t]*$")
-_LINE_REST = re.compile(
-    r"[ \t]+[\"']?(?=\S*\d)(?=\S*[a-zA-Z])[^\s\"'\\]{6,128}[\"']?;?[ \t]*(?:$|"
-    r"\r?\n|\\+[rn])"
-)
-"""Match around the name of a setting that a line sets with spaces."""
 _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
 )
-_AFTER_LOGIN = re.compile(
-    r"\b(?:user(?:name)?|login|account|as|benutzer)[ :=]{1,3}"
-    r"[`\"']?[^\s`\"']{1,40}[`\"']?,? (?:(?:and|with|using|the|und|mit) ){0,3}$",
-    re.IGNORECASE,
-)
-"""Matches before the word "password" in "user ada password"."""
 _PAIR_NAMES = (
     "credential", "credentials", "creds", "zugangsdaten", "identifiants", "credenziali",
     "credenciales", "credenciais", "inloggegevens", "anmeldedaten",
@@ -280,7 +275,8 @@ _LIST_ITEM = re.compile(
 )
 
 _XML = re.compile(
-    r"(?:\\{0,7}[\"'])?(?: [^<>]{0,200})?>([^<>\s\"'`\\]{4,200})(?=<\\?/)"
+    r"(?:\\{0,7}[\"'])?(?: [^<>]{0,200})?>(?:\s{0,20}<[A-Z]\w{0,20}>)?"
+    r"([^<>\s\"'`\\]{4,200})(?=<\\?/)"
 )
 _AFTER_TAG = re.compile(r"<\w[^<>\n]{0,20}>(?:[A-Za-z]\w* )?$|>$")
 _IN_TAG = re.compile(r"<[^<>\n]{0,60}$")
@@ -294,7 +290,7 @@ _TYPOGRAPHIC = re.compile(
     r"[„“”«‹‚‘「『《][ \u00a0\u202f]?([^\s„“”«»‹›\"]{4,128})"
     r"[ \u00a0\u202f]?[“”»›‘’」』》«]"
 )
-_VALUE_OPENS = re.compile(r"[brfuBRFUN]{0,2}(\\{0,7})([\"'`])")
+_VALUE_OPENS = re.compile(r"[brfuBRFUNL@]{0,2}(\\{0,7})([\"'`])")
 
 _DEPTHS = (0, 1, 3, 7)
 """Backslashes before a quote in JSON, in JSON within JSON, and so on."""
@@ -333,7 +329,7 @@ _DENSE_QUOTES = re.compile(
 """An unquoted password with signs; the second may contain any quote."""
 
 _JSON_START = re.compile(r"\s{0,64}[\[{\"]")
-_SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
+_SINGLE = re.compile(rf"((?:[^'\\\n]|\\.){{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
 MAX_CELLS = 4
 """The number of cells of a row that are read for a secret."""
@@ -402,7 +398,8 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or _match_spaced(text, start, end, before)
         or _CALL.match(text, end)
         or _VALUE_FIELD.match(text, end)
-        or (_ARGUMENT.match(text, end) if before.endswith(("'", '"')) else None)
+        or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
+        or _NEXT_LINE.match(text, end)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
     )
@@ -428,17 +425,13 @@ def _read_value(
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     if found.re in (_IS, _NEXT):
-        is_login = _AFTER_LOGIN.search(text, max(0, start - NAME_CHARS), start) or (
-            _LINE_START.search(text, max(0, start - _BEFORE_CHARS), start)
-            and _LINE_REST.match(text, end)
-        )
-        sign = "is" if found.re is _IS or is_login else "next"
+        sign = "is" if found.re is _IS else "next"
     elif found.re is _LOGIN_PAIR:
         sign = "pair"
-    elif found.re is _ARGUMENT and _DEFINE.search(text, max(0, start - 20), start):
-        sign = "="
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
+    elif found.re is _ARGUMENT or found.re is _NEXT_LINE:
+        sign = "," if found.re is _ARGUMENT else "next"
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
@@ -472,6 +465,8 @@ def _read_value(
         value = value.rstrip(",;)}].")
     else:
         value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
+    if value[:1] == ")" and before == "(":
+        return None
     is_compared = sign == "=" and value[:1] in ("=", "~")
     if not value or (is_compared and len(value) > LONG_CHARS):
         return None
@@ -496,15 +491,9 @@ def _read_quoted(
     is_doubtful = not escape and not is_json and text[at : at + 1] in _NO_START
     if len(escape) not in _DEPTHS:
         return None
-    shape = _QUOTED.get(escape + quote)
+    is_bytes = opened[0].endswith("'") and not (escape or _JSON_START.match(text))
+    shape = _SINGLE if is_bytes else _QUOTED.get(escape + quote)
     closed = shape.match(text, at) if shape else None
-    if (
-        not closed
-        and opened[0].endswith("'")
-        and not escape
-        and not _JSON_START.match(text)
-    ):
-        closed = _SINGLE.match(text, at)
     if closed:
         value = closed[1]
     else:
@@ -528,7 +517,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     name = text[start:end].rstrip(".-")
     end = start + len(name)
     if name[-13:].lower() == "authorization":
-        yield from _header(text, end)
+        yield from find_header(text, end)
         return
     kind, word = kind_of_name(name), name.lower()
     before = text[max(0, start - _BEFORE_CHARS) : start]
@@ -544,14 +533,17 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = "" if _LONG.match(text, end) else PASSWORD
     elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
-    elif not kind and word == "key" and _PROSE_KEY.match(text, end):
-        kind = KEY
+    elif not kind and word == "key":
+        is_long = _LONG_VALUE.match(text, end)
+        outer = is_long and _OUTER.findall(text, max(0, start - 200), start)
+        is_inner = outer and kind_of_name(f"{outer[-1]} key")
+        kind = KEY if is_inner or _PROSE_KEY.match(text, end) else ""
     if not kind:
         return
     if before.endswith(" ") and (lead := _USED_BEFORE.search(before)):
         yield from _used_as(text, start - len(before) + lead.start())
-    if text[end : end + 1] in _CSV_SIGNS or before[-1:] in _CSV_SIGNS:
-        yield from _csv(text, start)
+    if text[end : end + 1] in CSV_SIGNS or before[-1:] in CSV_SIGNS:
+        yield from find_in_csv(text, start)
     yield from _check_value(text, start, end, kind)
 
 
@@ -603,10 +595,16 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
 
 
 _PROSE_KEY = re.compile(
-    r" (?:for|to|of) (?:[a-z]{1,12} ){0,3}?(?:\w+ )?(?:is|was)"
-    r":? `?[A-Za-z0-9_-]{24,}`?(?![\w-])",
-    re.I,
+    r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
+_LONG_VALUE = re.compile(
+    r"\W{1,20}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
+)
+_OUTER = re.compile(
+    r"(\w{2,40})(?:\\*[\"'])?[ \t]?"
+    r"(?:[:=][ \t]?\{|:[ \t]*(?:\n|\\+n)|[\])>][ \t]*(?:\n|\\+n))"
+)
+"""Matches the name of an object, section or element."""
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -629,10 +627,10 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
             kind == SECRET and value.sign == "|"
         )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
-            if not is_password or value.sign != "next":
+            if value.sign != "next" or not (is_password or value.is_quoted):
                 return False
-            is_beside = value.is_tight and is_human(secret)
-            return is_beside or is_mixed_password(secret) or has_sign_and_number(secret)
+            is_beside = (is_password and value.is_tight) or has_sign(secret)
+            return (is_beside and is_human(secret)) or is_mixed_password(secret)
         if kind in (KEY, SECRET) and has_uuid(secret):
             return True
         return (is_chosen if is_password else is_generated)(secret)
@@ -661,204 +659,9 @@ def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
         and value.is_tight
         and value.sign == "="
         and " " in value.text.strip()
-        and _no_template(value.text)
+        and has_no_template(value.text)
     )
 
-
-# Headers, cookies, URLs and commands.
-
-_HEADER = re.compile(
-    rf"(?:{_QUOTE})?\]?[ \t]{{0,4}}[:=,][ \t]{{0,4}}[bf]?(?:{_QUOTE})?"
-    r"(?:(Bearer|Basic|Token|ApiKey|Digest|Bot|Key|Negotiate|GenieKey)[ ]{1,4})?"
-    r"([A-Za-z0-9._~+/][A-Za-z0-9._~+/=:-]{5,})",
-    re.IGNORECASE,
-)
-
-_COOKIE_NAME = re.compile(
-    rf"cookie(?:{_QUOTE})?[ \t]{{0,4}}[:= ][ \t]{{0,4}}(?:{_QUOTE})?", re.IGNORECASE
-)
-_COOKIES = re.compile(r"(?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60}")
-_COOKIE = re.compile(r"([\w.-]{1,80})=([^;\s\"'`\\]{8,})")
-
-_SESSION = re.compile(
-    r"sess|sid$|token|auth|jwt|csrf|xsrf|login|remember|ident", re.IGNORECASE
-)
-
-_LOGIN = re.compile(r"([^\s/@:\"'`\\<>?#(){}]{0,128}):([^\s/@\"'`\\<>]{1,256})@")
-_LONE_LOGIN = re.compile(r"([A-Za-z0-9_.~-]{16,256})@")
-
-_WEBHOOK = re.compile(
-    r"://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)"
-    r"|(?:\w+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks"
-    r"|[\w.-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_@/-]{20,})"
-)
-
-_CURL_COOKIE = re.compile(rf"curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?{_OPENS}")
-
-_PORTS = re.compile(r"\d+(?::\d+)*$")
-_OPENED = re.compile(_OPENS)
-_QUOTED_VALUE = re.compile(r"([^\"'`\\\n]{2,255})(?=\\{0,7}[\"'`])")
-_WORD = re.compile(r"[^\s\"'`\\|;&<>,\]}][^\s\"'`\\|;&<>]{1,255}")
-
-
-def _header(text: str, at: int) -> Iterator[SecretSpan]:
-    header = _HEADER.match(text, at)
-    if not header or is_placeholder(header[2]):
-        return
-    scheme, value = (header[1] or "").lower(), header[2]
-    if scheme == "basic":
-        if is_basic_login(value):
-            yield *header.span(2), "basic auth"
-    elif is_random(value) or (scheme and any(map(str.isdigit, value))):
-        yield (
-            *header.span(2),
-            f"{scheme or 'authorization'} token".replace("token token", "token"),
-        )
-
-
-def _cookie(text: str, at: int) -> Iterator[SecretSpan]:
-    lead = _COOKIE_NAME.match(text, at) or _CURL_COOKIE.match(text, at)
-    line = _COOKIES.match(text, lead.end()) if lead else None
-    if not line:
-        return
-    yield *line.span(), ""
-    for cookie in _COOKIE.finditer(text, *line.span()):
-        name, value = cookie[1], cookie[2]
-        if is_placeholder(value) or is_code(value):
-            continue
-        if is_random(value) or (_SESSION.search(name) and any(map(str.isdigit, value))):
-            yield *cookie.span(2), "cookie"
-
-
-def _url(text: str, at: int) -> Iterator[SecretSpan]:
-    if login := _LOGIN.match(text, at + 3):
-        # A host and port before an @ is no login.
-        is_host = login[1] == "localhost" or "." in login[1]
-        is_port = is_host and re.fullmatch(r"\d{2,5}", login[2])
-        if not (is_port or login[2] == "password" or is_template(login[2])):
-            yield *login.span(2), PASSWORD
-    elif lone := _LONE_LOGIN.match(text, at + 3):
-        if is_random(lone[1]):
-            yield *lone.span(1), "token"
-    elif (found := _WEBHOOK.match(text, at)) and not is_placeholder(found[1]):
-        last = found[1].rstrip("/").rpartition("/")[2]
-        if len(last) >= 16 and len(set(last)) >= 8:
-            yield *found.span(1), "webhook"
-
-
-def _command_value(text: str, at: int, opened: str = "") -> Iterator[SecretSpan]:
-    """Find the password that a command has as an argument.
-
-    Args:
-        opened: The quote before it, if that was read.
-    """
-    if not opened and (found := _OPENED.match(text, at)):
-        opened, at = found[0], found.end()
-    value = (_QUOTED_VALUE if opened else _WORD).match(text, at)
-    if not value or is_template(value[0]) or _PORTS.match(value[0]):
-        return
-    if opened or not value[0].startswith("-") or is_generated(value[0]):
-        yield *value.span(), PASSWORD
-
-
-def _command(pattern: str) -> Rule:
-    """Make a rule of a pattern for all of a command before the password; its group is
-    the quote before it, if that was read."""
-    compiled = re.compile(pattern.replace(" *", r"(?: [^|;&\n]{0,200}?)??"))
-
-    def rule(text: str, at: int) -> Iterator[SecretSpan]:
-        if found := compiled.match(text, at):
-            opened = found[1] if compiled.groups else ""
-            yield from _command_value(text, found.end(), opened)
-
-    return rule
-
-
-_CURL = (
-    rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?({_OPENS})"
-    r"[^\s:\"'`\\$,\]}]{1,128}:"
-)
-_SMB = rf"smb[a-z]+ * (?:-U|--user)[ =]?({_OPENS})[^\s%\"'`\\$]{{1,128}}%"
-_FLAGS = r"(?: -[A-Za-z]{1,6}(?: \d{1,3})?){1,4}"
-_HTPASSWD = (
-    r"htpasswd(?=(?: -\w+| \d+){0,4}? -\w*b)"
-    rf"(?:(?=(?: -\w+| \d+){{0,4}}? -\w*n){_FLAGS}|{_FLAGS} [^\s|;&<>-]{{1,255}})"
-    r" [^\s|;&<>]{1,255} "
-)
-
-_IDENTIFIED = re.compile(
-    r"identified (?:with \w{1,40} )?(?:by|as) (?:password )?"
-    r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
-    re.IGNORECASE,
-)
-_IDENTIFIED_BY = r"identified by ([^\s\"'\\;]{6,128})"
-_BEFORE_IDENTIFIED = re.compile(r"(?:['\"`%)]|\b(?:user|role|to)\b[^\n]{1,80}) $", re.I)
-
-
-def _identified(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the password of a user in SQL; prose has "identified by", too."""
-    clause = _IDENTIFIED.match(text, at)
-    if not clause or is_template(clause[1]) or is_placeholder(clause[1]):
-        return
-    is_sql = clause[0][:10].isupper() or any(map(str.isdigit, clause[1]))
-    if is_sql or _BEFORE_IDENTIFIED.search(text, max(0, at - 100), at):
-        yield *clause.span(1), PASSWORD
-
-
-_LITERAL = re.compile(
-    rf"(?<=[(,\[ ])(?:[\w.:]{{1,24}}\(|\[\]byte\(|[brufN@&*])?({_QUOTE})"
-    r"([^\"'\\\n]{1,256})(?=\\{0,7}[\"'`])"
-)
-_CALL_START = re.compile(r"[\w.:]{0,40}\(|[\w.:]{0,20}=[({]| [\w, ]{0,40}(?=[\"'])")
-CALL_CHARS = 400
-"""Only this much of a call is searched for passwords."""
-
-
-def _literals(text: str, at: int) -> Iterator[re.Match[str]]:
-    call = _CALL_START.match(text, at)
-    if call:
-        line = text.find("\n", at, at + CALL_CHARS)
-        end = line if line >= 0 else at + CALL_CHARS
-        yield from _LITERAL.finditer(text, call.end() - 1, end)
-
-
-def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the password among the arguments of a call that logs in; the first is a
-    name."""
-    for number, literal in enumerate(_literals(text, at)):
-        value = literal[2]
-        is_second = number or text[literal.start() - 1] != "("
-        is_place = re.search("[:/]", value) and not is_noise(value)
-        if is_second and is_generated(value) and not is_place:
-            yield *literal.span(2), PASSWORD
-
-
-def _key_call(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the key among the arguments of a call that signs or encrypts."""
-    for literal in _literals(text, at):
-        value = literal[2]
-        if (is_random(value) or is_noise(value)) and not is_placeholder(value):
-            yield *literal.span(2), KEY
-
-
-def _user_password(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the password in an option ``--user=ada:password`` of any command."""
-    option = _USER_OPTION.match(text, at)
-    if option and is_chosen(option[2]):
-        yield *option.span(2), PASSWORD
-
-
-_USER_OPTION = re.compile(
-    r"(?: -u| -a| --?user(?:name)?| --auth| --creds?|stats auth)[ =]"
-    rf"({_OPENS})[\w.@-]{{1,64}}[:,%/]([^\s\"'`\\|&;]{{6,128}})"
-)
-
-
-_LOGIN_COLON = r"login: [\w.@-]{1,64} ?/ ?([^\s\"'`\\]{6,128})"
-_LOGIN_WITH = (
-    r"in (?:with|as) (?:user )?[`\"']?[^\s/:`\"']{1,64}[`\"']?(?: / |/|:| with )"
-    r"(?:(?:the |password )*)[`\"']?([^\s`\"'\\]{7,127}[^\s`\"'\\,;.)])"
-)
 
 _USED_AS = re.compile(
     r" (?:as|is) (?:(?:the|a|my|your|our|their|its|his|her|new) )?(?:(?!pub|prim)"
@@ -882,13 +685,18 @@ def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
         yield *used.span(1), PASSWORD
 
 
-# Passwords that are told by their signs, in the same line as a word for a password.
+# Passwords that are told by their characters, in the line of a word for a password.
 
 NEAR_BEFORE, NEAR_AFTER = 90, 110
 
 _CANDIDATE = re.compile(
     r"(?<![^\s\"'`„“«‹(])(?![\"'`])(?=[^\s\d]{0,32}+\d)"
     r"(?=[^\s!#$%&*<>?@^{|}~\[\]();]{0,32}+[!#$%&*<>?@^{|}~\[\]();])\S{10}"
+)
+_MIXED_WORD = re.compile(
+    r"(?<![^\s\"'`„“«‹(])(?<![:=\\][\"'])(?<![:=] [\"'])"
+    r"(?=[A-Za-z]{0,32}\d)(?=[A-Z0-9]{0,32}[a-z])[A-Za-z0-9]{10,40}"
+    r"(?![^\s\"'`”»›).,;:!?])"
 )
 _LOGIN_BEFORE = re.compile(r"(?:-[a-zA-Z]|/[a-z]{1,12}:|[\w.@-]{1,40}[:/=%])(?=\S{8})")
 
@@ -908,8 +716,8 @@ _NEAR_WORDS = (
 def find_nearby(
     text: str, lowered: bytes, words: frozenset[bytes], places: list[int]
 ) -> Iterator[SecretSpan]:
-    """Find generated passwords with signs near words for passwords and names of
-    secrets."""
+    """Find passwords that their characters tell near words for passwords."""
+    named = frozenset(places)
     for word in _NEAR.among(words):
         places += _find_all(lowered, b" -p" if word == b"p" else word)
     places.sort()
@@ -921,6 +729,11 @@ def find_nearby(
         start = max(text.rfind("\n", past, at) + 1, at - NEAR_BEFORE, past)
         end = min(at + NEAR_AFTER, len(text))
         past = end
+        for mixed in _MIXED_WORD.finditer(text, start, end):
+            is_whole = mixed.end() < end or end == len(text)
+            if at in named and is_whole and is_evident(mixed[0]):
+                yield *mixed.span(), PASSWORD
+                past = max(past, mixed.end())
         for found in _CANDIDATE.finditer(text, start, end):
             first = found.start()
             if not (dense := shape.match(text, first)):
@@ -941,627 +754,57 @@ def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
         at = lowered.find(word, at + len(word))
 
 
-# Markdown tables with a column of secrets.
-
-_RULE_ROW = re.compile(r"[ \t]*[|+]?[ \t]*:?-[|:+ \t-]*")
-_HEADING = re.compile(r"(?:(?<=\\)n)?([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
-_ROW = re.compile(r"(?:\r?\n|\\++n)([^\n\\|]{0,2000}\|[^\n\\]{0,2000})")
-_COLUMN = re.compile(r"[^|]+")
-MAX_ROWS = 200
-
-
-def _table(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secrets in the columns that a heading names, from the row of dashes."""
-    start = max(text.rfind(sign, max(0, at - LONG_CHARS), at) for sign in "\nn") + 1
-    row = _RULE_ROW.match(text, start)
-    if not row or row.end() <= at:
-        return
-    heading = _HEADING.search(text, max(0, start - LONG_CHARS), start)
-    names = _COLUMN.findall(heading[1]) if heading else []
-    kinds = [kind_of_name(name.strip(" \t*`_")) for name in names]
-    end = row.end()
-    for _ in range(MAX_ROWS if any(kinds) else 0):
-        row = _ROW.match(text, end)
-        if not row:
-            break
-        end = row.end()
-        cells = _COLUMN.finditer(text, row.start(1), end)
-        for kind, cell in zip(kinds, cells, strict=False):
-            value = cell[0].strip(" \t*`")
-            if kind and " " not in value and is_chosen(value):
-                first = cell.start() + cell[0].index(value)
-                yield first, first + len(value), kind
-    yield at, end, ""
-
-
-_CSV_START = re.compile(r"\n|\\+n|[\"'](?=\w+[,;\t]\w)")
-MAX_CSV_ROWS = 20
-_CSV_SIGNS = frozenset(",;\t")
-_CSV_NAME = r"[\"']?[\w .-]{1,40}[\"']?"
-_CSV_HEADING = re.compile(
-    rf"{_CSV_NAME}(?:([,;\t]|\\t){_CSV_NAME})(?:\1{_CSV_NAME}){{0,30}}(?=\r?\n|\\+[rn])"
-)
-_CSV_ROW = re.compile(r"(?:\r?\n|\\+n)([^\n\\]{1,2000}(?:\\t[^\n\\]{0,2000}){0,30})")
-
-
-def _csv(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secrets in the columns that the first row of a CSV file names."""
-    low = max(0, at - LONG_CHARS)
-    starts = (found.end() for found in _CSV_START.finditer(text, low, at))
-    start = max(starts, default=low)
-    heading = _CSV_HEADING.match(text, start)
-    if not heading or heading.end() <= at or heading[1] is None:
-        return
-    sign, end = heading[1], heading.end()
-    kinds = [kind_of_name(name.strip(" \"'")) for name in heading[0].split(sign)]
-    for _ in range(MAX_CSV_ROWS if any(kinds) else 0):
-        row = _CSV_ROW.match(text, end)
-        if not row:
-            break
-        end, first = row.end(), row.start(1)
-        for kind, cell in zip(kinds, row[1].split(sign), strict=False):
-            value = cell.strip(" \"'")
-            if kind and is_chosen(value):
-                place = first + cell.index(value)
-                yield place, place + len(value), kind
-            first += len(cell) + len(sign)
-
-
-_INSERT = re.compile(
-    r"insert into [^\s(]{1,128} ?\(([^()\n]{1,512})\)\s{1,8}values\s{0,8}\(([^()"
-    r"\n]{1,2048})\)",
-    re.IGNORECASE,
-)
-_SQL_VALUE = re.compile(r"\s*(?:N?\\{0,7}'([^'\\]*)\\{0,7}'|[^,']+)(?:,|$)")
-
-
-def _insert(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secrets that SQL inserts into columns named so."""
-    if not (insert := _INSERT.match(text, at)):
-        return
-    names = insert[1].split(",")
-    values = _SQL_VALUE.finditer(text, *insert.span(2))
-    for name, value in zip(names, values, strict=False):
-        kind = kind_of_name(name.strip(' `"[]\\'))
-        if kind and value[1] and is_chosen(value[1]):
-            yield *value.span(1), kind
-
-
-# Private keys and seed phrases.
-
-KEY_BLOCK_CHARS = 32_768
-"""Only this much of a key block is searched for its end."""
-
-_FOREIGN_PASSWORD = re.compile(
-    r"mot de passe|contrase(?:ñ|n|\\+u00f1)a|senhas?|palavra-passe|wachtwoord|"
-    r"zugangsdaten"
-    r"|anmeldedaten|inloggegevens|identifiants|credenziali|credencia(?:le|i)s|пароль"
-    r"|has(?:ł|\\+u0142)o|heslo|l(?:ö|\\+u00f6)senord|adgangskode|passord|salasana"
-    r"|(?:ş|\\+u015f)ifre|密码|密碼|パスワード|비밀번호",
-    re.IGNORECASE,
-)
-_PARTICLE = re.compile(
-    r"(?:密[码碼钥鑰]|パスワード|비밀번호)[是为為はが는은:： ]{1,3}([!-~]{6,128})"
-)
-_FOREIGN_KEY = re.compile(
-    r"(?:(?:api|geheim|zugriffs)[ -]?)?schl(?:ü|ue|\\+u00fc)ssel"
-    r"|(?:cl(?:é|e|\\+u00e9)|clave|chiave|chave)s?(?: (?:(?:secr|segr)\S{1,10}a|"
-    r"secr\S{1,10}te"
-    r"|priv\S{1,8}|d['’]\w{3,5}|(?:de )?api|de acceso))?|geheimnis|jeton|segreto|"
-    r"segredo"
-    r"|secreto|api-sleutel|ключ|токен|секрет|密钥|密鑰",
-    re.IGNORECASE,
-)
-
-
-_FOREIGN_ANCHORS = {
-    b"mot": b"mot de passe", b"contrase": b"contrase", b"contrase?a": b"contrase",
-    b"contrasena": b"contrase", b"palavra": b"palavra-passe", b"cl": b"cl\\",
-    b"schl": b"schl", b"has?o": b"has?o", b"?ifre": b"?ifre",
-    b"l?senord": b"l?senord", b"sleutel": b"api-sleutel",
-} | {
-    word: word
-    for word in (
-        b"senha", b"senhas", b"wachtwoord", b"zugangsdaten", b"anmeldedaten",
-        b"inloggegevens", b"identifiants", b"heslo", b"adgangskode", b"passord",
-        b"salasana", b"schl?ssel", b"schluessel", b"geheimschl?ssel",
-        b"zugriffsschl?ssel", b"zugangsschl?ssel", b"cl?", b"cl?s", b"clave", b"claves",
-        b"chiave", b"chave", b"geheimnis", b"jeton", b"segreto", b"segredo", b"secreto",
-    )
+_FOREIGN_NAMES = {
+    PASSWORD: (
+        "mot de passe", "contraseña", "palavra-passe", "hasło", "lösenord", "şifre",
+        "пароль", "密码", "密碼", "パスワード", "비밀번호", "zugangsdaten",
+        "anmeldedaten", "inloggegevens", "identifiants", "credenziali", "credenciales",
+        "credenciais",
+    ),
+    KEY: ("schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰"),
 }  # fmt: skip
-"""Byte strings at which passwords and keys are named, by a word of the text."""
-_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
-"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""
-
-_OTHER_SCRIPTS = (
-    "пароль", "Пароль", "ключ", "Ключ", "токен", "Токен", "секрет", "密码", "密碼",
-    "密钥", "密鑰", "パスワード", "비밀번호",
-)  # fmt: skip
+"""Names of secrets that ``kind_of_name`` does not read."""
 
 
-def _foreign_name(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secret after a word for a password or key in another language."""
-    for kind, pattern in ((PASSWORD, _FOREIGN_PASSWORD), (KEY, _FOREIGN_KEY)):
-        if found := _PARTICLE.match(text, at):
-            if kind == PASSWORD and is_generated(found[1]):
-                yield *found.span(1), kind
-        elif name := pattern.match(text, at):
-            yield from _check_value(text, at, name.end(), kind)
-
-
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
-
-_LINE_LEAD = (
-    r"(?:[ \t]*(?:[\w./-]{1,80}:)?\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?[ \t>+|-]{0,12}"
-)
-"""The prefix of a line in the output of tools: its number, its file, the sign of a
-change."""
-
-_QUOTE_JOINT = r"(?:\\++n)?\\*[\"'][ \t]*[+.,&\\]?[ \t]*"
-"""The end of a string that the next one is joined to."""
-
-_KEY_LINES = re.compile(
-    rf"(?:(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
-    r"(?:\\*[\"'])?"
-    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
-    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
-)
-
-_KEY_END_LINE = re.compile(
-    rf"(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
-    r"(?:\\*[\"'])?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-)
-
-_LINE_END = re.compile(r"(?:\r?\n|\\++[nr])+")
-_KEY_LINE = re.compile(rf"(?:{_LINE_LEAD}){{1,2}}[A-Za-z0-9+/]{{16,256}}={{0,2}}[ \t]*")
-
-_KEY_IN_A_LINE = re.compile(
-    r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
-    r"(?:(?:\s|\\++[nrt])*(?:\d{1,6}[→\t:| ][ \t]*)?[+>|-]?[ \t]{0,4}"
-    r"[A-Za-z0-9+/]{24,}+={0,2})+"
-    r"(?:[ \t]+(?:\d{1,6} )?[A-Za-z0-9+/]{1,23}={0,2}(?=…|\s*(?:$|-----|[\"'`\\])))?"
-)
-"""A key whose lines were joined, or that was cut; words of prose are shorter."""
-
-_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
-
-
-def _key_block(text: str, at: int) -> Iterator[SecretSpan]:
-    begin = _PRIVATE_KEY.match(text, at)
-    if not begin:
-        return
-    limit = text.find("-----BEGIN", begin.end(), at + KEY_BLOCK_CHARS)
-    limit = limit if limit >= 0 else at + KEY_BLOCK_CHARS
-    closing = text.find("-----END", begin.end(), limit)
-    if closing >= 0 and (end := _KEY_END.match(text, closing)):
-        body = _KEY_BODY.fullmatch(text, begin.end(), closing)
-        if body and _KEY_TEXT.search(body[0]):
-            yield at, end.end(), "private key"
-            return
-    lines = _KEY_LINES.match(text, begin.end(), limit)
-    if not lines or not _KEY_TEXT.search(lines[0]):
-        lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
-    if lines:
-        ended = _KEY_END_LINE.match(text, lines.end())
-        yield at, (ended or lines).end(), "private key"
-
-
-def _key_end(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the lines of a key that was cut off at its start."""
-    end = _KEY_END.match(text, at)
-    if not end:
-        return
-    start = max(0, at - KEY_BLOCK_CHARS, text.rfind("-----", 0, at) + 1)
-    ends = list(_LINE_END.finditer(text, start, at))
-    first = at
-    for number in reversed(range(len(ends))):
-        line_start = ends[number - 1].end() if number else start
-        quote = text.rfind('"', line_start, ends[number].start())
-        line_start = quote + 1 if quote >= 0 else line_start
-        if not _KEY_LINE.fullmatch(text, line_start, ends[number].start()):
-            break
-        first = line_start
-        if quote >= 0:
-            break
-    if first < at:
-        yield first, end.end(), "private key"
-
-
-_SEED_WORDS = re.compile(
-    r"(?:(?:\d{1,2}[.:)] ?)?[a-z]{3,8}(?![A-Za-z])(?:,? |\\n|\n)?+){1,26}+"
-)
-_NO_SEED = re.compile(
-    r"\b(?:the|and|for|with|from|your|you|are|not|was|were|has|have|had|but|its|"
-    r"our|these"
-    r"|those|words|which|into|been|his|her|she|him|them|than|when|where|who|how)\b"
-)
-_SEED_NAME = re.compile(
-    r"(?:seed|mnemonic|wallet|phrase|(?<=(?:12|24) )word)s?(?![A-Za-z])", re.IGNORECASE
-)
-SEED_REACH, SEED_CHARS = 40, 400
-"""A seed phrase begins within this many characters of its name, and is this long."""
-MIN_SEED_WORDS, MIN_DISTINCT_WORDS = 10, 7
-
-
-def _seed(text: str, at: int) -> Iterator[SecretSpan]:
-    name = _SEED_NAME.match(text, at)
-    if not name:
-        return
-    for run in _SEED_WORDS.finditer(text, name.end(), name.end() + SEED_CHARS):
-        if run.start() > name.end() + SEED_REACH:
-            return
-        words = re.findall("[a-z]+", run[0])
-        if len(words) < MIN_SEED_WORDS:
-            continue
-        if len(set(words)) >= MIN_DISTINCT_WORDS and not _NO_SEED.search(run[0]):
-            yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
-        else:
-            yield run.start(), run.end(), ""
-
-
-def _no_template(value: str) -> bool:
-    return not is_template(value) and not is_placeholder(value)
-
-
-def _no_word(value: str) -> bool:
-    return _no_template(value) and not value.isalpha()
-
-
-def _is_random(value: str) -> bool:
-    return is_random(value) and not is_placeholder(value)
-
-
-def _pattern(
-    kind: str, pattern: str, is_value: Callable[[str], bool] = _no_template
-) -> Rule:
-    """Make a rule of a pattern whose last group is the secret."""
-    compiled = re.compile(pattern, re.IGNORECASE)
+def _foreign_name(kind: str, name: str) -> Rule:
+    """Make a rule for the secret after a name of another language."""
+    shape = re.compile(
+        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name),
+        re.IGNORECASE,
+    )
 
     def rule(text: str, at: int) -> Iterator[SecretSpan]:
-        found = compiled.match(text, at)
-        if found and is_value(found[found.lastindex or 0]):
-            yield *found.span(found.lastindex or 0), kind
+        if not (found := shape.match(text, at)):
+            return
+        if marked := _PARTICLE.match(text, found.end()):
+            if is_generated(marked[1]):
+                yield *marked.span(1), kind
+        else:
+            yield from _check_value(text, at, found.end(), kind)
 
     return rule
 
 
-_BEARER = r"bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})"
-_SIGNED = r"=([A-Za-z0-9%+/_-]{20,2048}={0,2})"
-_PGPASS = (
-    r"(?<=[\w.*-]):(?:543\d|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}"
-    r":([^\s\"'\\:][^\s\"'\\]{3,255}+)(?=\s|$|\\+[rn]|\\*\")"
-)
-_NET_PASSWORD = r"(?![*/%])([^\s\"'\\]{4,128})"
-_NET_USE = (
-    rf"net use (?:[^\n|&\s]{{1,40}} +)?\\\S{{1,128}} +{_NET_PASSWORD} +/user:"
-    rf"|net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
-)
-_ECHO = (
-    rf"(?:echo|printf) +(?:-n +)?(?:{_QUOTE})?"
-    r"(?:[\w.-]{1,64}:(?=[^\n]{1,128}chpasswd))?"
-    rf"([^\n\"'|]{{3,127}}?[^\s\"'|\\])(?:{_QUOTE})? *\| *"
-    r"(?:(?:sudo +)?chpasswd|[^|\n;]{1,160}?(?:-stdin|--with-token)(?!\w)|"
-    r"sudo -S|kinit\b|openssl|gpg\b)"
-)
-_REQUIREPASS = r"requirepass[ \t]+[\"']?([^\s\"'\\]{4,256})"
-_SECURE_STRING = rf"-securestring +(?:-\w+ +){{0,3}}{_QUOTE}([^\"'`\\\n]{{2,255}})"
-_JOINT = r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)"
-_KEY_PART = r"[A-Za-z0-9+/]{16,}={0,2}"
-_PUTTY = rf"private-lines: \d{{1,4}}{_JOINT}({_KEY_PART}(?:{_JOINT}{_KEY_PART})*)"
-_HASH = (
-    r"(?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}"
-    r"(?=[\s:\"'\\]|$)|\$(?:2[abxy]\$\d\d\$[./A-Z0-9]{53}"
-    r"|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}"
-    r"|[56]\$(?:rounds=\d+\$)?[./A-Z0-9]{1,16}\$[./A-Z0-9]{43,86})(?![./A-Z0-9])"
-)
-_TERRAFORM = r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}"
-_OPENSHIFT = r"sha256~[\w-]{43}(?![A-Za-z0-9])"
+_PARTICLE = re.compile(r"[是为為はが는은]{1,3}[:： ]{0,3}([!-~]{6,128})")
 
-_ECHOED = tuple((name, _pattern(PASSWORD, _ECHO)) for name in (b"echo ", b"printf "))
+_RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN
+_RULES_BY_WORD = dict(RULES_BY_WORD)
+_RULES_BY_SCRIPT: dict[str, Rule] = {}
+"""Rules for names in other than Latin letters."""
+for _kind, _names in _FOREIGN_NAMES.items():
+    for _name in _names:
+        _rule, _anchor = _foreign_name(_kind, _name), _name.encode("ascii", "replace")
+        if not _anchor.strip(b"?"):
+            _RULES_BY_SCRIPT |= {_name: _rule, _name.capitalize(): _rule}
+            continue
+        # A letter beyond ASCII may be an escape sequence.
+        for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:
+            if _word := re.split(rb"[^a-z?]", _form)[0]:
+                _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
+                _RULES_BY_WORD[_word] = _places
 
-
-def _has_nul(value: str) -> bool:
-    """Return whether a value is the base64 of a name and password for SASL."""
-    try:
-        login = base64.b64decode(value + "=" * (-len(value) % 4))
-    except ValueError:
-        return False
-    return login.count(b"\0") == 2
-
-
-def _has_both(value: str) -> bool:
-    """Return whether a value contains letters and digits."""
-    return (
-        any(map(str.isdigit, value))
-        and any(map(str.isalpha, value))
-        and _no_template(value)
-        and not is_placeholder(value)
-    )
-
-
-_ARGUMENT_VALUE = r"[\"']?([^\s\"'`\\|;&<>]{6,128})"
-_ROUTER = (
-    r"(?:secret|password|key(?:-string)?|md5|community) [05789] ([^\s\"'\\]{6,128})"
-)
-_NAMED_LOGIN = rf"(?:auth|user|login) [\w.@-]{{1,64}} {_ARGUMENT_VALUE}(?=\s|$|\\)"
-_COMMUNITY = r"community ([^\s\"'\\]{6,64}) (?:ro|rw)\b"
-_ISAKMP = r"isakmp key (?:\d )?([^\s\"'\\]{6,128}) (?:address|hostname)"
-_NET_USER = rf"net user [\w.-]{{1,64}} {_ARGUMENT_VALUE}(?= |$|\n|\\)"
-_RABBIT = rf"(?:_user|change_password) [\w.-]{{1,64}} {_ARGUMENT_VALUE}"
-_HTTP_BASIC = rf"http-basic\.[\w.-]{{1,64}} [\w.@-]{{1,64}} {_ARGUMENT_VALUE}"
-_KUBEADM = r"token[ =]([a-z0-9]{6}\.[a-z0-9]{16})(?!\w)"
-_SASL = r"plain(?:\\{0,7}[\"']>| )([A-Za-z0-9+/]{12,256}={0,2})"
-_SASL_LINE = (
-    r"334 ugfzc3dvcmq6?(?:\r?\n|\\+[rn]|\s)+(?:[cs<>]+:? ?)?("
-    r"[A-Za-z0-9+/]{6,256}={0,2})"
-)
-_IMAP = rf"(?<=\d )login [^\s]{{1,128}} {_ARGUMENT_VALUE}"
-_SERVICE = (
-    rf"(?:(?<![^\n>:] )(?<![\w.-])auth|identify|oper) (?:[\w.-]{{1,64}} )"
-    rf"?{_ARGUMENT_VALUE}"
-)
-_PSK = rf"(?:psk|eap|xauth|ntlm)[ \t]+{_QUOTE}([^\"'\\\n]{{6,128}})"
-_CHAP = (
-    rf"secrets?\b[^\"\\*]{{0,80}}?{_QUOTE}?[\w.@-]{{1,64}}{_QUOTE}?[ \t]+"
-    rf"\S{{1,64}}[ \t]+{_ARGUMENT_VALUE}(?={_QUOTE}?[ \t]+\*)"
-)
-_RELAY = r":(?:25|465|587)[ \t]+[^\s:]{1,128}:([^\s\"'\\]{6,128})"
-_ACL = r">([^\s\"'\\]{6,128})(?= [~+&])"
-_TOTP = r"oathtool[^\n|;]{0,80}? [\"']?([a-z2-7]{16,64}|[0-9a-f]{20,128})(?![\w.])"
-_BASE32 = (
-    r"(?:key|secret|code)(?: is)?[: ]{1,3}((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})(?!\w)"
-)
-_JWK = rf"(?:d|k|p|q|dp|dq|qi){_QUOTE}:\s?{_QUOTE}([A-Za-z0-9_-]{{20,1024}})(?=\\*\")"
-_WIF = r"privkey\S{0,20}\W{1,4}([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?!\w)"
-_APP_ID = r"(?<=[?&])appid=([0-9a-f]{32})(?!\w)"
-_SESSION_COOKIE = (
-    r"(?:sess(?:ion)?(?:_?id)?|\.sid)=(?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})"
-)
-_SENT = rf"send(?:line)?[ (]+(?:--? )?{_QUOTE}([^\"'\\\n]{{6,128}})"
-_EXPECTED = re.compile(
-    r"(?:password|passwort|passphrase)[^\n]{0,40}(?:\n|\\+n)[^\n]{0,20}$", re.I
-)
-
-
-def _sent(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find what a script sends when it is asked for a password."""
-    if _EXPECTED.search(text, max(0, at - NAME_CHARS), at):
-        yield from _SENT_RULE(text, at)
-
-
-_SENT_RULE = _pattern(PASSWORD, _SENT, _has_both)
-_JWK_RULE = _pattern(KEY, _JWK, _is_random)
-JWK_CHARS = 4096
-
-
-def _jwk(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the private parts of a JSON Web Key."""
-    for found in _JWK_PART.finditer(text, max(0, at - 200), at + JWK_CHARS):
-        yield from _JWK_RULE(text, found.end())
-    yield at, min(len(text), at + JWK_CHARS), ""
-
-
-_JWK_PART = re.compile(r"(?<=[{, \n])\\*\"(?=(?:d|k|p|q|dp|dq|qi)\\*\")")
-
-_CALLS = (
-    b"connect", b"login", b"newinstance",
-    b"getconnection", b"pdo", b"mysqli", b"signin",
-    b"dbconnect", b"opensession", b"dbi",
-)  # fmt: skip
-_KEY_CALLS = (
-    b"hmac", b"aes", b"createhmac", b"hash_hmac",
-    b"jwt", b"fernet", b"secretkeyspec", b"sign",
-    b"cipher", b"createcipheriv", b"hmacsha", b"hmacshakeyfor",
-)  # fmt: skip
-
-_WORD_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
-    b"bearer": ((b"bearer ", _pattern("bearer token", _BEARER, _is_random)),),
-    b"identified": (
-        (b"identified ", _identified),
-        (b"identified by ", _pattern(PASSWORD, _IDENTIFIED_BY, is_mixed_password)),
-    ),
-    b"insert": ((b"insert into ", _insert),),
-    b"net": (
-        (b"net use ", _pattern(PASSWORD, _NET_USE)),
-        (b"net user ", _pattern(PASSWORD, _NET_USER, _has_both)),
-    ),
-    b"securestring": ((b"-securestring ", _pattern(PASSWORD, _SECURE_STRING)),),
-    **dict.fromkeys(
-        (b"log", b"logged", b"sign", b"signed"),
-        tuple(
-            (anchor, _pattern(PASSWORD, _LOGIN_WITH, is_chosen))
-            for anchor in (b"in with ", b"in as ")
-        ),
-    ),
-    **{
-        word: ((word, _seed),)
-        for word in (b"seed", b"mnemonic", b"wallet", b"words", b"phrase")
-    },
-    **{
-        word: ((word, _command(pattern)),)
-        for word, pattern in (
-            (b"mysql", r"mysql[a-z-]* * -p"),
-            (b"mysqldump", r"mysqldump * -p"),
-            (b"mysqladmin", r"mysqladmin * -p"),
-            (b"mysqlimport", r"mysqlimport * -p"),
-            (b"mysqlsh", r"mysqlsh * -p"),
-            (b"mariadb", r"mariadb[a-z-]* * -p"),
-            (b"mongo", r"mongo * -p "),
-            (b"mongosh", r"mongosh * -p "),
-            (b"mongodump", r"mongodump * -p "),
-            (b"mongorestore", r"mongorestore * -p "),
-            (b"sshpass", r"sshpass * -p ?"),
-            (b"unrar", r"unrar [a-z]+ * -h?p"),
-            (b"rar", r"rar [a-z]+ * -h?p"),
-            (b"zip", r"zip * -\w{0,4}P ?"),
-            (b"unzip", r"unzip * -\w{0,4}P ?"),
-            (b"sqlcmd", r"sqlcmd * -P ?"),
-            (b"mosquitto", r"mosquitto_[a-z]+ * -P "),
-            (b"openssl", r"openssl enc * -k "),
-            (b"htpasswd", _HTPASSWD),
-            (b"ipmitool", r"ipmitool * -P "),
-            (b"cqlsh", r"cqlsh * -p "),
-            (b"winrm", r"winrm * -p "),
-            (b"xfreerdp", r"xfreerdp * /p:"),
-            (b"rdesktop", r"rdesktop * -p "),
-            (b"vncdo", r"vncdo * -p "),
-            (b"security", r"security (?:add|unlock|import|set)[a-z-]* * -[wpP] "),
-            *(
-                (word, r"ldap[a-z]+ * -w ")
-                for word in (
-                    b"ldapsearch",
-                    b"ldapadd",
-                    b"ldapmodify",
-                    b"ldapwhoami",
-                    b"ldapdelete",
-                    b"ldappasswd",
-                )
-            ),
-            *(
-                (word, _SMB)
-                for word in (b"smbclient", b"smbget", b"smbmap", b"smbcacls")
-            ),
-        )
-    },
-    b"login": (
-        (b" login ", _command(r" login * -p ")),
-        (b"login: ", _pattern(PASSWORD, _LOGIN_COLON, is_chosen)),
-        (b"login(", _login_call),
-        (b"login ", _pattern(PASSWORD, _IMAP, is_chosen)),
-        (b"in with ", _pattern(PASSWORD, _LOGIN_WITH, is_chosen)),
-    ),
-    b"redis": ((b"redis-cli", _command(r"redis-cli * (?:-a|--pass)[ =]")),),
-    b"curl": ((b"curl", _cookie), (b"curl", _command(_CURL))),
-    b"http": (
-        (
-            b"http",
-            _command(rf"https? (?:-\w+ )*(?:-a|--auth)[ =]({_OPENS})[\w.@-]{{1,64}}:"),
-        ),
-    ),
-    b"echo": _ECHOED,
-    b"printf": _ECHOED,
-    b"cookie": ((b"cookie", _cookie),),
-    b"sess": ((b"sess=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
-    b"session": ((b"session", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
-    b"sid": ((b".sid=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
-    b"sessionid": ((b"sessionid=", _pattern("cookie", _SESSION_COOKIE, _is_random)),),
-    b"sig": ((b"sig=", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),),
-    b"signature": (
-        (b"signature=", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
-    ),
-    b"requirepass": ((b"requirepass ", _pattern(PASSWORD, _REQUIREPASS, _no_word)),),
-    b"z": ((b"7z", _command(r"7z[a-z]? [a-z]+ * -p")),),
-    b"private": (
-        (b"-----begin", _key_block),
-        (b"-----end", _key_end),
-        (b"private-lines:", _pattern("private key", _PUTTY, bool)),
-    ),
-    b"secret": ((b"secret ", _pattern(PASSWORD, _ROUTER, _has_both)),),
-    b"secrets": ((b"secret", _pattern(PASSWORD, _CHAP, is_chosen)),),
-    b"password": ((b"password ", _pattern(PASSWORD, _ROUTER, _has_both)),),
-    **dict.fromkeys(
-        (b"tacacs", b"radius", b"server"),
-        ((b"key ", _pattern(PASSWORD, _ROUTER, _has_both)),),
-    ),
-    **dict.fromkeys(
-        (b"qr", b"totp", b"otp", b"fa", b"mfa", b"authenticator"),
-        tuple(
-            (name, _pattern(KEY, _BASE32, _has_both))
-            for name in (b"key", b"secret", b"code")
-        ),
-    ),
-    b"community": ((b"community ", _pattern(PASSWORD, _COMMUNITY, _has_both)),),
-    b"isakmp": ((b"isakmp ", _pattern(PASSWORD, _ISAKMP, _has_both)),),
-    b"user": (
-        (b" --user", _user_password),
-        (b"_user ", _pattern(PASSWORD, _RABBIT, is_chosen)),
-        (b"on >", _pattern(PASSWORD, rf"on {_ACL}", _has_both)),
-    ),
-    b"username": ((b" --username", _user_password),),
-    b"u": ((b" -u ", _user_password),),
-    b"stats": ((b"stats auth", _user_password),),
-    b"basic": ((b"http-basic.", _pattern(PASSWORD, _HTTP_BASIC, _has_both)),),
-    b"kubeadm": ((b"token", _pattern(TOKEN, _KUBEADM, _has_both)),),
-    b"plain": ((b"plain", _pattern(PASSWORD, _SASL, _has_nul)),),
-    b"ugfzc": ((b"334 ugfzc", _pattern(PASSWORD, _SASL_LINE, bool)),),
-    b"auth": ((b"auth ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
-    b"identify": ((b"identify ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
-    b"oper": ((b"oper ", _pattern(PASSWORD, _SERVICE, is_chosen)),),
-    b"psk": ((b"psk", _pattern(PASSWORD, _PSK, is_chosen)),),
-    b"eap": ((b"eap", _pattern(PASSWORD, _PSK, is_chosen)),),
-    b"xauth": ((b"xauth", _pattern(PASSWORD, _PSK, is_chosen)),),
-    **{
-        word: ((word + b" ", _pattern(PASSWORD, pattern, is_chosen)),)
-        for word, pattern in (
-            (b"cf", rf"cf {_NAMED_LOGIN}"),
-            (b"vault", rf"vault login {_ARGUMENT_VALUE}"),
-            (b"doctl", rf"doctl auth init -t {_ARGUMENT_VALUE}"),
-            (b"bw", rf"bw unlock {_ARGUMENT_VALUE}"),
-            (b"masterauth", rf"masterauth {_ARGUMENT_VALUE}"),
-            (b"sqlplus", r"sqlplus (?:-\w+ )?[\w.]{1,64}/([^\s@\"']{4,128})"),
-        )
-    },
-    b"ftp": ((b"ftp> user", _pattern(PASSWORD, rf"ftp> {_NAMED_LOGIN}", is_chosen)),),
-    b"wpa": (
-        (
-            b"wpa_passphrase ",
-            _pattern(
-                PASSWORD, rf"wpa_passphrase \S{{1,64}} {_ARGUMENT_VALUE}", is_chosen
-            ),
-        ),
-    ),
-    **dict.fromkeys(
-        (b"snmpwalk", b"snmpget", b"snmpset"),
-        tuple(
-            (option, _pattern(PASSWORD, rf" -[axc] {_ARGUMENT_VALUE}", is_chosen))
-            for option in (b" -a ", b" -x ", b" -c ")
-        ),
-    ),
-    b"kinit": _ECHOED,
-    b"schtasks": ((b"schtasks", _command(r"schtasks * /rp ")),),
-    b"wiederherstellungsphrase": ((b"phrase", _seed),),
-    b"seedphrase": ((b"phrase", _seed),),
-    b"atlasv": ((b".atlasv1.", _pattern("terraform token", _TERRAFORM, bool)),),
-    **dict.fromkeys(
-        (b"sasl", b"smtp", b"postfix", b"relay", b"relayhost"),
-        (
-            (b":587", _pattern(PASSWORD, _RELAY, is_chosen)),
-            (b":465", _pattern(PASSWORD, _RELAY, is_chosen)),
-        ),
-    ),
-    b"oathtool": ((b"oathtool", _pattern(KEY, _TOTP, _no_template)),),
-    b"kty": ((b"kty", _jwk),),
-    b"importprivkey": ((b"privkey", _pattern("private key", _WIF, bool)),),
-    b"privkey": ((b"privkey", _pattern("private key", _WIF, bool)),),
-    b"appid": ((b"appid=", _pattern(KEY, _APP_ID, bool)),),
-    b"send": ((b"send", _sent),),
-    b"sendline": ((b"send", _sent),),
-}
-for _word, _anchor in _FOREIGN_ANCHORS.items():
-    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_anchor, _foreign_name))
-for _word in _CALLS:
-    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_word, _login_call))
-for _word in _KEY_CALLS:
-    _WORD_RULES[_word] = (*_WORD_RULES.get(_word, ()), (_word, _key_call))
-
-_WORDS = _Names(_WORD_RULES)
+_WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
 _NEAR = _Names(_NEAR_WORDS)
-
-_RULES: dict[bytes, tuple[tuple[bytes, Rule], ...]] = {
-    **dict.fromkeys(NAME_PARTS, ()),
-    b"cred": ((b"credential", _login_call),),
-    b"pw": ((b"pw_set(", _login_call),),
-    b"auth": ((b"auth", _login_call),),
-    b"|": ((b"-|", _table), (b"- |", _table), (b"-+-", _table)),
-    b":": (
-        (b":543", _pattern(PASSWORD, _PGPASS, _no_word)),
-        (b":*:", _pattern(PASSWORD, _PGPASS)),
-    ),
-    b"$": ((b"$", _pattern("password hash", _HASH, bool)),),
-    b"://": ((b"://", _url),),
-    b"~": ((b"sha256~", _pattern("openshift token", _OPENSHIFT, bool)),),
-}
-"""By a byte string that the text contains then, others at which a rule is tried."""
+_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
+"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""

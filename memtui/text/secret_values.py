@@ -7,7 +7,17 @@ kinds of characters).
 
 import base64
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+
+SecretSpan = tuple[int, int, str]
+"""Start, end and kind of a secret; kind "" for text already checked."""
+
+Rule = Callable[[str, int], Iterator[SecretSpan]]
+"""Finds secrets at a position in a text."""
+
+QUOTE = r"\\{0,7}[\"'`]"
+"""A quote, escaped at any depth of JSON."""
 
 PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
 BASIC = "basic auth"
@@ -21,9 +31,10 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PASSWORDS = (
     "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "userpass",
     "dbpass", "storepass", "keypass", "contrasena", "senha", "wachtwoord", "heslo",
+    "adgangskode", "passord", "salasana",
 )  # fmt: skip
 
-_SHORT_PASSWORDS = ("passwords", "passwds", "passphrases", "pw", "psk", "mdp")
+_SHORT_PASSWORDS = ("passwords", "senhas", "passwds", "passphrases", "pw", "psk", "mdp")
 
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
@@ -52,7 +63,7 @@ _PUBLIC = frozenset((
 
 _FOREIGN_SECRETS = (
     "clave", "chave", "chiave", "sleutel", "parola", "geheimnis", "secreto", "segreto",
-    "segredo", "jeton",
+    "segredo", "jeton", "schluessel", "secreta", "segreta",
 )  # fmt: skip
 
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
@@ -63,7 +74,8 @@ _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev",
 _SIGN_FIRST = re.compile(
     r"<\.{0,3}[A-Za-z][A-Za-z0-9_ .:|/'-]*>?$|<[^<>]{1,80}>$|</?[a-z]+\d?(?:[ />]|$)"
     r"|[*•xX.…]+$|…"
-    r"|[\[({]{1,3}[$#%]?[A-Za-z_ .,|:'\"-]*[0-9]?[\])}]{0,3}$|\{[%{#]|\$[({]"
+    r"|[\[({]{1,3}[$#%]?[A-Za-z_ .,|:'\"-]*[0-9]?[\])}]{0,3}$|\{[\w.]+\}$"
+    r"|\{[%{#]|\$[({]"
     r"|\[redacted"
     r"|\$(?!\d?[0-9a-z]+\$)(?=env:|[A-Z_]+\d?$|[A-Za-z_]*\d?$|\d$|[@*#?!$]$)"
     r"|\$[A-Za-z_][\w]*(?:\.|->|\[|::)"
@@ -187,8 +199,17 @@ _PATH = re.compile(
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
     r"[^\W\d_]{4,}\d{2,6}[!?]?$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
-    r"|(?=.*\d)(?:[A-Z][a-z]{2,}\d*[.-]){2,}[A-Z][a-z]{2,}\d*$"
 )
+_JOINED_WORDS = re.compile(
+    r"(?=.*\d|(?:[^-._]+[-._]){3})[A-Za-z]{2,10}\d{0,4}([-._])"
+    r"(?:[A-Za-z]{2,10}\d{0,4}\1){1,7}(?:[A-Za-z]{2,10}\d{0,4}|\d{1,4})$"
+)
+"""Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
+FUNCTION_WORDS = re.compile(
+    r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
+    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who|how)\b"
+)
+"""Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(
     r"(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$|[a-z]{4}("
     r"?:-[a-z]{4}){3}$"
@@ -236,7 +257,7 @@ def kind_of_name(name: str) -> str:
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and words[-1] in _TRAILING:
         words.pop()
-    if not words or not _PUBLIC.isdisjoint(words):
+    if not words or not _PUBLIC.isdisjoint(words[-3:]):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if (
@@ -355,6 +376,8 @@ def is_code(value: str) -> bool:
     found = _CODE.match(value, 0, EXPRESSION_CHARS)
     if not found or is_noise(value) or _CHOSEN.match(value):
         return False
+    if _JOINED_WORDS.match(value) and is_strong(value + "."):
+        return False
     first = re.split(r"\W", found[0], maxsplit=1)[0]
     return _count_changes(first) < 3
 
@@ -363,10 +386,24 @@ def is_random(value: str) -> bool:
     """Return whether a value looks random rather than written by a person."""
     if _GROUPS.match(value):
         return True
-    if len(value) < 16 or not _PLAIN.match(value) or _DIGEST.match(value):
+    if len(value) < 16:
+        return is_mixed(value)
+    if not _PLAIN.match(value) or _DIGEST.match(value):
         return False
     return len(set(value)) >= 8 and any(
         len(part) >= 8 and _count_changes(part) >= 3 for part in _PARTS.split(value)
+    )
+
+
+def is_mixed(value: str) -> bool:
+    """Return whether a short value changes between small letters, capitals and digits
+    as no name does."""
+    return (
+        value.isalnum()
+        and len(value) >= MIN_NOISE_CHARS
+        and is_strong(value)
+        and _count_changes(value) >= 3
+        and not _TECHNICAL.match(value)
     )
 
 
@@ -406,6 +443,10 @@ def is_human(value: str) -> bool:
         return is_generated(value)
     if _SYLLABLES.match(value):
         return True
+    if _JOINED_WORDS.match(value):
+        return value != value.upper() and not FUNCTION_WORDS.search(
+            value.replace("_", " ")
+        )
     return (
         len(value) >= 8
         and bool(_CHOSEN.match(value))
@@ -416,14 +457,6 @@ def is_human(value: str) -> bool:
 def is_chosen(value: str) -> bool:
     """Return whether a value is a password after words such as "the password is"."""
     return is_generated(value) or is_human(value)
-
-
-def has_sign_and_number(value: str) -> bool:
-    """Return whether a value is words, a sign and a number: ``VelvetOrchid#53``."""
-    return bool(_SIGN_AND_NUMBER.match(value))
-
-
-_SIGN_AND_NUMBER = re.compile(r"(?:[A-Z][a-z]{2,}){2,4}[!#$%&^@*+]\d{1,6}[!?]?$")
 
 
 def has_sign(value: str) -> bool:
