@@ -217,6 +217,7 @@ _ARGUMENT = re.compile(
 _NEXT_LINE = re.compile(
     r"(?:(?: [a-z]{1,14}){0,7}:|(?:[\"'}`]|\\\"){0,4})(?P<gap>)(?P<sign>)[ \t]*"
     r"(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t]*){1,2}(?:: )?"
+    r"(?!\d{1,6}→)"
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
 _BEFORE_NAME = ("'", '"', "=", ":")
@@ -345,6 +346,8 @@ _BARE_VALUE = re.compile(
 _WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
 _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
 _BLANK_LINE = re.compile(r"[ \t]*(?:\n|\\+n)")
+_SETTING = re.compile(r"\s{0,64}[A-Z_][A-Z0-9_]{0,64}=")
+"""The next line of a file of settings, after one without a value."""
 _BLANK_END = re.compile(r"\s*\Z")
 
 _NO_START = frozenset(",]}: \t")
@@ -382,7 +385,8 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     if found := found or _ASSIGNS.match(text, end):
         is_key = bool(found["closed"]) and found["closed"][-1] != "`"
         value = _read_value(text, start, end, found, is_key=is_key)
-        if value or is_key or not _BLANK_LINE.match(text, found.end()):
+        blank = _BLANK_LINE.match(text, found.end())
+        if value or is_key or not blank or _SETTING.match(text, blank.end()):
             return value
     if _IN_TAG.search(text, max(0, start - NAME_CHARS), start) and (
         tagged := _XML.match(text, end)

@@ -219,7 +219,8 @@ _TECHNICAL = re.compile(
     r"(?:base|sha|utf|rfc|oauth|https?|curve|argon|pbkdf|b?s?crypt|chacha|poly|"
     r"secp|python"
     r"|linux|ubuntu|windows|macos|node|chrome|server|host|user|test|step|field|version"
-    r"|line|page|port|part|item|issue|level|postgres|mysql|latin|unicode)\d",
+    r"|line|page|port|part|item|issue|level|postgres|mysql|latin|unicode)\d"
+    r"|1password$",
     re.IGNORECASE,
 )
 """Matches algorithms, versions and numbered things: ``base64``, ``user01``."""
