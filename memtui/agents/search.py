@@ -17,7 +17,7 @@ from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
 from memtui.services import session_outcomes
-from memtui.store import conversations, database, events, nodes, segments, sessions
+from memtui.store import conversations, database, events, segments, sessions
 from memtui.store import nodes as store_nodes
 from memtui.store.segments import SegmentRange
 from memtui.text import analyzer, cues, date_format, prose
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memtui.workspace import Workspace
-
 
 CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
 """The numbers of best quotes checked for a later retraction, and of retractions
@@ -122,7 +121,7 @@ def add_verdicts(
     with database.connection():
         known = {
             node.node_id: node
-            for node in nodes.get_many(list({node_id for _, node_id in pairs}))
+            for node in store_nodes.get_many(list({node_id for _, node_id in pairs}))
         }
     for item, node_id in pairs:
         node, text = known.get(node_id), item["snippet"].strip("… ")

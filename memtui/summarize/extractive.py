@@ -139,7 +139,7 @@ _ONLY_TICKET = re.compile(
     re.IGNORECASE,
 )
 _ENSURES = re.compile(
-    r"(?:the|this) (?:fix|change|pr) (?:ensures|makes sure)(?: that)? ", re.IGNORECASE
+    r"^(?:the|this) (?:fix|change|pr) (?:ensures|makes sure)(?: that)? ", re.IGNORECASE
 )
 
 
@@ -151,7 +151,8 @@ def _explain_ticket(title: str, outcome: CardLine | None) -> str:
     return titles.shorten_title(f"{title}: {result.rstrip('.')}")
 
 
-_BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I)
+_BY_AGENT = re.compile(r"^i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I)
+"""The beginning of a sentence in which the agent says what it did."""
 
 
 def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool) -> str:
@@ -162,12 +163,14 @@ def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool)
     segment that goes on with earlier work.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
-    places = [at for at in work.requests if at <= end]
     # The kind, the number of events and the title of each request.
     found: list[tuple[TitleKind, int, str]] = []
-    for at, following in zip_longest(places, places[1:], fillvalue=len(work.events)):
+    after = len(work.events)
+    for at, following in zip_longest(work.requests, work.requests[1:], fillvalue=after):
+        if at > end:
+            break
         text = work.events[at].text
-        later = work.events[following].text if following in work.requests else ""
+        later = work.events[following].text if following < after else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
         is_replaced = is_unfinished or _REPLACES.match(later) is not None
         if not is_replaced and (title := titles.request_title(text)):
@@ -634,7 +637,9 @@ _CHOICE = re.compile(
 
 _PREFERS = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
 
-_LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.IGNORECASE)
+_LETS = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.IGNORECASE
+)
 """The beginning of a proposal, which is a decision if it gives its reason."""
 
 _DECISION = re.compile(

@@ -17,7 +17,8 @@ from memtui.text.prose import shorten
 from memtui.text.stopwords import word_set
 
 _HEREDOC = re.compile(
-    r"<<-?\s*(['\"]?)(?P<end>\w+)\1(?P<rest>[^\n]*)\n(?P<body>.*?)\n\s*(?P=end)\b",
+    r"<<-?\s*(['\"]?)(?P<end>\w+)\1(?P<rest>[^\n]*)\n(?P<body>.*?)(?:(?<=\n)|\n)"
+    r"\s*(?P=end)\b",
     re.DOTALL,
 )
 _HASH = re.compile(r"…[0-9a-f]{8}")

@@ -60,7 +60,7 @@ def list_files(changes: Sequence[FileChange], unnamed: int = 0) -> str:
 
 _ACTION_LINE = re.compile(
     r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
-    r"|[\w ./:\-]+ failed: "
+    r"|[\w.-]+ failed: "
 )
 
 _FINISHED = (WorkState.DONE, WorkState.PUSHED, WorkState.MERGED, WorkState.FAILED)

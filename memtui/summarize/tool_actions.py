@@ -568,7 +568,7 @@ _BUILDS = re.compile(
 )
 """Commands that build, check, test, install or deploy."""
 
-_TESTS = re.compile(r"test|\bjest\b|\brspec\b|\bphpunit\b")
+_TESTS = re.compile(r"(?<!la)test|\bjest\b|\brspec\b|\bphpunit\b")
 
 
 def is_test(command: str) -> bool:

@@ -103,13 +103,17 @@ _VAGUE_OBJECT = re.compile(
     r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
     re.IGNORECASE,
 )
-_OBJECTS = re.compile(r"but\b", re.IGNORECASE)
+_CONTRADICTS = re.compile(r"but\b", re.IGNORECASE)
+"""Begins an objection to what was said before."""
+
 _COMMITS = re.compile(
-    r"(?:git )?(?:commit|push)\b"
+    r"(?:git )?(?:commit|push)(?=\s*(?:[^\w\s]|$)|\s(?:and|it|this|that|these|those"
+    r"|them|all|everything|to|now|again|please|with|as"
+    r"|(?:the |my |our |your )?(?:changes?|commits?|branch|code))\b)"
     r"|merge (?:remote-tracking )?(?:branch|pull request) ['#]",
     re.IGNORECASE,
 )
-_NAMES_TICKET = re.compile(r"#\d")
+_NAMES_TICKET = re.compile(r"(?<!color )(?<!colour )#\d")
 
 _GUESSED = re.compile(r",? (?:i (?:think|guess|believe|suppose)|imo|imho)\W*$", re.I)
 _WISHES = re.compile(
@@ -155,7 +159,7 @@ def find_kind(title: str) -> TitleKind:
     """Return the kind of request that a title was made from."""
     if _NAMES_TICKET.search(title):
         return TitleKind.ORDER
-    if _COMMITS.match(title) or _OBJECTS.match(title):
+    if _COMMITS.match(title) or _CONTRADICTS.match(title):
         return TitleKind.REMARK
     if is_order(title):
         return TitleKind.PREPARATION if _only_prepares(title) else TitleKind.ORDER

@@ -131,7 +131,7 @@ def message_sentences(text: str) -> list[Sentence]:
         read = _ATTACHMENT.sub(" ", read)
     if led := _COMMAND.match(read):
         read = read[led.end() :]
-    if "    " in read:
+    if "   " in read:
         read = _TERMINAL_LINE.sub("\n", read)
     if "```" in read or "~~~" in read:
         read = _FENCE.sub("", read)

@@ -711,7 +711,7 @@ _NEAR_WORDS = (
     b"newinstance", b"getconnection", b"pdo",
     b"mysqli", b"wachtwoord", b"senha", b"signin",
     b"contrase", b"contrase?a", b"clave", b"identifiants",
-    b"p", b"kennwort", 
+    b"p", b"kennwort",
     b"bearer",
 )  # fmt: skip
 """Words beside which passwords stand, and options of commands."""
@@ -799,7 +799,8 @@ for _kind, _names in _FOREIGN_NAMES.items():
     for _name in _names:
         _rule, _anchor = _foreign_name(_kind, _name), _name.encode("ascii", "replace")
         if not _anchor.strip(b"?"):
-            _RULES_BY_SCRIPT |= {_name: _rule, _name.capitalize(): _rule}
+            _spellings = _name, _name.capitalize(), _name.upper()
+            _RULES_BY_SCRIPT |= dict.fromkeys(_spellings, _rule)
             continue
         # A letter beyond ASCII may be an escape sequence.
         for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:

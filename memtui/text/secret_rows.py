@@ -44,7 +44,7 @@ MAX_CSV_ROWS = 20
 CSV_SIGNS = frozenset(",;\t")
 _CSV_NAME = r"[\"']?[\w .-]{1,40}[\"']?"
 _CSV_HEADING = re.compile(
-    rf"{_CSV_NAME}(?:([,;\t]|\\t){_CSV_NAME})(?:\1{_CSV_NAME}){{0,30}}(?=\r?\n|\\+[rn])"
+    rf"{_CSV_NAME}([,;\t]|\\t){_CSV_NAME}(?:\1{_CSV_NAME}){{0,30}}(?=\r?\n|\\+[rn])"
 )
 _CSV_ROW = re.compile(r"(?:\r?\n|\\+n)([^\n\\]{1,2000}(?:\\t[^\n\\]{0,2000}){0,30})")
 
@@ -55,7 +55,7 @@ def find_in_csv(text: str, at: int) -> Iterator[SecretSpan]:
     starts = (found.end() for found in _CSV_START.finditer(text, low, at))
     start = max(starts, default=low)
     heading = _CSV_HEADING.match(text, start)
-    if not heading or heading.end() <= at or heading[1] is None:
+    if not heading or heading.end() <= at:
         return
     sign, end = heading[1], heading.end()
     kinds = [kind_of_name(name.strip(" \"'")) for name in heading[0].split(sign)]

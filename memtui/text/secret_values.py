@@ -140,7 +140,7 @@ _LABEL = re.compile(
 # Passwords in URLs and commands vary more; only these are no secrets: <password>,
 # ${PASS}, %(pwd)s, xxxx, DB_PASSWORD.
 _TEMPLATE = re.compile(
-    r"x{3,}$|X{3,}$|\.{2,}|[A-Z]*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET)$"
+    r"x{3,}$|X{3,}$|\.{2,}|[A-Z_]*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET)$"
 )
 
 _CODE = re.compile(

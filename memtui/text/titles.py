@@ -63,7 +63,7 @@ _INTERJECTION = re.compile(
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
-    r"(?:\s*[,.!:;–—，！。]+\s*|\s+(?:-\s+)?)(?=\S)",
+    r"(?:\s*[,.!:;–—，！。]+(?:\s+|(?<=[–—，！。,!]))|\s+(?:-\s+)?)(?=\S)",
     re.IGNORECASE,
 )
 """A word that begins a sentence and adds nothing to it."""
@@ -223,7 +223,7 @@ _PREFACE = re.compile(
 """Describes the state before the request; a later sentence may say what is wanted."""
 
 
-_BUT = re.compile(r"(?:but|however|unfortunately),?\s+", re.IGNORECASE)
+_BUT = re.compile(r"^(?:but|however|unfortunately),?\s+", re.IGNORECASE)
 
 _SITUATION = re.compile(
     r"i(?:'m|’m| am) not (?:worried|concerned|interested|talking) |"

@@ -79,7 +79,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert (node.version, node.status, node.rejection) == (2, NodeStatus.CURRENT, "")
     *written, state = node.bullets
     assert [bullet.text for bullet in written] == [t for _, t in make_conversation(0)]
-    assert (state.kind, state.text) == (BulletKind.STATE, "answered")
+    assert (state.kind, state.text) == (BulletKind.STATE, "done")
     assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
     assert all(bullet.grip_ids and bullet.verdict.spans for bullet in written)
     assert node.created_at == bench.clock()

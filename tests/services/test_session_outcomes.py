@@ -31,10 +31,10 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     hit = find(workspace, "walrus")["s1"]
     assert hit.at.hour == 12
     assert hit.work.name == "Add a mutex around the token refresh"
-    assert hit.work.state == "answered"
-    assert hit.work.outcome == "All walrus tests pass now."
+    assert hit.work.state == "done"
+    assert hit.work.outcome == "Added the mutex around the refresh."
     day = browse.get_node(f"toc:day:{hit.at:%Y-%m-%d}")
-    assert day and f"{hit.work.name} — {hit.work.outcome}" in day.bullets[0].text
+    assert day and day.bullets[0].text == f"{hit.work.name} (done)"
     name_session("s1", title="A plan for walruses")
     assert find(workspace, "walrus")["s1"].work.name == "A plan for walruses"
     key = ("claude-code", "s1")

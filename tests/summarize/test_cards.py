@@ -760,7 +760,13 @@ def test_work_that_the_user_gives_up_is_abandoned(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Stop the containers of the shop.", "Stop using decimals in the ledger."]
+    "text",
+    [
+        "Stop the containers of the shop.",
+        "Stop using decimals in the ledger.",
+        "Drop this column from the table of invoices.",
+        "Close it when the user presses Escape.",
+    ],
 )
 def test_stopping_something_else_is_not_giving_up(text: str) -> None:
     reply = ("assistant", "That is so now, for all invoices.")
@@ -1056,6 +1062,8 @@ def test_the_number_of_an_issue_is_explained_by_the_outcome() -> None:
     closing = "The fix ensures that the ledger rounds only once."
     found = card(asked, EDIT, ("assistant", closing))
     assert found.title == "Fix shop #7: the ledger rounds only once"
+    other = ("assistant", "Fixed: the API returned each invoice of the ledger twice.")
+    assert card(asked, EDIT, other).title.startswith("Fix shop #7: Fixed: the API")
 
 
 def test_an_order_that_is_answered_by_a_question_is_open() -> None:

@@ -384,6 +384,11 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             id="pasted content",
         ),
         pytest.param("ssh -T git@mill.example", "", id="a command"),
+        pytest.param(
+            "Next.js build of the mill fails with a type error",
+            "Next.js build of the mill fails with a type error",
+            id="a name that begins like an interjection",
+        ),
         pytest.param("╭─ada@mill ~/wheel ‹main›\n╰─$ make", "", id="a framed prompt"),
     ],
 )
@@ -410,6 +415,8 @@ def test_a_request_gives_the_title(text: str, title: str) -> None:
         ("Git commit with a detailed comment", TitleKind.REMARK),
         ("Merge remote-tracking branch 'wheel'", TitleKind.REMARK),
         ("Track the changes in this file", TitleKind.PREPARATION),
+        ("Push notifications of the mill do not arrive", TitleKind.ORDER),
+        ("Push all of it", TitleKind.REMARK),
         ("But we still want to see the wheel", TitleKind.REMARK),
         ("The names on the wheel are truncated", TitleKind.STATEMENT),
     ],

@@ -109,8 +109,10 @@ _EXCEPTED = re.compile(
     r"\b(?:except(?: for)?|apart from|other than|save for|all but)(?: the)?"
     r" ([\w./-]*\w)"
 )
+"""The first word of an exception."""
 
 _SAYS_EXCEPTION = re.compile(r"\b(?:fail\w*|crash\w*|broken|miss\w*)\b")
+"""Words that say that the exception failed."""
 
 _ALL_OF = re.compile(r"\b(?:all|every|each)(?: of)?(?: the| these| those)? ([a-z]+)")
 
@@ -201,7 +203,8 @@ def negation_differs(bullet: str, source: str) -> bool:
     lower = bullet.lower()
     if excepted := _EXCEPTED.findall(source.lower()):
         says_so = _EXCEPTION.search(lower) or _SAYS_EXCEPTION.search(lower)
-        if not says_so and any(one in lower.split() for one in excepted):
+        words = re.findall(r"[\w./-]*\w", lower)
+        if not says_so and not set(words).isdisjoint(excepted):
             return True
     is_choice = _INSTEAD.search(lower) is not None
     if not is_choice and not has_negation(bullet) and not has_negation(source):
