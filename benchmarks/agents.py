@@ -23,7 +23,7 @@ from benchmarks import search_quality
 from benchmarks.transcripts import DATA
 from memtui.agents import replies, routing, search, sessions, toc
 from memtui.agents.replies import Reply
-from memtui.model.search import Filters, Scope
+from memtui.model.filters import Filters, Scope
 from memtui.store import database
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace

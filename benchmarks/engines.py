@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.model.search import FILTER_FIELDS
+from memtui.model.filters import FILTER_FIELDS
 
 BEST = 20
 """How many answers are given."""

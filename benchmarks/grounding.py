@@ -30,7 +30,8 @@ from benchmarks import (
 )
 from benchmarks.generated_bullets import BulletMaker
 from benchmarks.transcripts import Stretch
-from memtui.model.nodes import DraftBullet, Support, Verdict
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import extractive, tool_actions
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.anchoring import NeighbourIndex

@@ -19,7 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import DraftBullet, Support, Verdict
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
 
 FILE = Path(__file__).with_name("handwritten_bullets.jsonl")

@@ -7,14 +7,10 @@ length as the real summarizer; measurements of screens need no more.
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event
-from memtui.model.nodes import (
-    Bullet,
+from memtui.model.nodes import Bullet, Keyword, NodeCounts, NodeStatus, TocNode
+from memtui.model.verdicts import (
     EventQuote,
-    Keyword,
-    NodeCounts,
-    NodeStatus,
     Support,
-    TocNode,
     Verdict,
     VerdictFeatures,
     hash_quote,

@@ -25,7 +25,8 @@ from statistics import median
 import memtui
 from benchmarks.transcripts import DATA
 from memtui import settings
-from memtui.model.search import MAX_HITS, Filters, Scope
+from memtui.model.filters import Filters, Scope
+from memtui.model.hits import MAX_HITS
 from memtui.paths import in_home
 from memtui.store import database, segments
 from memtui.store import sessions as store_sessions

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from memtui.model.search import Hits, MessageHit
+from memtui.model.hits import Hits, MessageHit
 from memtui.paths import Paths
 from memtui.search.message_index import MessageIndex
 from memtui.search.messages import MessageMatcher, MessageSearch

@@ -26,7 +26,7 @@ from statistics import median
 from benchmarks import generate, zipf
 from benchmarks.processes import CACHE, machine, run, size_of
 from memtui.model.calendar import TocLevel
-from memtui.model.search import HitKind, IndexMatches
+from memtui.model.hits import HitKind, IndexMatches
 from memtui.paths import in_home
 from memtui.search import node_index
 from memtui.search import query as search_query

@@ -4,16 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memtui.model.events import content_hash, to_ms
-from memtui.model.nodes import (
-    Bullet,
-    BulletKind,
-    EventQuote,
-    GenerationStats,
-    Support,
-    TocNode,
-    Verdict,
-    VerdictFeatures,
-)
+from memtui.model.nodes import Bullet, BulletKind, GenerationStats, TocNode
+from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import database, nodes, versions
 from memtui.store.schema import NodeRow
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.search import Hit, Hits
+from memtui.model.hits import Hit, Hits
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.worker import PipelineProgress

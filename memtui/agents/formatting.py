@@ -15,25 +15,18 @@ from memtui.model import citations
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import Event
+from memtui.model.filters import ALL, Scope
+from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit, score_band
 from memtui.model.nodes import (
     WORDED_FIELDS,
     Bullet,
     BulletKind,
     NodeStatus,
-    Support,
     TocEntry,
     TocNode,
 )
-from memtui.model.search import (
-    ALL,
-    CombinedHit,
-    Hit,
-    HitKind,
-    MessageHit,
-    Scope,
-    score_band,
-)
 from memtui.model.sessions import Session, SessionWork
+from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import browse, versions
 from memtui.text import date_format

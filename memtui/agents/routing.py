@@ -18,8 +18,9 @@ from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.agents.search import describe_quotes, nothing_found, search_notes
 from memtui.agents.toc import MAX_CHILDREN
+from memtui.model.filters import ALL, EVERYTHING, Scope
+from memtui.model.hits import Hits, score_band
 from memtui.model.nodes import TocEntry
-from memtui.model.search import ALL, EVERYTHING, Hits, Scope, score_band
 from memtui.search import query as search_query
 from memtui.search.combined import QuoteResult
 from memtui.search.query import (

@@ -11,8 +11,9 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event, from_ms
+from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
+from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.model.nodes import BulletKind, TocNode
-from memtui.model.search import ALL, EVERYTHING, CombinedHit, Filters, Hit, Hits, Scope
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query

@@ -12,7 +12,7 @@ from memtui.errors import UsageError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import NO_WORK
 from memtui.search.query import SessionNameError, UnknownSessionError, find_session
 from memtui.services import session_outcomes, sessions

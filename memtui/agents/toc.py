@@ -18,8 +18,8 @@ from memtui.agents.replies import Item, Reply, shorten_texts
 from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry, TocNode
-from memtui.model.search import ALL, Scope
 from memtui.search import query as search_query
 from memtui.search.query import (
     NOTHING_STORED,

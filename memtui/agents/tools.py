@@ -21,9 +21,9 @@ from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
+from memtui.model.filters import Scope
 from memtui.model.jobs import ALL_JOBS, Job
 from memtui.model.quantities import check_number
-from memtui.model.search import Scope
 from memtui.text import tokens
 from memtui.text.fencing import neutralize_line
 

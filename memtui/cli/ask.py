@@ -8,7 +8,7 @@ from memtui.cli import output
 from memtui.cli.command import Context, Parser, add_max_tokens, add_query, add_scope
 from memtui.errors import UsageError
 from memtui.model.events import EventRole
-from memtui.model.search import Filters, Scope
+from memtui.model.filters import Filters, Scope
 
 
 def add_options(parser: Parser, command: str) -> None:

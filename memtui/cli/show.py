@@ -17,8 +17,8 @@ from memtui.cli.command import (
     whole_number,
 )
 from memtui.errors import UsageError
+from memtui.model.filters import Scope
 from memtui.model.nodes import Bullet
-from memtui.model.search import Scope
 from memtui.services import status, versions
 from memtui.text import date_format
 from memtui.workspace import Workspace

@@ -16,17 +16,9 @@ from itertools import islice
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, to_ms
+from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hits import CombinedHit, Hit, HitKind, Hits, IndexMatch, Snippet
 from memtui.model.nodes import TocNode
-from memtui.model.search import (
-    EVERYTHING,
-    CombinedHit,
-    Filters,
-    Hit,
-    HitKind,
-    Hits,
-    IndexMatch,
-    Snippet,
-)
 from memtui.search import messages, snippets
 from memtui.search import query as search_query
 from memtui.search.messages import (

@@ -15,13 +15,12 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import SearchError
 from memtui.model.events import Event, EventRole, to_ms
-from memtui.model.search import (
-    EVERYTHING,
+from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hits import (
     MAX_HITS,
     MIN_GOOD,
     SNIPPET_BYTES,
     WINDOW_MESSAGES,
-    Filters,
     Hits,
     MessageHit,
     Snippet,

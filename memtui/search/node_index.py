@@ -40,14 +40,9 @@ from memtui.errors import SearchError
 from memtui.files import write_atomically
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
+from memtui.model.filters import Filters, SummarizerKind
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocNode
-from memtui.model.search import (
-    Filters,
-    HitKind,
-    IndexMatch,
-    IndexMatches,
-    SummarizerKind,
-)
 from memtui.search import scoring
 from memtui.search.query import Query, Word
 from memtui.search.scoring import FieldText, NodeField, WeightedTerm, node_texts

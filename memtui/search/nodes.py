@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
+from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
 from memtui.model.nodes import TocNode
-from memtui.model.search import (
-    ALL,
-    EVERYTHING,
-    Filters,
-    Hit,
-    HitKind,
-    Hits,
-    IndexMatch,
-    Scope,
-)
 from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
 from memtui.search import scoring

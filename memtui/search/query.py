@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
-from memtui.model.search import EVERYTHING, FILTER_FIELDS, Filters, ReadDate, Scope
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
+from memtui.model.hits import ReadDate
 from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line

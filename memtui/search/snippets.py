@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.model.search import Snippet
+from memtui.model.hits import Snippet
 from memtui.search.query import Query
 from memtui.text import analyzer, cues, prose
 

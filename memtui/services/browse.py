@@ -17,6 +17,7 @@ from itertools import pairwise
 from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     DAY_SESSION_PREFIX,
     MAX_KEYWORDS,
@@ -30,7 +31,6 @@ from memtui.model.nodes import (
     TocNode,
     shares_of_level,
 )
-from memtui.model.search import ALL, Scope
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 from memtui.store import segments as store_segments
 from memtui.summarize import session_work

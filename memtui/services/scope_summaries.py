@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange, TocLevel
+from memtui.model.filters import Scope
 from memtui.model.nodes import (
     HEADLINE_CHARS,
     NO_STATS,
@@ -24,7 +25,6 @@ from memtui.model.nodes import (
     Summary,
     TocNode,
 )
-from memtui.model.search import Scope
 from memtui.store import nodes, scoped_nodes
 from memtui.summarize import keywords, rollup
 

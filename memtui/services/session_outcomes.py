@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from memtui.model.search import CombinedHit, MessageHit
+from memtui.model.hits import CombinedHit, MessageHit
 from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.store import database
 from memtui.store import sessions as store_sessions

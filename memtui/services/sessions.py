@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
-from memtui.model.search import ALL, Scope
 from memtui.model.sessions import (
     Session,
     SessionOrder,

@@ -11,18 +11,15 @@ from datetime import datetime, tzinfo
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.model.nodes import (
-    SUPPORTED_SHARE,
-    WEAK_SHARE,
     Bullet,
     GenerationStats,
     NodeStatus,
-    Support,
     TocHistory,
     TocNode,
     TocVersion,
-    VerdictFeatures,
 )
 from memtui.model.quantities import plural
+from memtui.model.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Support, VerdictFeatures
 from memtui.store import database, nodes, versions
 
 

@@ -20,8 +20,9 @@ from memtui.errors import StoreBusyError, StoreError
 from memtui.model.calendar import TocLevel
 from memtui.model.events import MAX_MS, MIN_MS, EventRole, EventType, from_ms
 from memtui.model.jobs import Job
-from memtui.model.nodes import BulletKind, NodeStatus, Support
+from memtui.model.nodes import BulletKind, NodeStatus
 from memtui.model.quantities import plural
+from memtui.model.verdicts import Support
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
 from memtui.store.sources import ProblemKind

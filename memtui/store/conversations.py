@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memtui.model.events import SPEAKERS, Event, EventPosition, to_ms
-from memtui.model.search import Filters
+from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
 from memtui.store import events, scopes, sessions, source_copies, versions
 from memtui.store.database import (

@@ -24,7 +24,7 @@ from memtui.model.events import (
     source_hash,
     to_ms,
 )
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
 from memtui.store import queues, sessions, source_copies, tombstones
 from memtui.store.database import (

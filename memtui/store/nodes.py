@@ -14,6 +14,7 @@ from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
 from memtui.model.calendar import DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
+from memtui.model.filters import ALL, Filters, Scope, SummarizerKind
 from memtui.model.nodes import (
     NO_STATS,
     Bullet,
@@ -28,7 +29,6 @@ from memtui.model.nodes import (
     TocNode,
     TocVersion,
 )
-from memtui.model.search import ALL, Filters, Scope, SummarizerKind
 from memtui.store import scopes, versions
 from memtui.store.database import (
     IN_JSON,

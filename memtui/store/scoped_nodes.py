@@ -12,6 +12,7 @@ from dataclasses import replace
 from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     ChildCounts,
     NodeCounts,
@@ -24,7 +25,6 @@ from memtui.model.nodes import (
     days_of_level,
     shares_of_level,
 )
-from memtui.model.search import ALL, Scope
 from memtui.store import nodes, scopes
 from memtui.store.database import IN_JSON, fetch, fetch_column, fetch_dicts
 

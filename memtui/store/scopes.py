@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from memtui.model.search import Filters, Scope
+from memtui.model.filters import Filters, Scope
 from memtui.store.database import (
     IN_JSON,
     fetch,

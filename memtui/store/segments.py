@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 
 from memtui.model.events import from_ms
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.store.database import (
     IN_JSON,
     db,

@@ -24,7 +24,7 @@ from memtui.model.events import (
     hash_source_id,
     to_ms,
 )
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import (
     Session,
     SessionMetadata,

@@ -13,15 +13,8 @@ from typing import Any
 from memtui.model import calendar
 from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
-from memtui.model.nodes import (
-    Bullet,
-    EventQuote,
-    NodeStatus,
-    Support,
-    TocNode,
-    Verdict,
-    VerdictFeatures,
-)
+from memtui.model.nodes import Bullet, NodeStatus, TocNode
+from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import queues
 from memtui.store.database import (
     IN_JSON,

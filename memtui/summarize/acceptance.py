@@ -21,15 +21,17 @@ from memtui.model.nodes import (
     Bullet,
     BulletKind,
     DraftBullet,
-    EventQuote,
     Summary,
-    Support,
     TocNode,
+)
+from memtui.model.sessions import WorkState, counted_text
+from memtui.model.verdicts import (
+    EventQuote,
+    Support,
     Verdict,
     VerdictFeatures,
     hash_quote,
 )
-from memtui.model.sessions import WorkState, counted_text
 from memtui.summarize.grounding import anchoring, claims, negation
 from memtui.summarize.grounding.claims import ChildBullet, EventPassages
 from memtui.summarize.grounding.passages import PassageIndex

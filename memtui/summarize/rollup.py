@@ -27,14 +27,11 @@ from memtui.model.nodes import (
     DraftBullet,
     ProjectTotals,
     Summary,
-    Support,
     TocNode,
-    Verdict,
-    VerdictFeatures,
-    worst,
 )
 from memtui.model.quantities import plural
 from memtui.model.sessions import WorkState
+from memtui.model.verdicts import Support, Verdict, VerdictFeatures, worst
 from memtui.summarize import session_work
 from memtui.text import analyzer, orders, prose, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS

@@ -25,7 +25,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.tui import commands, messages, palette, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
 

@@ -12,16 +12,10 @@ from memtui.errors import StoreDamagedError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import (
-    Bullet,
-    NodeCounts,
-    NodeStatus,
-    Support,
-    TocEntry,
-    TocNode,
-)
+from memtui.model.filters import Scope
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocNode
 from memtui.model.quantities import plural
-from memtui.model.search import Scope
+from memtui.model.verdicts import Support
 from memtui.text import date_format
 
 SUPPORTED, WEAK, UNSUPPORTED, QUOTED = "✓", "~", "✗", "“"

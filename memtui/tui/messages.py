@@ -8,8 +8,8 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.model.events import EventPosition
-    from memtui.model.nodes import Verdict
-    from memtui.model.search import Scope
+    from memtui.model.filters import Scope
+    from memtui.model.verdicts import Verdict
     from memtui.pipeline.worker import PipelineProgress
     from memtui.settings_file import SettingEntry
     from memtui.tui.widgets.transcript_view import TranscriptPosition

@@ -20,7 +20,7 @@ from memtui.agents.tools import TOOLS
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.search import Scope
+from memtui.model.filters import Scope
 from memtui.paths import in_home
 from memtui.search.query import NOTHING_STORED, STARTS_BEFORE
 from memtui.services import browse

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.jobs import Job, RunResult
-from memtui.model.nodes import Bullet, BulletKind, NodeStatus, Support, TocNode
+from memtui.model.nodes import Bullet, BulletKind, NodeStatus, TocNode
+from memtui.model.verdicts import Support
 from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions

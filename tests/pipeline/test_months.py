@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from memtui.agents import toc
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL
 from memtui.model.nodes import NodeStatus, TocEntry
-from memtui.model.search import ALL
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memtui.model.search import HitKind
+from memtui.model.hits import HitKind
 from memtui.pipeline import worker
 from memtui.pipeline.worker import StepResult, Worker
 from memtui.store import database, nodes, queues

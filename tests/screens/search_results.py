@@ -9,7 +9,7 @@ from textual.app import App
 
 from memtui.errors import MemtuiError
 from memtui.model.events import EventRole
-from memtui.model.search import (
+from memtui.model.hits import (
     CombinedHit,
     Hits,
     MessageHit,

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.pipeline.worker import PipelineProgress
 from memtui.services import browse
 from memtui.tui.app import MemtuiApp

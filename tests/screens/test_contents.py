@@ -15,8 +15,8 @@ from memtui.errors import MemtuiError
 from memtui.model import nodes
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Expansion
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry
-from memtui.model.search import ALL, Scope
 from memtui.pipeline.worker import PipelineProgress
 from memtui.services import browse, conversation
 from memtui.services.browse import LoadedBranches

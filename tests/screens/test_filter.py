@@ -8,7 +8,7 @@ from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.calendar import TocLevel
-from memtui.model.search import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp

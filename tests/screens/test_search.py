@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.search import Hit, Hits
+from memtui.model.hits import Hit, Hits
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import SearchNotes, SearchScreen

@@ -13,7 +13,8 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventRole
-from memtui.model.search import FILTER_FIELDS, CombinedHit, Hits
+from memtui.model.filters import FILTER_FIELDS
+from memtui.model.hits import CombinedHit, Hits
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions

@@ -8,8 +8,8 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.citations import Expansion
+from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession, TocEntry
-from memtui.model.search import Scope
 from memtui.pipeline.worker import PipelineProgress
 from memtui.services import browse, conversation
 from memtui.tui.app import MemtuiApp

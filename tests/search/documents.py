@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
-from memtui.model.search import HitKind, IndexMatch, IndexMatches
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.search import node_index
 from memtui.search import query as search_query
 from memtui.search.node_index import SEGMENT, Document, NodeIndex, filter_token

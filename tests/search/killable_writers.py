@@ -8,7 +8,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from memtui.model.search import HitKind
+from memtui.model.hits import HitKind
 from memtui.search.node_index import Document, NodeIndex
 from memtui.search.scoring import NodeField
 

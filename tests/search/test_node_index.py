@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from whoosh.filedb.filestore import FileStorage
 
 from memtui.errors import SearchError
-from memtui.model.search import HitKind, IndexMatch
+from memtui.model.hits import HitKind, IndexMatch
 from memtui.search import query as search_query
 from memtui.search.node_index import Document, NodeIndex
 from memtui.search.query import Query

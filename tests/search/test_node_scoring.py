@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.calendar import TocLevel
-from memtui.model.search import (
+from memtui.model.hits import (
     MIN_EXCELLENT,
     MIN_GOOD,
     MIN_PARTIAL,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import Support
-from memtui.model.search import Filters, Scope, SummarizerKind
+from memtui.model.filters import Filters, Scope, SummarizerKind
+from memtui.model.verdicts import Support
 from memtui.search import query as search_query
 from memtui.search.query import Query
 

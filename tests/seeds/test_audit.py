@@ -5,13 +5,8 @@ from dataclasses import replace
 import pytest
 
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import (
-    BulletKind,
-    DraftBullet,
-    GenerationStats,
-    Summary,
-    Support,
-)
+from memtui.model.nodes import BulletKind, DraftBullet, GenerationStats, Summary
+from memtui.model.verdicts import Support
 from memtui.summarize import acceptance, extractive
 from memtui.summarize.acceptance import GroundedSummary
 from memtui.summarize.grounding import claims

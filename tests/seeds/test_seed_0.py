@@ -14,6 +14,7 @@ from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, to_ms
+from memtui.model.hits import ScoreBand, score_band
 from memtui.model.nodes import (
     BULLET_COUNTS,
     MAX_KEYWORDS,
@@ -21,10 +22,9 @@ from memtui.model.nodes import (
     DraftBullet,
     Keyword,
     KeywordOrigin,
-    Support,
     TocNode,
 )
-from memtui.model.search import ScoreBand, score_band
+from memtui.model.verdicts import Support
 from memtui.search.query import parse_with_dates
 from memtui.services import browse, conversation, versions
 from memtui.store import database, queues

@@ -20,8 +20,8 @@ from memtui.errors import SettingsError
 from memtui.model import calendar, citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
+from memtui.model.filters import Scope
 from memtui.model.jobs import Job, JobSchedule
-from memtui.model.search import Scope
 from memtui.paths import in_home
 from memtui.services import browse, conversation
 from memtui.settings import Settings, load

@@ -12,7 +12,8 @@ from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
 from memtui.agents.tools import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
-from memtui.model.search import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Scope
+from memtui.model.filters import Scope
+from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
 from memtui.search import scoring
 from memtui.store import database, sessions

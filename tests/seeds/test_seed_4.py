@@ -12,7 +12,8 @@ from memtui.agents import replies, search
 from memtui.agents.replies import Item, Reply
 from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model.events import EventRole
-from memtui.model.nodes import DraftBullet, GenerationStats, Summary, Support
+from memtui.model.nodes import DraftBullet, GenerationStats, Summary
+from memtui.model.verdicts import Support
 from memtui.services import browse
 from memtui.store import database, segments
 from memtui.store import events as store_events

@@ -3,8 +3,8 @@ from datetime import date
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeStatus, TocEntry
-from memtui.model.search import ALL, Scope
 from memtui.services import browse
 from memtui.store import database
 from memtui.store.schema import NodeRow

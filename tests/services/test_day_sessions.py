@@ -6,8 +6,8 @@ from datetime import UTC
 import pytest
 
 from memtui.agents import replies, toc
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.model.search import ALL, Scope
 from memtui.search.query import STARTS_BEFORE
 from memtui.services import browse
 from memtui.services.browse import YEARS, LoadedBranches, RowKey

@@ -4,7 +4,7 @@ from datetime import date
 
 from memtui.model import calendar
 from memtui.model.calendar import DateRange
-from memtui.model.search import Scope
+from memtui.model.filters import Scope
 from memtui.services import browse
 from memtui.workspace import Workspace
 

@@ -9,7 +9,7 @@ import pytest
 from memtui.agents import search
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.search import Hits
+from memtui.model.hits import Hits
 from memtui.search.query import NEWEST_LISTED
 from memtui.tui.screens.search import compose_notes
 from memtui.tui.widgets import result_list

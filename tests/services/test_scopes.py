@@ -10,8 +10,8 @@ import pytest
 from memtui.agents import toc
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, BulletKind, TocEntry
-from memtui.model.search import ALL, Scope
 from memtui.search.nodes import NodeSearch
 from memtui.services import browse, scope_summaries
 from memtui.store import database, nodes, scoped_nodes, versions

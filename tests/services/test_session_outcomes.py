@@ -2,7 +2,7 @@
 more of their messages match."""
 
 from memtui.model.events import EventRole
-from memtui.model.search import CombinedHit
+from memtui.model.hits import CombinedHit
 from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.services import browse, conversation, session_outcomes
 from memtui.services.conversation import ConversationKey

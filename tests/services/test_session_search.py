@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
-from memtui.model.search import (
-    MAX_HITS,
-    SNIPPET_BYTES,
-    WINDOW_MESSAGES,
-    Filters,
-    Hits,
-    MessageHit,
-    Scope,
-)
+from memtui.model.filters import Filters, Scope
+from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Hits, MessageHit
 from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageMatcher, MessageSearch
 from memtui.workspace import Workspace

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memtui.model.search import HitKind
+from memtui.model.hits import HitKind
 from memtui.workspace import Workspace
 
 

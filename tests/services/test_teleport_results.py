@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.search import Hit, HitKind, IndexMatch, ScoreBand
+from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.paths import in_home
 from memtui.search import node_index, nodes
 from memtui.search.nodes import NodeSearch

@@ -2,11 +2,10 @@
 
 import pytest
 
-from memtui.model.nodes import (
+from memtui.model.nodes import Bullet, DraftBullet
+from memtui.model.verdicts import (
     SUPPORTED,
     UNCHECKED,
-    Bullet,
-    DraftBullet,
     Support,
     Verdict,
     VerdictFeatures,

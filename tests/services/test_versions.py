@@ -1,6 +1,7 @@
 """The history of a node, and each of its versions."""
 
-from memtui.model.nodes import NodeStatus, Support
+from memtui.model.nodes import NodeStatus
+from memtui.model.verdicts import Support
 from memtui.services import browse, versions
 from memtui.workspace import Workspace
 from tests import model_versions

@@ -7,15 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from memtui.model.events import Event
-from memtui.model.nodes import (
-    Bullet,
-    BulletKind,
-    DraftBullet,
-    GenerationStats,
-    Summary,
-    Support,
-    Verdict,
-)
+from memtui.model.nodes import Bullet, BulletKind, DraftBullet, GenerationStats, Summary
+from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import acceptance, extractive
 from memtui.summarize.acceptance import GroundedSummary, SourceTexts
 from tests.summarize.conftest import TALK, told

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.nodes import SUPPORTED, Bullet, BulletKind, TocNode
+from memtui.model.nodes import Bullet, BulletKind, TocNode
+from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
 from tests.summarize.conftest import AT, TALK, segment_of

@@ -8,13 +8,13 @@ from memtui.model.nodes import (
     BULLET_CHARS,
     BULLET_COUNTS,
     HEADLINE_CHARS,
-    SUPPORTED,
     Bullet,
     BulletKind,
     NodeCounts,
     ProjectTotals,
     TocNode,
 )
+from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)

@@ -8,8 +8,9 @@ import pytest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.jobs import ModelCondition, ModelPhase
-from memtui.model.nodes import SUPPORTED, Bullet, Summary, TocNode
+from memtui.model.nodes import Bullet, Summary, TocNode
 from memtui.model.sessions import Segment
+from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import acceptance
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import (

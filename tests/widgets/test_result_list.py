@@ -10,7 +10,7 @@ from textual.content import Content
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.search import Hit, HitKind, Snippet
+from memtui.model.hits import Hit, HitKind, Snippet
 from memtui.model.sessions import WorkState
 from memtui.search.nodes import merge_repeated
 from memtui.tui.widgets import result_list

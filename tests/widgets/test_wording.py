@@ -7,15 +7,8 @@ import pytest
 from memtui.errors import StoreBusyError, StoreDamagedError
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole, EventType, make
-from memtui.model.nodes import (
-    Bullet,
-    BulletKind,
-    NodeCounts,
-    NodeStatus,
-    Support,
-    TocEntry,
-    Verdict,
-)
+from memtui.model.nodes import Bullet, BulletKind, NodeCounts, NodeStatus, TocEntry
+from memtui.model.verdicts import Support, Verdict
 from memtui.tui import format
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)

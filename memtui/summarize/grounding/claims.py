@@ -18,9 +18,10 @@ from functools import lru_cache, partial
 
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import (
+from memtui.model.nodes import DraftBullet
+from memtui.model.sessions import counted_text
+from memtui.model.verdicts import (
     SUPPORTED,
-    DraftBullet,
     EventQuote,
     SourceQuote,
     Support,
@@ -30,7 +31,6 @@ from memtui.model.nodes import (
     is_as_good,
     worst,
 )
-from memtui.model.sessions import counted_text
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import conflicts, matching, negation
 from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageIndex

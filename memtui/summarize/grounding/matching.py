@@ -16,10 +16,9 @@ from functools import lru_cache
 from itertools import combinations, groupby
 
 from memtui.model.events import EventRole
-from memtui.model.nodes import (
+from memtui.model.nodes import Bullet, BulletKind
+from memtui.model.verdicts import (
     SUPPORTED_SHARE,
-    Bullet,
-    BulletKind,
     Support,
     Verdict,
     VerdictFeatures,

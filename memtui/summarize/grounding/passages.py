@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 
 from memtui.model.events import EventRole
-from memtui.model.nodes import SourceQuote, hash_quote
+from memtui.model.verdicts import SourceQuote, hash_quote
 from memtui.summarize.grounding import numbers
 from memtui.text import analyzer, prose
 from memtui.text.analyzer import inverse_document_frequency, stem

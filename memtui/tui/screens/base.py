@@ -20,7 +20,7 @@ from memtui.tui.widgets.panes import DetailPane, PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.model.search import Scope
+    from memtui.model.filters import Scope
 
 
 LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]

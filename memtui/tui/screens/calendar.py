@@ -19,8 +19,8 @@ from textual.widgets import Static
 
 from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
+from memtui.model.filters import Scope
 from memtui.model.quantities import plural
-from memtui.model.search import Scope
 from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers

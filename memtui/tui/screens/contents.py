@@ -19,9 +19,9 @@ from textual.widgets import Static
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession
 from memtui.model.quantities import plural
-from memtui.model.search import Scope
 from memtui.tui import commands, format, messages
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, NO_CONVERSATIONS, BaseScreen
 from memtui.tui.widgets.node_page import NodePage

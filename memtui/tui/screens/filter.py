@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.model.filters import ALL, Scope
 from memtui.model.quantities import plural
-from memtui.model.search import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers

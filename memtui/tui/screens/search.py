@@ -19,16 +19,9 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
+from memtui.model.hits import CombinedHit, Hits, MessageHit
 from memtui.model.quantities import plural
-from memtui.model.search import (
-    EVERYTHING,
-    FILTER_FIELDS,
-    CombinedHit,
-    Filters,
-    Hits,
-    MessageHit,
-    Scope,
-)
 from memtui.search import query as search_query
 from memtui.search.query import NEWEST_LISTED, NO_WORD
 from memtui.services import browse, session_outcomes

@@ -18,7 +18,7 @@ from textual.visual import Visual
 from textual.widgets import Input, Static
 
 from memtui.model import calendar
-from memtui.model.search import Scope
+from memtui.model.filters import Scope
 from memtui.model.sessions import NO_WORK, Session, SessionWork
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange

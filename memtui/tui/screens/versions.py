@@ -21,13 +21,13 @@ from memtui.model.jobs import RewriteForecast
 from memtui.model.nodes import (
     Bullet,
     NodeStatus,
-    Support,
     TocEntry,
     TocHistory,
     TocNode,
     TocVersion,
 )
 from memtui.model.quantities import plural
+from memtui.model.verdicts import Support
 from memtui.services import versions
 from memtui.text import date_format
 from memtui.tui import commands, format

@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model import calendar, nodes
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     Bullet,
     BulletKind,
@@ -28,7 +29,6 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.model.search import ALL, Scope
 from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers

@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean
-from memtui.model.search import (
+from memtui.model.hits import (
     NO_SNIPPET,
     CombinedHit,
     Hit,

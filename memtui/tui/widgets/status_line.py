@@ -11,9 +11,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.errors import DISK_FULL
+from memtui.model.filters import ALL, Scope
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase
 from memtui.model.quantities import plural
-from memtui.model.search import ALL, Scope
 from memtui.services.status import activity_name
 from memtui.tui import format
 

@@ -20,8 +20,8 @@ from textual.widgets.tree import TreeNode
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.model.search import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format

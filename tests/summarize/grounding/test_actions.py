@@ -6,7 +6,8 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import DraftBullet, Support, Verdict
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.passages import PassageIndex
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import (
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import (
     QUOTE_HASH_BYTES,
     SUPPORTED_SHARE,
     WEAK_SHARE,
-    DraftBullet,
     Support,
     Verdict,
     VerdictFeatures,

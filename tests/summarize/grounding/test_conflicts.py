@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import DraftBullet, Support, Verdict
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
 from tests.message_factory import make_message
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memtui.model.nodes import Bullet, BulletKind, EventQuote, Support, Verdict
+from memtui.model.nodes import Bullet, BulletKind
+from memtui.model.verdicts import EventQuote, Support, Verdict
 from memtui.services import versions
 from memtui.summarize.grounding import matching
 

@@ -1,7 +1,7 @@
 """Verdicts on the bullets written by hand do not become worse."""
 
 from benchmarks import handwritten
-from memtui.model.nodes import Support
+from memtui.model.verdicts import Support
 
 
 def test_false_and_true_bullets_are_distinguished() -> None:

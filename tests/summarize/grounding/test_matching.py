@@ -2,7 +2,8 @@
 
 import pytest
 
-from memtui.model.nodes import DraftBullet, Support
+from memtui.model.nodes import DraftBullet
+from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.passages import PassageIndex
 
