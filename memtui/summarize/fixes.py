@@ -84,7 +84,7 @@ _EDITS_FILE = re.compile(r"(?:sed|perl)\s+(?:\S+\s+)*?-\w*i")
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What followed an error."""
+    """The events that followed an error."""
 
     changes: Sequence[Event]
     """The calls that changed something, and attempts that failed in another way.
@@ -154,7 +154,7 @@ def _command(call: Event) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What a call does, without what may differ when it is run again."""
+    """A call without what may differ when it is run again."""
 
     name: str
     subcommand: str

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memtui.text.secret_commands import (
+from memtui.text.secret_rules import (
+    CSV_SIGNS,
     RULES_BY_SIGN,
     RULES_BY_WORD,
     find_header,
+    find_in_csv,
     has_no_template,
 )
-from memtui.text.secret_rows import CSV_SIGNS, find_in_csv
 from memtui.text.secret_values import (
     FOLDERS,
     KEY,

@@ -1,4 +1,4 @@
-"""Find secrets in commands, headers, URLs, calls and protocols.
+"""Find secrets in key blocks, tables, commands, headers, URLs, calls and protocols.
 
 Each rule is tried where its anchor, a lower-case byte string, occurs in a text that
 contains one of its words.
@@ -8,8 +8,8 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memtui.text import secret_blocks, secret_rows
 from memtui.text.secret_values import (
+    FUNCTION_WORDS,
     KEY,
     PASSWORD,
     QUOTE,
@@ -25,7 +25,211 @@ from memtui.text.secret_values import (
     is_placeholder,
     is_random,
     is_template,
+    kind_of_name,
 )
+
+# Private keys and seed phrases
+
+KEY_BLOCK_CHARS = 32_768
+"""Only this much of a key block is searched for its end."""
+
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
+
+_LINE_LEAD = (
+    r"(?:[ \t]*(?:[\w./-]{1,80}:)?\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?[ \t>+|-]{0,12}"
+)
+"""The prefix of a line in the output of tools: its number, its file, the sign of a
+change."""
+
+_QUOTE_JOINT = r"(?:\\++n)?\\*[\"'][ \t]*[+.,&\\]?[ \t]*"
+"""The end of a string that the next one is joined to."""
+
+_KEY_LINES = re.compile(
+    rf"(?:(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
+    r"(?:\\*[\"'])?"
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
+    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
+)
+
+_KEY_END_LINE = re.compile(
+    rf"(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
+    r"(?:\\*[\"'])?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+)
+
+_LINE_END = re.compile(r"(?:\r?\n|\\++[nr])+")
+_KEY_LINE = re.compile(rf"(?:{_LINE_LEAD}){{1,2}}[A-Za-z0-9+/]{{16,256}}={{0,2}}[ \t]*")
+
+_KEY_IN_A_LINE = re.compile(
+    r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
+    r"(?:(?:\s|\\++[nrt])*(?:\d{1,6}[→\t:| ][ \t]*)?[+>|-]?[ \t]{0,4}"
+    r"[A-Za-z0-9+/]{24,}+={0,2})+"
+    r"(?:[ \t]+(?:\d{1,6} )?[A-Za-z0-9+/]{1,23}={0,2}(?=…|\s*(?:$|-----|[\"'`\\])))?"
+)
+"""A key whose lines were joined, or that was cut; words of prose are shorter."""
+
+_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
+
+
+def find_key_block(text: str, at: int) -> Iterator[SecretSpan]:
+    begin = _PRIVATE_KEY.match(text, at)
+    if not begin:
+        return
+    limit = text.find("-----BEGIN", begin.end(), at + KEY_BLOCK_CHARS)
+    limit = limit if limit >= 0 else at + KEY_BLOCK_CHARS
+    closing = text.find("-----END", begin.end(), limit)
+    if closing >= 0 and (end := _KEY_END.match(text, closing)):
+        body = _KEY_BODY.fullmatch(text, begin.end(), closing)
+        if body and _KEY_TEXT.search(body[0]):
+            yield at, end.end(), "private key"
+            return
+    lines = _KEY_LINES.match(text, begin.end(), limit)
+    if not lines or not _KEY_TEXT.search(lines[0]):
+        lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
+    if lines:
+        ended = _KEY_END_LINE.match(text, lines.end())
+        yield at, (ended or lines).end(), "private key"
+
+
+def find_key_end(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the lines of a key that was cut off at its start."""
+    end = _KEY_END.match(text, at)
+    if not end:
+        return
+    start = max(0, at - KEY_BLOCK_CHARS, text.rfind("-----", 0, at) + 1)
+    ends = list(_LINE_END.finditer(text, start, at))
+    first = at
+    for number in reversed(range(len(ends))):
+        line_start = ends[number - 1].end() if number else start
+        quote = text.rfind('"', line_start, ends[number].start())
+        line_start = quote + 1 if quote >= 0 else line_start
+        if not _KEY_LINE.fullmatch(text, line_start, ends[number].start()):
+            break
+        first = line_start
+        if quote >= 0:
+            break
+    if first < at:
+        yield first, end.end(), "private key"
+
+
+_SEED_WORDS = re.compile(
+    r"(?:(?:\d{1,2}[.:)] ?)?[a-z]{3,8}(?![A-Za-z])(?:,? |\\n|\n)?+){1,26}+"
+)
+_SEED_NAME = re.compile(
+    r"(?:seed|mnemonic|wallet|phrase|(?<=(?:12|24) )word)s?(?![A-Za-z])", re.IGNORECASE
+)
+SEED_REACH, SEED_CHARS = 40, 400
+"""A seed phrase begins within this many characters of its name, and is this long."""
+MIN_SEED_WORDS, MIN_DISTINCT_WORDS = 10, 7
+
+
+def find_seed(text: str, at: int) -> Iterator[SecretSpan]:
+    name = _SEED_NAME.match(text, at)
+    if not name:
+        return
+    for run in _SEED_WORDS.finditer(text, name.end(), name.end() + SEED_CHARS):
+        if run.start() > name.end() + SEED_REACH:
+            return
+        words = re.findall("[a-z]+", run[0])
+        if len(words) < MIN_SEED_WORDS:
+            continue
+        if len(set(words)) >= MIN_DISTINCT_WORDS and not FUNCTION_WORDS.search(run[0]):
+            yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
+        else:
+            yield run.start(), run.end(), ""
+
+
+# Tables, CSV and SQL
+
+LONG_CHARS = 256
+"""The heading of a table is not longer."""
+
+_RULE_ROW = re.compile(r"[ \t]*[|+]?[ \t]*:?-[|:+ \t-]*")
+_HEADING = re.compile(r"(?:(?<=\\)n)?([^\n\\\"]{1,512})(?:\r?\n|\\++n)$")
+_ROW = re.compile(r"(?:\r?\n|\\++n)([^\n\\|]{0,2000}\|[^\n\\]{0,2000})")
+_COLUMN = re.compile(r"[^|]+")
+MAX_ROWS = 200
+
+
+def find_in_table(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets in the columns that a heading names, from the row of dashes."""
+    start = max(text.rfind(sign, max(0, at - LONG_CHARS), at) for sign in "\nn") + 1
+    row = _RULE_ROW.match(text, start)
+    if not row or row.end() <= at:
+        return
+    heading = _HEADING.search(text, max(0, start - LONG_CHARS), start)
+    names = _COLUMN.findall(heading[1]) if heading else []
+    kinds = [kind_of_name(name.strip(" \t*`_")) for name in names]
+    end = row.end()
+    for _ in range(MAX_ROWS if any(kinds) else 0):
+        row = _ROW.match(text, end)
+        if not row:
+            break
+        end = row.end()
+        cells = _COLUMN.finditer(text, row.start(1), end)
+        for kind, cell in zip(kinds, cells, strict=False):
+            value = cell[0].strip(" \t*`")
+            if kind and " " not in value and is_chosen(value):
+                first = cell.start() + cell[0].index(value)
+                yield first, first + len(value), kind
+    yield at, end, ""
+
+
+_CSV_START = re.compile(r"\n|\\+n|[\"'](?=\w+[,;\t]\w)")
+MAX_CSV_ROWS = 20
+CSV_SIGNS = frozenset(",;\t")
+_CSV_NAME = r"[\"']?[\w .-]{1,40}[\"']?"
+_CSV_HEADING = re.compile(
+    rf"{_CSV_NAME}([,;\t]|\\t){_CSV_NAME}(?:\1{_CSV_NAME}){{0,30}}(?=\r?\n|\\+[rn])"
+)
+_CSV_ROW = re.compile(r"(?:\r?\n|\\+n)([^\n\\]{1,2000}(?:\\t[^\n\\]{0,2000}){0,30})")
+
+
+def find_in_csv(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets in the columns that the first row of a CSV file names."""
+    low = max(0, at - LONG_CHARS)
+    starts = (found.end() for found in _CSV_START.finditer(text, low, at))
+    start = max(starts, default=low)
+    heading = _CSV_HEADING.match(text, start)
+    if not heading or heading.end() <= at:
+        return
+    sign, end = heading[1], heading.end()
+    kinds = [kind_of_name(name.strip(" \"'")) for name in heading[0].split(sign)]
+    for _ in range(MAX_CSV_ROWS if any(kinds) else 0):
+        row = _CSV_ROW.match(text, end)
+        if not row:
+            break
+        end, first = row.end(), row.start(1)
+        for kind, cell in zip(kinds, row[1].split(sign), strict=False):
+            value = cell.strip(" \"'")
+            if kind and is_chosen(value):
+                place = first + cell.index(value)
+                yield place, place + len(value), kind
+            first += len(cell) + len(sign)
+
+
+_INSERT = re.compile(
+    r"insert into [^\s(]{1,128} ?\(([^()\n]{1,512})\)\s{1,8}values\s{0,8}\("
+    r"((?:[^()\n]|\([^()\n]*\)){1,2048})\)",
+    re.IGNORECASE,
+)
+_SQL_VALUE = re.compile(r"\s*(?:\w*\(?\\{0,7}'([^'\\]*)\\{0,7}'\)?|[^,']+)(?:,|$)")
+
+
+def find_inserted(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the secrets that SQL inserts into columns named so."""
+    if not (insert := _INSERT.match(text, at)):
+        return
+    names = insert[1].split(",")
+    values = _SQL_VALUE.finditer(text, *insert.span(2))
+    for name, value in zip(names, values, strict=False):
+        kind = kind_of_name(name.strip(' `"[]\\'))
+        if kind and value[1] and is_chosen(value[1]):
+            yield *value.span(1), kind
+
+
+# Commands, protocols and calls
 
 Rules = dict[bytes, tuple[tuple[bytes, Rule], ...]]
 
@@ -397,11 +601,11 @@ def _jwk(text: str, at: int) -> Iterator[SecretSpan]:
 
 _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("identified", "identified ", _identified),
-    ("insert", "insert into ", secret_rows.find_inserted),
-    ("seed mnemonic wallet words phrase", "", secret_blocks.find_seed),
-    ("wiederherstellungsphrase seedphrase", "phrase", secret_blocks.find_seed),
-    ("private", "-----begin", secret_blocks.find_key_block),
-    ("private", "-----end", secret_blocks.find_key_end),
+    ("insert", "insert into ", find_inserted),
+    ("seed mnemonic wallet words phrase", "", find_seed),
+    ("wiederherstellungsphrase seedphrase", "phrase", find_seed),
+    ("private", "-----begin", find_key_block),
+    ("private", "-----end", find_key_end),
     ("curl cookie cookies", "", _cookie),
     ("user curlrc", "user", _user_password),
     ("user", " --user", _user_password),
@@ -413,9 +617,9 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("pw", "pw_set(", _login_call),
     ("hmac aes createhmac hash_hmac jwt fernet sign cipher totp", "", _key_call),
     ("secretkeyspec createcipheriv hmacsha hmacshakeyfor", "", _key_call),
-    ("|", "-|", secret_rows.find_in_table),
-    ("|", "- |", secret_rows.find_in_table),
-    ("|", "-+-", secret_rows.find_in_table),
+    ("|", "-|", find_in_table),
+    ("|", "- |", find_in_table),
+    ("|", "-+-", find_in_table),
     ("://", "", _url),
     ("@", "", _login_before_host),
 )
