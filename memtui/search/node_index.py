@@ -345,7 +345,7 @@ class NodeIndex:
                     self._close()
                     if left and self.exists():
                         continue
-                    if self.exists():
+                    if self.name():  # else it is being made, or of another version
                         with suppress(OSError):
                             (self._folder / SUSPECT).touch()
                     raise

@@ -193,18 +193,18 @@ _READING = ("Read", "Searched for")
 
 def _identify_command(words: Sequence[str]) -> _Call:
     name, *rest = words
-    kept: list[str] = []
+    objects: list[str] = []
     option = ""
     for word in rest:
         is_text = word[0] in "\"'" and len(word.split()) > 1
         is_message = is_text and option and option not in _CODE_OPTIONS
         if _NARROWS.match(word) or not (word.startswith("-") or is_message):
-            kept.append(_VERSION.sub("", word.strip("\"'")))
+            objects.append(_VERSION.sub("", word.strip("\"'")))
         option = word if word.startswith("-") else ""
-    kept = [_ALIASES.get(word, word) for word in kept if word not in _EVERYTHING]
-    if name == "git" and kept and kept[0] in _GIT_ALONE:
-        del kept[1:]
-    return _Call(name, kept[0] if kept else "", frozenset(kept))
+    objects = [_ALIASES.get(word, word) for word in objects if word not in _EVERYTHING]
+    if name == "git" and objects and objects[0] in _GIT_ALONE:
+        del objects[1:]
+    return _Call(name, objects[0] if objects else "", frozenset(objects))
 
 
 def _steps(event: Event) -> list[str]:

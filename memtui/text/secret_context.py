@@ -690,7 +690,7 @@ def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
         yield *used.span(1), PASSWORD
 
 
-# Passwords that are told by their characters, in the line of a word for a password.
+# Passwords that are recognized by their characters, in a line with a word for one.
 
 NEAR_BEFORE, NEAR_AFTER = 90, 110
 

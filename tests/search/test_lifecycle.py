@@ -16,7 +16,7 @@ import pytest
 
 from memtui.errors import SearchError
 from memtui.search import query as search_query
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import MARK, NodeIndex
 from tests.search.documents import ask
 from tests.search.killable_writers import document
 
@@ -145,6 +145,19 @@ def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
     assert found(reader) == {"n2"}
     reader.close()
     writer.close()
+
+
+def test_an_index_that_is_being_made_is_not_reported_as_damaged(folder: Path) -> None:
+    writer, reader = NodeIndex(folder), NodeIndex(folder)
+    mark = folder / MARK
+    named = mark.read_bytes()
+    mark.write_bytes(b"")  # as create() does first
+    with pytest.raises(SearchError):
+        found(reader)
+    mark.write_bytes(named)
+    assert not writer.is_suspect
+    writer.update([document(1)], [])
+    assert found(reader) == {"n1"}
 
 
 def test_a_reader_reports_damage_to_the_indexer(folder: Path) -> None:
