@@ -136,14 +136,17 @@ def add_verdicts(
 def _insert_retractions(
     items: list[Item], hits: Sequence[CombinedHit | None]
 ) -> list[Item]:
-    """Insert after each quote the later statements of its session that retract it."""
+    """Insert after each quote the later statements that retract it.
+
+    They are of its session, or other hits of its project.
+    """
     result: dict[str, Item] = {}
     left = MAX_RETRACTIONS
     with database.connection():
         for place, (item, hit) in enumerate(zip(items, hits, strict=True)):
             result.setdefault(item["id"], item)
             is_checked = left and place < CHECKED_QUOTES and hit and hit.event_id
-            later = _find_retraction(hit) if hit and is_checked else None
+            later = _find_retraction(hit, hits) if hit and is_checked else None
             cite = citations.cite_event(later[0].event_id) if later else ""
             if later and "retracts" not in result.get(cite, {}):
                 left -= 1
@@ -160,29 +163,49 @@ def _insert_retractions(
     return list(result.values())
 
 
-def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
+def _find_retraction(
+    hit: CombinedHit, hits: Sequence[CombinedHit | None]
+) -> tuple[Event, str] | None:
     """Return the message that takes a quote back, and its sentence that says so."""
     number = sessions.get_number(hit.agent, hit.session_id)
     statement = events.get([hit.event_id]).get(hit.event_id)
     if number is None or statement is None:
         return None
     quote = hit.snippet.text
-    terms = _without_numbers(quote)
     later = conversations.list_messages_after(number, statement, LATER_MESSAGES)
     for distance, event in enumerate(later):
-        text = event.text[: snippets.READ_CHARS]
-        for start, end in prose.sentence_spans(text):
-            sentence = one_line(text[start:end]).lstrip("-*#> ")
-            if cues.is_announcement(sentence) or not cues.takes_back(sentence):
-                continue
-            is_near = event.role.value == "user" and distance < NEXT_MESSAGES
-            shared = terms & _without_numbers(sentence)
-            is_same = len(shared) >= SHARED_TERMS or (
-                is_near and cues.is_retraction(sentence) and shared - _verb_terms()
-            )
-            if is_same and cues.revokes(sentence, quote):
-                return event, cut(sentence, RETRACTION_CHARS)
+        is_near = event.role.value == "user" and distance < NEXT_MESSAGES
+        if sentence := _find_revoking_sentence(event, quote, is_near=is_near):
+            return event, sentence
+    others = [
+        one.event_id
+        for one in hits
+        if one
+        and one.at > hit.at
+        and one.project == hit.project
+        and one.session_id != hit.session_id
+    ]
+    for event in events.get(others).values():
+        if sentence := _find_revoking_sentence(event, quote, is_near=False):
+            return event, sentence
     return None
+
+
+def _find_revoking_sentence(event: Event, quote: str, *, is_near: bool) -> str:
+    """Return the sentence of a message that takes a quote back; "" if none does."""
+    terms = _without_numbers(quote)
+    text = event.text[: snippets.READ_CHARS]
+    for start, end in prose.sentence_spans(text):
+        sentence = one_line(text[start:end]).lstrip("-*#> ")
+        if cues.is_announcement(sentence) or not cues.takes_back(sentence):
+            continue
+        shared = terms & _without_numbers(sentence)
+        is_same = len(shared) >= SHARED_TERMS or (
+            is_near and cues.is_retraction(sentence) and shared - _verb_terms()
+        )
+        if is_same and cues.revokes(sentence, quote):
+            return cut(sentence, RETRACTION_CHARS)
+    return ""
 
 
 def _without_numbers(text: str) -> set[str]:

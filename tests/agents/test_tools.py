@@ -985,6 +985,25 @@ def test_a_retraction_belongs_to_what_it_names(
             assert places.index(one["id"]) == places.index(one["retracts"]) + 1
 
 
+def test_a_retraction_of_a_later_session_is_shown(full_workspace: Workspace) -> None:
+    before, decided, taken_back = (
+        "We no longer use Redis for the job queue, it was too slow.",
+        "We use Redis for the job queue, because it is fast.",
+        "We no longer use Redis for the job queue, PostgreSQL is enough.",
+    )
+    store_messages(
+        make_message(before, 1, session="first"),
+        make_message(decided, 60 * 24, session="second"),
+        make_message(taken_back, 60 * 48, session="third"),
+    )
+    index_messages(full_workspace)
+    items = search.search_memory(full_workspace, "redis job queue").items
+    texts = {one["id"]: one["snippet"] for one in items}
+    retractions = [one for one in items if "retracts" in one]
+    found = [(texts[one["retracts"]], one["snippet"]) for one in retractions]
+    assert found == [(decided, taken_back)]
+
+
 def test_a_step_of_the_work_takes_nothing_back(full_workspace: Workspace) -> None:
     said = (
         "The walrus gets herring from tank two.",
