@@ -17,6 +17,7 @@ from memtui.model.quantities import plural
 from memtui.services import session_outcomes
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
+from memtui.store.conversations import Matches
 from memtui.summarize import fixes, tool_actions
 from memtui.text import analyzer, date_format
 
@@ -39,6 +40,7 @@ TEXT_CHARS = 300
 REPLACED_CHARS = 80
 
 NO_FILE = "No tool call names that file. A part of its path is enough."
+NOT_READ = "A matching event cannot be read."
 NO_ERROR = (
     "This error is in no tool's result and in no message. A shorter part of it, without"
     " paths and numbers, finds more."
@@ -53,6 +55,8 @@ _VARYING = re.compile(
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback without the error's message."""
 
+NO_MATCHES = Matches([], has_damaged=False)
+
 MIN_ERROR_CHARS = 6
 MIN_CODE_CHARS = 4
 """An error as short as a code, such as E0308, must occur with its numbers."""
@@ -64,9 +68,10 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
     with database.connection():
         name = path.strip()
         whole = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+        found = conversations.find_by_tool_input(name, MAX_CALLS)
         calls = [
             (number, call)
-            for number, call in conversations.find_by_tool_input(name, MAX_CALLS)
+            for number, call in found.events
             if name and whole.search(call.metadata.get("tool_input", ""))
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
@@ -77,7 +82,8 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
                 item["request"] = cut(one_line(request.text), TEXT_CHARS)
                 item["request_id"] = citations.cite_event(request.event_id)
             items.append(item)
-    return _reply(workspace, "changes", items, limit, NO_FILE)
+    none = NOT_READ if found.has_damaged else NO_FILE
+    return _reply(workspace, "changes", items, limit, none)
 
 
 def _reply(
@@ -195,12 +201,13 @@ def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply
     line = _error_line(error)
     parts = _constant_parts(line)
     with database.connection():
-        same = _by_session(_find_line(line))
-        near = _by_session(conversations.find_texts(parts, MAX_CALLS) if parts else ())
+        exact, similar = _find_line(line), _find_parts(parts)
+        same, near = _by_session(exact.events), _by_session(similar.events)
         found = [(number, events, [line]) for number, events in same.items()]
         found += [(n, events, parts) for n, events in near.items() if n not in same]
         items = [_occurrence(*one) for one in found[: limit + 1]]
-    return _reply(workspace, "occurrences", items, limit, NO_ERROR)
+    none = NOT_READ if exact.has_damaged or similar.has_damaged else NO_ERROR
+    return _reply(workspace, "occurrences", items, limit, none)
 
 
 def _by_session(found: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
@@ -210,14 +217,19 @@ def _by_session(found: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
     return events
 
 
-def _find_line(line: str) -> list[tuple[int, Event]]:
+def _find_parts(parts: Sequence[str]) -> Matches:
+    return conversations.find_texts(parts, MAX_CALLS) if parts else NO_MATCHES
+
+
+def _find_line(line: str) -> Matches:
     """Return the results and messages with a line as it is, not within a word."""
     if sum(map(str.isalnum, line)) < MIN_CODE_CHARS:
-        return []
+        return NO_MATCHES
     before, after = (r"\b" if char.isalnum() else "" for char in (line[0], line[-1]))
     whole = re.compile(f"{before}{re.escape(line)}{after}", re.IGNORECASE)
     found = conversations.find_texts([line], MAX_CALLS)
-    return [(number, event) for number, event in found if whole.search(event.text)]
+    matching = [one for one in found.events if whole.search(one[1].text)]
+    return found._replace(events=matching)
 
 
 def _error_line(error: str) -> str:

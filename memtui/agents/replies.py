@@ -113,7 +113,11 @@ class Reply:
     tokens: int = 0
     """The budget unless the caller gives one; 0 for that of the tool."""
     is_headed: bool = False
-    """The head is more important than the items."""
+    """The head is more important than the items: they are left out before texts are cut
+    to less than ``NOTE_CHARS``."""
+    brief_head: Sequence[str] = ()
+    """The fields of the head in JSON that are kept where the others would leave room
+    for less than half of the items; the first of them is kept if it fits at all."""
     is_stored: bool = True
     """Holds stored text, which is fenced for agents."""
 
@@ -160,11 +164,13 @@ class _Size:
     """The length its texts are cut to; None for whole texts."""
     last_width: int | None = None
     """The length the last item is cut to, if it would not fit otherwise."""
+    is_brief: bool = False
+    """The head is brief, and the items are shortened, with their texts whole."""
 
     @property
     def is_bare(self) -> bool:
         """Return whether there is room for nothing but the items."""
-        return self.width == WIDTHS[-1]
+        return self.width is not None and self.width <= WIDTHS[-1]
 
 
 def write_text(reply: Reply) -> str:
@@ -183,6 +189,8 @@ def _text(reply: Reply, size: _Size) -> str:
     lines = _notes(reply, size)
     if not size.is_bare:
         lines += _cut_lines(reply.head_lines, size)
+    elif size.width:
+        lines += [reply.head[name] for name in reply.brief_head[:1]]
     items, group, texts = _items(reply, size), "", list[str]()
     for item in items:
         if reply.groups and reply.group(item) != group:
@@ -199,9 +207,11 @@ def _text(reply: Reply, size: _Size) -> str:
 
 def _data(reply: Reply, size: _Size) -> Item:
     data: Item = {}
-    if not size.is_bare:
-        width = size.width
-        data |= dict(reply.head) if width is None else shorten_texts(reply.head, width)
+    head = reply.head
+    if size.is_bare or size.is_brief:
+        count = None if not size.is_bare else 1 if size.width else 0
+        head = {name: head[name] for name in reply.brief_head[:count]}
+    data |= dict(head) if size.width is None else shorten_texts(head, size.width)
     items = _items(reply, size)
     for name in reply.groups or [reply.name]:
         data[name] = [
@@ -249,6 +259,8 @@ def _items(reply: Reply, size: _Size) -> list[Item]:
             item = {key: value for key, value in item.items() if key != reply.details}
             item |= {reply.details: selected} if selected else {}
         width = size.last_width if size.last_width and place == last else size.width
+        if size.is_brief and width is None:
+            width = len(dumps(item))
         items.append(item if width is None else reply.shorten(item, width))
     return items
 
@@ -264,6 +276,8 @@ def _left_out(
     cut_texts = sum("left_chars" in item for item in items)
     is_all = missing_parts <= 0 or not reply.items
     if is_all and not reply.has_more:
+        if size.is_brief:
+            return f"fields are left out: {reply.hint}"
         if size.is_bare or not cut_texts:
             return ""
         count = f"{cut_texts} texts are" if cut_texts > 1 else "a text is"
@@ -389,6 +403,19 @@ def _fit(
 
 
 def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
+    size = _choose_cut(reply, fits, limit)
+    if reply.brief_head and (size.is_bare or size.parts < reply.parts):
+
+        def fits_briefly(size: _Size) -> bool:
+            return fits(replace(size, is_brief=True))
+
+        brief = _choose_cut(reply, fits_briefly, limit)
+        if size.is_bare or brief.parts >= 2 * size.parts:
+            return replace(brief, is_brief=True)
+    return size
+
+
+def _choose_cut(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
     whole, least = _whole(reply), reply.min_chars
     if fits(whole):
         return whole
@@ -405,20 +432,22 @@ def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Si
     widths = [least or None, *(one for one in WIDTHS if one < (least or 1_000))]
     for width in widths:
         found = most_parts(width)
-        is_cut_off = reply.is_headed and width == WIDTHS[-1]
+        is_cut_off = reply.is_headed and width is not None and width < NOTE_CHARS
         if found > 0 and not (frame and is_cut_off):
             return _fill_up(reply, _Size(found, width), fits)
         if found == 0 and frame is None:
             frame = _Size(0, width)
-    return frame or _Size(0, WIDTHS[-1])
+    bare = _Size(0, WIDTHS[-1])
+    return frame or (bare if fits(bare) else _Size(0, 0))
 
 
 def _fill_up(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:
     """Add the first item that does not fit, cut to the room that is left."""
+    least = reply.min_chars if reply.is_headed else 0
     if size.parts < len(reply.items) and size.width in (None, reply.min_chars):
         for width in LAST_WIDTHS:
             larger = _Size(size.parts + 1, size.width, width)
-            if width <= (size.width or width) and fits(larger):
+            if least <= width <= (size.width or width) and fits(larger):
                 return larger
     return size
 

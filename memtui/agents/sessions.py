@@ -146,6 +146,9 @@ def list_messages(
     if with_card:
         reply = _add_card(workspace, reply, facts)
     none = "There is no message."
+    if facts.shared_messages:
+        original = f"{facts.session.agent}:{facts.session.forked_from}"
+        none = f"All messages are those of the session it continues: {original}."
     return _as_page(reply, offset, page.total, none, page.places, page.end)
 
 

@@ -48,8 +48,9 @@ MAX_SEARCHED = 2_000
 MAX_SEGMENTS = 10_000
 """The number of segments searched for a keyword, the newest that may have it."""
 
-NODE_CHARS = 80
-"""Bullets and children are cut no shorter than this before some are left out."""
+NODE_CHARS = 120
+"""Bullets and children are cut no shorter than this before some are left out: longer
+than titles are."""
 
 NODE_TOKENS = {
     TocLevel.YEAR: 200,
@@ -169,7 +170,8 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         head["surprise"] = browse.get_surprise(node.node_id)
     state = formatting.node_state(node)
     title = f"{node.title} ({state})" if state else node.title
-    head_lines = [f"{title}: {', '.join(node.keyword_texts[:KEYWORDS_SHOWN])}"]
+    keywords = ", ".join(node.keyword_texts[:KEYWORDS_SHOWN])
+    head_lines = [f"[{citations.cite_node(node.node_id)}] {title}: {keywords}"]
     if node.headline not in ("", node.title):
         head_lines.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)
@@ -194,12 +196,16 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         min_chars=NODE_CHARS,
         shorten=_shorten_bullet,
         tokens=NODE_TOKENS[node.level],
+        is_headed=True,
+        brief_head=("node_id", "title", "headline"),
     )
 
 
 def _shorten_bullet(item: Item, chars: int) -> Item:
-    """Cut a bullet, and leave out why it is not fully supported."""
+    """Cut a bullet, and leave out why it is not fully supported and further grips."""
     shown = {key: value for key, value in item.items() if key != "why"}
+    if "grip_ids" in shown:
+        shown["grip_ids"] = shown["grip_ids"][:1]
     return dict(shorten_texts(shown, chars))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.agents import replies
 from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import UnconfirmedError
-from memtui.model.events import TAG_CHARACTERS, clean
+from memtui.model.events import clean, remove_tag_characters
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 
@@ -35,7 +35,7 @@ _ERRORS = {
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines, without what would disturb a terminal or hide text."""
     for line in lines:
-        sys.stdout.write(f"{clean(line)}\n".translate(TAG_CHARACTERS))
+        sys.stdout.write(remove_tag_characters(f"{clean(line)}\n"))
     sys.stdout.flush()
 
 
@@ -80,7 +80,7 @@ def print_json(
 def _print_envelope(envelope: dict[str, Any], counter: TokenCounter) -> None:
     text = replies.write_envelope(envelope, counter)
     # Nothing but hidden characters is left out: a program may need odd paths.
-    sys.stdout.write(f"{text}\n".translate(TAG_CHARACTERS))
+    sys.stdout.write(remove_tag_characters(f"{text}\n"))
     sys.stdout.flush()
 
 

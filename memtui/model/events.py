@@ -295,8 +295,12 @@ _UNSHOWABLE = re.compile(
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
-"""For ``str.translate``: letters that no terminal shows, but that a model reads."""
+_TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
+
+
+def remove_tag_characters(text: str) -> str:
+    """Remove letters that no terminal shows, but that a model reads."""
+    return text.translate(_TAG_CHARACTERS)
 
 
 def clean(text: str) -> str:

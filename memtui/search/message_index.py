@@ -54,7 +54,7 @@ MAX_IDLE = 2
 FileState = tuple[int, int, int]
 """Inode, size and time of change of a file."""
 
-VERSION = "5"
+VERSION = "6"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
 
 EPOCH_MS = 946_684_800_000

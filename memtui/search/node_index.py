@@ -64,7 +64,7 @@ TRIES = 2
 MEMORY_MB = 64
 """The memory that Whoosh uses for documents not written yet."""
 
-VERSION = "9"
+VERSION = "10"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 # Whoosh divides an index into parts, which it calls segments.

@@ -271,7 +271,7 @@ def _token_words(token: str, is_last: bool) -> list[Word]:
 
 def _prefix(text: str) -> str:
     part = analyzer.last_part(text)
-    return part if len(part) >= PART_CHARS else analyzer.fold(text)
+    return part if len(part) >= PART_CHARS else analyzer.terms(text)[0]
 
 
 def _word(text: str) -> Word:

@@ -17,13 +17,13 @@ from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS, Expansion, Grip
 from memtui.model.events import (
     BOUNDARIES,
-    TAG_CHARACTERS,
     Event,
     EventPosition,
     EventRole,
     Thought,
     clean,
     from_ms,
+    remove_tag_characters,
     to_ms,
 )
 from memtui.model.sessions import Session, SubagentMetadata
@@ -387,7 +387,7 @@ def export_markdown(
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
         for line in _lines(whose, zone):
-            opened.write(f"{line}\n".translate(TAG_CHARACTERS))
+            opened.write(remove_tag_characters(f"{line}\n"))
         opened.flush()
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from memtui.model.events import SPEAKERS, Event, EventPosition, to_ms
+from memtui.model.events import SPEAKERS, Event, EventPosition, EventType, to_ms
 from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
 from memtui.store import events, scopes, sessions, source_copies, versions
@@ -34,7 +34,7 @@ _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
-_NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
+_TYPES = f"({', '.join(repr(one.value) for one in EventType)})"
 
 _IS_MESSAGE = events.IS_MESSAGE
 _IS_PROMPT = "type = 'user_message' AND role = 'user'"
@@ -366,27 +366,46 @@ def read_grips(grip_ids: Sequence[str]) -> list[Event]:
 # Tool results, which no index has
 
 
-def find_by_tool_input(part: str, limit: int) -> list[tuple[int, Event]]:
-    """Return the newest calls with a text in their input, each with its session."""
-    sql = (
-        "SELECT id, session_id FROM events WHERE type = 'tool_result'"
-        rf" AND metadata LIKE ? ESCAPE '\' {_NEWEST_FIRST}"
+class Matches(NamedTuple):
+    """Events with a text, the newest first, each with its session."""
+
+    events: list[tuple[int, Event]]
+    has_damaged: bool
+    """True if others cannot be read."""
+
+
+def find_by_tool_input(part: str, limit: int) -> Matches:
+    """Return the newest calls with a text in their input.
+
+    The input of a call whose metadata is damaged is looked for in its text.
+    """
+    return _read_newest(
+        "= 'tool_result'",
+        r"metadata LIKE ?1 ESCAPE '\' OR (metadata != ''"
+        r" AND NOT json_valid(metadata) AND text LIKE ?1 ESCAPE '\')",
+        [part],
+        limit,
     )
-    return _read_newest(sql, [part], limit)
 
 
-def find_texts(parts: Sequence[str], limit: int) -> list[tuple[int, Event]]:
+def find_texts(parts: Sequence[str], limit: int) -> Matches:
     """Return the newest results and messages with these texts in this order."""
-    sql = (
-        "SELECT id, session_id FROM events WHERE type IN"
-        " ('tool_result', 'user_message', 'assistant_message')"
-        rf" AND text LIKE ? ESCAPE '\' {_NEWEST_FIRST}"
-    )
-    return _read_newest(sql, parts, limit)
+    types = "IN ('tool_result', 'user_message', 'assistant_message')"
+    return _read_newest(types, r"text LIKE ?1 ESCAPE '\'", parts, limit)
 
 
-def _read_newest(sql: str, parts: Sequence[str], limit: int) -> list[tuple[int, Event]]:
+def _read_newest(
+    types: str, condition: str, parts: Sequence[str], limit: int
+) -> Matches:
+    """Return the newest events of some types; where there are none, find those whose
+    type is damaged."""
     pattern = "%".join(like_pattern(part)[1:-1] for part in parts)
-    rows = fetch(sql, f"%{pattern}%", limit)
+    sql = (
+        "SELECT id, session_id FROM events"
+        f" WHERE type {{}} AND ({condition}) ORDER BY id DESC LIMIT ?2"
+    )
+    rows = fetch(sql.format(types), f"%{pattern}%", limit)
+    rows = rows or fetch(sql.format(f"NOT IN {_TYPES}"), f"%{pattern}%", limit)
     found = events.get(event_id for event_id, _ in rows)
-    return [(int(n), found[event_id]) for event_id, n in rows if event_id in found]
+    matches = [(int(n), found[event_id]) for event_id, n in rows if event_id in found]
+    return Matches(matches, len(matches) < len(rows))

@@ -485,10 +485,13 @@ def read_keywords(
         values += calendar.day_range(under)
     for group in prefixes:
         if group and all(map(_UNESCAPED.fullmatch, group)):
-            matches = " OR ".join(["keywords LIKE ?"] * len(group))
+            # "tokenstore" is a term of the keyword "token_store", too.
+            joined = "replace(replace(keywords, '_', ''), '-', '')"
+            likely = f"keywords LIKE ? OR {joined} LIKE ?"
+            matches = " OR ".join([likely] * len(group))
             has_non_ascii = "length(keywords) <> length(CAST(keywords AS BLOB))"
             condition += f" AND ({has_non_ascii} OR {matches})"
-            values += [f"%{prefix}%" for prefix in group]
+            values += [f"%{prefix}%" for prefix in group for _ in range(2)]
     for name, stored in db.execute_sql(
         "SELECT n.node_id, v.keywords FROM nodes n"
         " JOIN node_versions v ON v.id = n.latest_id"

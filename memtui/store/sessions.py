@@ -399,7 +399,10 @@ def list_matching(
     limit: int,
     scope: Scope = ALL,
 ) -> list[Session]:
-    """Return sessions whose title, project or agent contains each of some words."""
+    """Return sessions whose title, project or agent contains each of some words.
+
+    Forks without a message of their own are left out.
+    """
     return _list_page(*_ORDERS[order], words, offset, limit, scope)
 
 
@@ -450,6 +453,7 @@ def find_index(
 
 def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
     condition, values = scopes.session_condition(scope)
+    condition += " AND NOT (forked_from != '' AND message_count = 0)"
     for word in words:
         variants = case_variants(word)
         columns = (_TITLE, "project", "agent")

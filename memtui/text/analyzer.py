@@ -44,6 +44,7 @@ _COMBINING = (
 
 _LETTERS = rf"(?:[^\W{_UNSPACED}]|[{_COMBINING}])"
 _JOIN = r"(?:://|::|[./@'’\-])"
+_JOINS = dict.fromkeys(map(ord, "_-"))
 
 
 @cache
@@ -146,22 +147,33 @@ def split_word(word: str) -> tuple[WordPart, ...]:
         return made
     size = len(word)
     whole = _APOSTROPHE_S.sub("", fold(word)).replace("’", "'")
-    found = [WordPart(0, size, _forms(whole) if len(made) == 1 else (whole,))]
+    pairs = [*_join_pairs(word, made)]
+    forms = _forms(whole) if len(made) == 1 else (whole,)
+    if len(made) == 2 and pairs and pairs[0].end - pairs[0].start == size:
+        # In place of the word as written: another term would make the text longer.
+        forms, pairs = pairs[0].terms[-1:], []
+    found = [WordPart(0, size, forms)]
     # ``a/b/c.py`` also gives ``b/c.py`` and ``c.py``.
     cuts = [at + 1 for at, char in enumerate(word) if char == "/"]
     found += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
     if word[0] in "#@" or (word[0] in "vV" and word[1:2].isdigit()):
         found.append(WordPart(1, size, (fold(word[1:]),)))
-    found += _join_humps(word, made)
+    found += pairs
     return (*found, *(part for part in made if len(part.terms[0]) > 1))
 
 
-def _join_humps(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
-    """Yield pairs of parts of camel case: ``TokenStore`` of ``useTokenStore``."""
+def _join_pairs(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
+    """Yield pairs of parts as one name: ``TokenStore`` of ``useTokenStore``, of
+    ``token_store`` and of ``token-store.ts``, but none of "state-of-the-art"."""
+    is_prose = len(parts) > 2 and word.replace("-", "").isalpha()
+    joins = {"_"} if is_prose else {"_", "-"}
     for first, second in pairwise(part for part in parts if not part.is_compound):
-        if first.end == second.start:
-            joined = fold(word[first.start : second.end])
-            yield WordPart(first.start, second.end, _forms(joined))
+        one, other = word[first.start : first.end], word[second.start : second.end]
+        has_letters = one.isalpha() and other.isalpha()
+        if first.end == second.start or (
+            has_letters and word[first.end : second.start] in joins
+        ):
+            yield WordPart(first.start, second.end, _forms(fold(one + other)))
 
 
 def split_parts(word: str) -> tuple[WordPart, ...]:
@@ -344,7 +356,10 @@ def _prefilter(wanted: frozenset[str]) -> _WordCache[object]:
     starts = sorted({head for start in wanted for head in word_prefixes(start)})
     alternatives = "|".join(map(re.escape, starts)) or r"(?!)"
     likely = re.compile(rf"[^\x00-\x7f]|{alternatives}", re.IGNORECASE)
-    return _WordCache(likely.search, 8_192)
+    # "tokenstore" is a term of "token_store", too.
+    return _WordCache(
+        lambda word: likely.search(word) or likely.search(word.translate(_JOINS)), 8_192
+    )
 
 
 def find_spans(

@@ -25,6 +25,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
+from memtui.model.events import remove_tag_characters
 from memtui.model.filters import ALL, Scope
 from memtui.tui import commands, messages, palette, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
@@ -440,6 +441,9 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         return self._line_filters.apply(
             super().get_line_filters(), theme.name, theme.variables
         )
+
+    def copy_to_clipboard(self, text: str) -> None:
+        super().copy_to_clipboard(remove_tag_characters(text))
 
     def action_suspend(self) -> None:
         self.action_suspend_process()

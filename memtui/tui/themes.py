@@ -8,8 +8,8 @@ lightness too, for people who do not see hues.
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path, PurePath
 
 from rich.color import Color as RichColor
@@ -18,6 +18,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
+
+from memtui.model.events import remove_tag_characters
 
 NAMES = ("dark", "light", "contrast", "dusk", "paper")
 
@@ -241,25 +243,34 @@ def _question_marks(char: str) -> str:
     return UNKNOWN * cell_len(char)
 
 
-class AsciiFilter(LineFilter):
-    """Replaces marks by ASCII."""
+class TextFilter(LineFilter):
+    """Changes texts that are not ASCII."""
 
-    def __init__(self, encoding: str) -> None:
+    def __init__(self, change: Callable[[str], str]) -> None:
         super().__init__()
-        self._encoding = encoding
-        self._to_ascii = lru_cache(4096)(to_ascii)
+        self._change = lru_cache(4096)(change)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
             segment
             if segment.text.isascii()
-            else Segment(
-                self._to_ascii(segment.text, self._encoding),
-                segment.style,
-                segment.control,
-            )
+            else Segment(self._change(segment.text), segment.style, segment.control)
             for segment in segments
         ]
+
+
+class HiddenTextFilter(TextFilter):
+    """Removes characters that no terminal shows, but that a model reads."""
+
+    def __init__(self) -> None:
+        super().__init__(remove_tag_characters)
+
+
+class AsciiFilter(TextFilter):
+    """Replaces marks by ASCII."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(partial(to_ascii, encoding=encoding))
 
 
 AUTO, ALWAYS = "auto", "always"
@@ -274,6 +285,7 @@ class LineFilters:
         # Textual writes to standard error.
         self._encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
         self._no_color: tuple[str, NoColorFilter] | None = None
+        self._hidden_text = HiddenTextFilter()
         self.set_ascii(ascii)
 
     def set_ascii(self, ascii: str) -> None:
@@ -292,4 +304,4 @@ class LineFilters:
             if self._no_color is None or self._no_color[0] != theme:
                 self._no_color = theme, NoColorFilter(variables)
             ours.append(self._no_color[1])
-        return [*ours, *self._ascii]
+        return [*ours, self._hidden_text, *self._ascii]

@@ -177,6 +177,37 @@ def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
         assert "left out" in read["left_out"]
 
 
+@pytest.mark.parametrize("most", [70, 100, 150, 300, 500])
+def test_a_small_budget_leaves_out_items_but_not_what_they_belong_to(most: int) -> None:
+    title = "Move the 11 naive timestamp columns to timestamptz"
+    items = [{"node_id": f"toc:day:2026-07-0{n}", "title": title} for n in range(9)]
+    node_id, name = "toc:week:2026-W27", "x" * 70
+    head = {"node_id": node_id, "title": name, "keywords": ["y"] * 200}
+    asked = Reply(
+        "children",
+        items,
+        lambda item: f"{item['node_id']} {item['title']}",
+        head,
+        [f"[{node_id}] {name}"],
+        is_headed=True,
+        brief_head=["node_id", "title"],
+        min_chars=100,
+    )
+    shown = replies.fit_json(
+        asked, most, tokens.ESTIMATING_COUNTER, lambda plain: plain
+    )
+    assert shown.tokens <= most
+    read = json.loads(shown.text)
+    assert read["node_id"] == node_id
+    assert all(one["title"] == title for one in read["children"])
+    left = len(items) - len(read["children"])
+    assert (f"{left} left out: " if left else "fields are left") in read["left_out"]
+    assert read["children"] or most < 150
+    text = replies.fit_text(asked, most, tokens.ESTIMATING_COUNTER).text
+    assert node_id in text and text.count("left out: ") == (most < 300)
+    assert text.count("toc:day:") == text.count(title)
+
+
 def test_a_page_of_any_size_says_where_it_continues() -> None:
     asked = Reply(
         "events",

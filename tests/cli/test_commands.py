@@ -87,7 +87,7 @@ def test_the_years_lead_down_to_the_source_of_a_bullet(home: Path) -> None:
 
 def test_people_read_the_same_as_programs(home: Path) -> None:
     output = run_at_terminal(home, "show", "toc:day:2024-01-18")
-    assert output.startswith("Thursday, January 18, 2024: ")
+    assert output.startswith("[toc:day:2024-01-18] Thursday, January 18, 2024: ")
     assert "\n- " in output
     assert "toc:segment:2024-01-18:" in output
 

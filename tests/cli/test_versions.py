@@ -105,7 +105,7 @@ def test_any_version_is_printed_whole(home: Path) -> None:
         "Version 3, by qwen3:4b, Tue 20 Feb 2024 03:30",
         f"Rejected: {WHY}",
     ]
-    assert output[2].startswith("Thursday, January 18, 2024: ")
+    assert output[2].startswith("[toc:day:2024-01-18] Thursday, January 18, 2024: ")
     assert output[-2:] == [
         "✗ The moon was counted [no source] (withheld)",
         "    unsupported: only 10 % of its wording is in the source",

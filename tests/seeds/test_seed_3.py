@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtui import hook, store
-from memtui.agents import changes, replies, toc
+from memtui.agents import changes, history, replies, toc
 from memtui.agents import sessions as agents_sessions
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
@@ -250,6 +250,28 @@ def test_s3_79_a_session_page_notes_a_message_that_cannot_be_read(
         assert replies.DAMAGED in run_memtui(home, "session", "shop-1", *options).stdout
     events.unreadable.clear()
     assert "notes" not in ask_json(home, "list_messages", "session=shop-2")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["type = 'no type'", "role = 'no role'", "metadata = '{'", "tokens = x'00'"],
+)
+def test_s3_79_a_search_says_that_what_matches_cannot_be_read(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+        opened.execute(f"UPDATE events SET {damage} WHERE text LIKE '%middleware.py%'")
+        opened.execute("DELETE FROM events_unlocked")
+    for tool, wanted in (("search_file", "path"), ("search_error", "error")):
+        events.unreadable.clear()
+        found = ask_json(home, tool, f"{wanted}=middleware.py")
+        assert history.NOT_READ in found["notes"] and replies.DAMAGED in found["notes"]
+        events.unreadable.clear()
+        found = ask_json(home, tool, f"{wanted}=nowhere.py")
+        assert len(found["notes"]) == 1 and history.NOT_READ not in found["notes"]
 
 
 def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:

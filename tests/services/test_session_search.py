@@ -489,3 +489,34 @@ def test_a_complete_identifier_goes_before_its_parts_and_before_vague_words(
     for query in ("why did we choose SOME_FLAG", "SOME_FLAG", "decide on some_fl"):
         assert found(workspace, query)[0] == wanted, query
         assert workspace.search.find(query).hits[0].session_id == "wanted", query
+
+
+def test_a_name_of_two_words_is_found_however_they_are_joined(
+    workspace: Workspace,
+) -> None:
+    said = [
+        "The token_store keeps it",
+        "It is in src/token-store.ts",
+        "TokenStore is a class",
+        "Refresh the token, then store it",
+        "my server runs SQL",
+        "MySQL runs there",
+    ]
+    store_messages(
+        *(make_message(text, n, session=f"s{n}") for n, text in enumerate(said))
+    )
+    index_messages(workspace)
+
+    def found(query: str) -> set[str]:
+        hits = workspace.message_search.find(query).hits
+        return {hit.match.snippet.text for hit in hits if hit.match}
+
+    assert (
+        found("TokenStore") == found("TokenSto") == found("tokenstore") == {*said[:3]}
+    )
+    assert found("token_store") == found("token-store") >= {*said[:3]}
+    assert found("MySQL") == found("my_sql ") - {said[4]} == {said[5]}
+    hits = workspace.message_search.find("TokenStore").hits
+    snippets = [hit.match.snippet for hit in hits if hit.match]
+    marked = {one.text[start:end] for one in snippets for start, end in one.marks}
+    assert marked == {"token_store", "token-store", "TokenStore"}

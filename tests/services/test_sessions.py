@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from memtui.agents import replies
+from memtui.agents import sessions as agents_sessions
 from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
@@ -14,6 +16,7 @@ from memtui.model.nodes import BulletKind
 from memtui.model.sessions import SubagentMetadata
 from memtui.search.query import find_session
 from memtui.services import sessions
+from memtui.services.sessions import SessionQuery
 from memtui.store import database, source_copies
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
@@ -216,6 +219,31 @@ def test_a_fork_shows_how_much_it_shares(workspace: Workspace) -> None:
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4
     assert facts("s1").shared_messages == 0
+
+
+def test_a_fork_is_listed_once_it_has_a_message_of_its_own(
+    workspace: Workspace,
+) -> None:
+    def listed() -> list[str]:
+        listing = SessionQuery()
+        page, around = sessions.list_sessions(), sessions.list_range(listing, 0, 9)
+        assert page.total == around.total == len(page.sessions)
+        assert {*page.sessions} == {*around.sessions}
+        place = sessions.list_around(listing, facts("s2").session, 0, 9).selected
+        names = [one.session_id for one in around.sessions]
+        assert names[place:][:1] == ["s2"] if place is not None else "s2" not in names
+        return names
+
+    keep(*(said(number, origin=f"o{number}") for number in range(8)))
+    keep(*(said(number, "s2", origin=f"o{number}") for number in range(8)))
+    with database.transaction():
+        source_copies.update_owners()
+    assert listed() == ["s1"]
+    shown = replies.write_data(agents_sessions.list_messages(workspace, "s2"))
+    assert "All messages are those of the session" in shown["notes"][0]
+    assert "s1" in shown["notes"][0]
+    keep(said(12, "s2", origin="own"))
+    assert {*listed()} == {"s1", "s2"}
 
 
 def test_a_session_has_the_cards_of_its_segments_as_one(

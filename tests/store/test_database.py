@@ -174,7 +174,7 @@ def test_tool_calls_are_found_without_reading_messages(workspace: Workspace) -> 
         connection.set_trace_callback(asked.append)
         conversations.find_by_tool_input("pool.py", 10)
         connection.set_trace_callback(None)
-        (search,) = (sql for sql in asked if "metadata LIKE" in sql)
+        search = next(sql for sql in asked if "metadata LIKE" in sql)
         plan = database.fetch(f"EXPLAIN QUERY PLAN {search}")
     assert [detail for *_, detail in plan] == [
         "SCAN events USING INDEX events_tool_results"

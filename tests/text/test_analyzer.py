@@ -17,8 +17,9 @@ from memtui.text.stopwords import STOP_WORDS
         ("Running tests", {"running", "run", "tests", "test"}),
         ("getUserName", {"getusername", "user", "name"}),
         ("HTTPServerError", {"httpservererror", "http", "server", "error"}),
-        ("token_refresh", {"token_refresh", "token", "refresh"}),
-        ("dry-run", {"dry-run", "dry", "run"}),
+        ("token_refresh", {"tokenrefresh", "token", "refresh"}),
+        ("dry-run", {"dryrun", "dry", "run"}),
+        ("get_user_name", {"get_user_name", "username", "user", "name"}),
         ("std::vec", {"std::vec", "std", "vec"}),
         ("#123", {"#123", "123"}),
         ("v1.2.3", {"v1.2.3", "1.2.3"}),
@@ -60,6 +61,15 @@ def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
         ("youtube", "YouTube"),
         ("getusername", "getUserName"),
         ("TokenStore", "useTokenStore"),
+        ("TokenStore", "token_store"),
+        ("TokenStores", "my_token_store_test"),
+        ("TokenStore", "TOKEN_STORE"),
+        ("TokenRefresh", "the token-refresh branch"),
+        ("TokenRefresh", "src/token-refresh.ts"),
+        ("token_refresh", "TokenRefresh"),
+        ("token-refresh", "TokenRefresh and token_refresh"),
+        ("FastAPI", "fast-api"),
+        ("email", "E-mail"),
         ("APIs", "the API"),
         ("API", "both APIs"),
     ],
@@ -74,6 +84,8 @@ def test_a_query_matches_other_spellings(query: str, text: str) -> None:
         ("MySQL", "PostgreSQL and SQL"),
         ("GitHub", "Open the hub page and pull from git"),
         ("JavaScript", "the script of the java build"),
+        ("MySQL", "my own SQL, my.sql and my/sql"),
+        ("TokenRefresh", "refresh the token; the token, refresh it"),
     ],
 )
 def test_a_name_is_not_matched_by_its_parts(query: str, text: str) -> None:
@@ -196,16 +208,16 @@ def test_matching_terms_are_terms_of_the_text(text: str) -> None:
         "organising organizations retries carried happily sizing relational made mice",
         "useful hopefulness activators agreed hopping possibly decisions statements",
         "src/auth_token.rs #231 v1.2.3 getUserNames c++ deadbeef42 E8763 std::vec",
+        "token_stores token-refresh my_token_store",
     ],
 )
 def test_every_word_contains_a_prefix_of_its_terms(said: str) -> None:
     """What letters are looked for, so that no list of words must be read."""
     for chunk in analyzer.words(said):
+        letters = f"{chunk} {chunk.replace('_', '').replace('-', '')}".lower()
         for term in analyzer.word_terms(chunk):
             for end in range(1, len(term) + 1):
-                assert any(
-                    one in chunk.lower() for one in analyzer.word_prefixes(term[:end])
-                )
+                assert any(one in letters for one in analyzer.word_prefixes(term[:end]))
     assert analyzer.word_prefixes("#231") == {"#231"}
     assert analyzer.word_prefixes("reindeer") == {"reindee"}
 

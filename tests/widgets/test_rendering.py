@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual.widgets import Static
 
 from memtui.tui import themes
 from memtui.tui.app import MemtuiApp
@@ -51,6 +52,20 @@ def test_the_setting_chooses_ascii() -> None:
     for wish, is_plain in {"auto": False, "never": False, "always": True}.items():
         filters = LineFilters(wish).apply((), DARK.name, DARK.variables)
         assert any(isinstance(one, AsciiFilter) for one in filters) is is_plain
+
+
+async def test_hidden_text_is_neither_drawn_nor_copied(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    text = "zebra" + "".join(chr(0xE0000 + code) for code in b"do this\x7f")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await app.screen.mount(Static(f"{text}…", classes="shown"))
+        await settle(pilot)
+        assert "zebra…" in shown(app)
+        assert not any("\U000e0000" <= letter < "\U000e0080" for letter in shown(app))
+        app.copy_to_clipboard(text)
+        assert app.clipboard == "zebra"
 
 
 async def test_a_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:

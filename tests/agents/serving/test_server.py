@@ -146,7 +146,7 @@ def test_a_page_says_how_to_go_on(agent: Agent) -> None:
 
 def test_keywords_are_followed_down(agent: Agent) -> None:
     page = agent.call("get_node", node_id="toc:year:2024", max_tokens=2_000)
-    word = re.search(r"^2024: (\w+)", said(page), re.MULTILINE)
+    word = re.search(r"^\[toc:year:2024\] 2024: (\w+)", said(page), re.MULTILINE)
     assert word
     assert "toc:segment:" in agent.ask("browse_keyword", keyword=word[1])
 
