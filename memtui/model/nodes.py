@@ -155,7 +155,7 @@ BULLET_CHARS = 240
 HEADLINE_CHARS = 160
 """The maximum length of the headline of a day or longer period."""
 
-TITLE_CHARS = 80
+TITLE_CHARS = 96
 """The maximum length of a title; a longer one is shortened."""
 
 

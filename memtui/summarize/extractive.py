@@ -21,6 +21,7 @@ from memtui.summarize.left_open import find_left_open, find_open_items
 from memtui.summarize.session_work import CONTINUED, MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import (
+    INTERRUPTED,
     LINE_CHARS,
     RESULT,
     UNDONE,
@@ -53,8 +54,11 @@ MAX_DECISIONS = 4
 MAX_COMMANDS, RESULT_CHARS = 3, 90
 """The number of commands that are listed, and the maximum length of a result."""
 
-SMALL_SHARE = 0.15
-"""A request with a smaller share of the events of the largest took little work."""
+SMALL_SHARE = 0.33
+"""A request with a smaller share of the effort of the largest took little work."""
+
+ANSWER_CHARS = 500
+"""So much text of the agent counts as much as an event."""
 
 WISH_CHARS = 600
 """What is wanted is said in so much of the start of a request."""
@@ -156,35 +160,109 @@ _BY_AGENT = re.compile(r"^i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.
 
 
 def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool) -> str:
-    """Name the work by its first real request, else by the subject of a commit.
+    """Name the work by its first order, else by the subject of a commit.
 
-    A question, a remark or what only prepares the work names it where there is nothing
-    better. A request that took little work does not name it, nor does a late one in a
-    segment that goes on with earlier work.
+    A problem or a wish names it if there is no commit. A question, a remark or what
+    only prepares the work names it where there is nothing better. A request that took
+    little work does not name it, nor does a late one in a segment that goes on with
+    earlier work.
+    """
+    commit = _main_commit(commits)
+    subject = titles.tidy_title(commit) if commit else ""
+    requests = _find_named_requests(work, is_continued=is_continued)
+    least = SMALL_SHARE * max((one.effort for one in requests), default=0.0)
+    large = [one for one in requests if one.effort >= least]
+    plan = next((one for one in large if one.is_plan), None)
+    for one in large:
+        is_whole = not one.title.endswith("…")
+        if one.kind is TitleKind.ORDER:
+            names_work = bool(is_whole or not commit or _CHORE.match(commit))
+        else:
+            is_problem = one.kind is TitleKind.STATEMENT and is_whole
+            names_work = is_problem and bool(not commit or _MERGE.match(commit))
+        if names_work:
+            return one.title if one.kind is TitleKind.ORDER or not plan else plan.title
+    if subject or not large:
+        return subject
+    return min(large, key=lambda one: (one.kind, -one.effort)).title
+
+
+@dataclass(slots=True)
+class _Request:
+    """A request, and the effort that went into it."""
+
+    kind: TitleKind
+    title: str
+    effort: float
+    is_plan: bool
+
+
+def _find_named_requests(work: WorkEvents, *, is_continued: bool) -> list[_Request]:
+    """Return the requests that have a title.
+
+    The effort counts events and the length of answers. That of a request without a
+    title, or of a remark, belongs to the request before.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
-    # The kind, the number of events and the title of each request.
-    found: list[tuple[TitleKind, int, str]] = []
+    found: list[_Request] = []
     after = len(work.events)
     for at, following in zip_longest(work.requests, work.requests[1:], fillvalue=after):
         if at > end:
             break
         text = work.events[at].text
+        steps = range(at + 1, following)
         later = work.events[following].text if following < after else ""
         is_unfinished = len(later) > len(text) and later.startswith(text.strip())
-        is_replaced = is_unfinished or _REPLACES.match(later) is not None
-        if not is_replaced and (title := titles.request_title(text)):
+        is_dropped = (
+            is_unfinished
+            or _REPLACES.match(later) is not None
+            or (_was_rejected(work, steps) and titles.request_title(later) != "")
+        )
+        replies = [work.events[one].text for one in work.replies if one in steps]
+        effort = following - at + sum(map(len, replies)) / ANSWER_CHARS
+        title, kind = "", TitleKind.REMARK
+        if not is_dropped and (title := titles.request_title(text)):
             kind = _find_kind(title, text, is_first=not found)
-            found.append((kind, following - at, title))
-    least = SMALL_SHARE * max((size for _, size, _ in found), default=0)
-    large = [one for one in found if one[1] >= least]
-    for kind, _, title in large:
-        is_whole = not title.endswith("…")
-        if kind is TitleKind.ORDER or (kind is TitleKind.STATEMENT and is_whole):
-            return title
-    if commits:
-        return titles.tidy_title(_main_commit(commits).text)
-    return min(large, key=lambda one: (one[0], -one[1]))[2] if large else ""
+        plan = _plan_name(work, steps) or (title if titles.plan_name(text) else "")
+        if plan:
+            title, kind = plan, TitleKind.ORDER
+        elif not (is_dropped or _is_clear(title, kind)):
+            restated = titles.restated_title(next(iter(replies), ""), text)
+            if restated:
+                title, kind = restated, min(kind, TitleKind.STATEMENT)
+        if found and kind is TitleKind.REMARK and not is_dropped:
+            found[-1].effort += effort
+        if title:
+            found.append(_Request(kind, title, effort, bool(plan)))
+    return found
+
+
+def _is_clear(title: str, kind: TitleKind) -> bool:
+    """Return whether a title is a whole order or wish."""
+    is_wish = kind is TitleKind.STATEMENT and orders.wishes(title)
+    return (kind is TitleKind.ORDER or is_wish) and not title.endswith("…")
+
+
+def _was_rejected(work: WorkEvents, steps: range) -> bool:
+    """Return whether the user interrupted the agent before it changed a file."""
+    is_interrupted = any(
+        INTERRUPTED.match(work.events[at].text) for at in steps if at in work.notices
+    )
+    changes = (
+        tool_actions.file_changes(work.events[at]) for at in steps if at in work.calls
+    )
+    return is_interrupted and not any(changes)
+
+
+def _plan_name(work: WorkEvents, steps: range) -> str:
+    """Return the name of the last plan that the agent proposed in some events."""
+    texts = [
+        work.events[at].metadata.get("tool_input", "") or work.events[at].text
+        for at in steps
+        if at in work.replies
+        or work.events[at].metadata.get("tool_name") == "ExitPlanMode"
+    ]
+    return next(filter(None, map(titles.proposed_plan_name, reversed(texts))), "")
 
 
 _REPLACES = re.compile(
@@ -195,6 +273,9 @@ _REPLACES = re.compile(
 """Begins a request that replaces the one before."""
 
 
+_ASKS_POLITELY = re.compile(r"\b(?:(?:can|could|would) you|please)\b", re.IGNORECASE)
+
+
 def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
     """Return the kind of a request; a later statement only answers or remarks.
 
@@ -202,7 +283,8 @@ def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
     """
     kind = orders.find_kind(title)
     if not is_first:
-        return TitleKind.REMARK if kind is TitleKind.STATEMENT else kind
+        is_remark = kind is TitleKind.STATEMENT and not _ASKS_POLITELY.search(text)
+        return TitleKind.REMARK if is_remark else kind
     is_statement = not (
         orders.is_order(title) or orders.has_vague_subject(title) or title[-1] in "?？"
     )
@@ -210,15 +292,20 @@ def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
     return min(kind, TitleKind.STATEMENT) if leads_to_wish else kind
 
 
+_MERGE = re.compile(r"Merge ")
 _CHORE = re.compile(r"Merge |(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
 
 
-def _main_commit(commits: Sequence[CardLine]) -> CardLine:
-    """Return the commit with the most events since the one before, rather no chore."""
+def _main_commit(commits: Sequence[CardLine]) -> str:
+    """Return the subject of the commit with the most events since the one before.
+
+    One that is no chore comes first. It is "" without commits.
+    """
     places = [0, *(line.refs[-1] for line in commits)]
     steps = [end - start for start, end in pairwise(places)]
     is_work = [not _CHORE.match(line.text) for line in commits]
-    return max(zip(is_work, steps, commits, strict=True), key=lambda one: one[:2])[2]
+    ranked = zip(is_work, steps, [line.text for line in commits], strict=True)
+    return max(ranked, key=lambda one: one[:2], default=(False, 0, ""))[2]
 
 
 def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:

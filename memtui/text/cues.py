@@ -152,10 +152,11 @@ is_generic_heading = re.compile(
 """Matches a heading that names a part of a document, not its subject."""
 
 _LOG_BEGINS = re.compile(
-    r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
+    r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[(?:[A-Z]\w+|debug|info|warn\w*|error)\]"
+    r"|\w+: \w+:[\w-]+$"
     r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
     r"|/\w+/|From \S+$|Tip: |\w+@\d|> \w|Visit https?:|error: script"
-    r"|(?i:ready in \d)|Traceback \("
+    r"|Traceback \("
     r"|File \"[^\"]+\", line \d|(?:\w+\.)*\w+(?:Error|Exception): "
 )
 
@@ -164,7 +165,7 @@ _LOG_CONTAINS = (
         r"@ [\w.\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
         r"|h(?<!\wh)ttps?://\S+$"
     ),
-    re.compile(r"\w (?:err!|error) <|exited with code"),
+    re.compile(r"\w (?:err!|error) <|exited with code|(?i:\bready in \d)"),
     re.compile(r"\dm?s\b.*\dm?s\b"),
     re.compile(r"\b[\da-f]{12,}\b"),
 )

@@ -56,7 +56,7 @@ BASE_VERBS = word_set(
     reload relocate remove rename render reorder reorganise reorganize repair
     repeat rephrase replace report reposition reproduce require rerun research
     reset resize resolve restart restore restructure rethink retry return reuse
-    revert review revise rewire rework rewrite roll rotate run sanitize save
+    revert review revise rewire rework rewrite roll rotate round run sanitize save
     scaffold scale scan scrape search select send separate serve set share shorten
     show shrink simplify skip solve sort spawn speed split squash stabilise
     stabilize standardise standardize start stop store stream strip style
@@ -91,8 +91,8 @@ _WANTS = re.compile(
 
 _PREPARES = word_set(
     """
-    explore familiarize give list load look navigate open read run see show study
-    talk tell understand
+    check explore familiarize figure give investigate list load look navigate open
+    read run see show study talk tell think understand
     """
 )
 """The verbs of orders that often only prepare the work: "read the design first"."""

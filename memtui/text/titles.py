@@ -9,7 +9,10 @@ from memtui.text import analyzer, cues, orders, prose, stopwords
 from memtui.text.orders import BASE_VERBS, FIRST_WORD, is_order
 from memtui.text.prose import Sentence, shorten
 
-TITLE_CHARS = 80
+TITLE_CHARS = 96
+
+SHORT_TITLE_CHARS = 80
+"""A title that ends at a clause is at most this long."""
 
 MIN_CONTENT_WORDS = 2
 """A title has at least this many content words."""
@@ -36,6 +39,9 @@ MANY_CONTENT_WORDS = 4
 MANY_WORDS = 8
 """An order with so many words does not only go on with the work, either."""
 
+RESTATED_SENTENCES, RESTATED_CHARS = 2, 1_000
+"""The agent repeats words of so much of a request in one of so many first sentences."""
+
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
 _INTERJECTION = re.compile(
@@ -53,13 +59,14 @@ _INTERJECTION = re.compile(
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?: to (?:completely )?\w+)?"
     r"(?=,)"
     r"|(?:а|и|ну)(?: теперь| ещё| еще)?|теперь|ладно|хорошо|und|jetzt|bitte"
-    r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
+    r"|你好|您好|谢谢|请问|lately|quick idea"
+    r"|(?:(?:a|one|two|three|few|some|quick|another) ){0,2}que\w{2,5}ons?(?=\s?[-–—:,])"
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?) but"
     r"|[^.!?;:\n]{0,60}?\b(?:works?|runs?|is|are) (?:perfectly|fine|well|great|good"
     r"|nicely)\b[^.!?;:\n]{0,60}?,? but"
-    r"|(?:just )?to be (?:sure|clear|safe)(?=[,;:])"
+    r"|(?:just )?to be (?:sure|clear|safe)(?=[,;:])|to (?:start|begin)(?: with)?(?=,)"
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
@@ -90,6 +97,7 @@ _OPENING = re.compile(
     r"|pourriez-vous)(?: por favor| s'il (?:te|vous) plaît)?"
     r"|(?:quiero|quisiera|necesito|me gustaría)(?=\s+\w+[aei]r(?:l[aeo]s?)?\b)"
     r"|(?:je (?:veux|voudrais|souhaite)|j['’]aimerais)(?=\s+\w+(?:er|ir|re)\b)"
+    r"|(?:the )?thing (?:i|we|you) (?:need|want|have) (?:to do )?(?:is )?to"
     r"|your (?:task|job|goal) is to|let'?s|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
     re.IGNORECASE,
@@ -174,12 +182,21 @@ _ENDINGS = (
 )
 """Places where a long title may end and still be true; the first kind is better."""
 
+_PHRASE_ENDS = re.compile(
+    r"\s(?=(?:based on|by|during|explaining|for|from|into|showing|that|through|to|via"
+    r"|where|which|with(?:in)?)\b(?!['’]))"
+)
+"""Places where a long order may end, as its object is named before."""
+
+_ASIDE = re.compile(r"\s\([^()]{20,}\)")
+"""A remark that a long title leaves out."""
+
 _AND = re.compile(r"\s(?:and|und|et)\s")
 _AND_ABROAD = re.compile(r"\s(?:and|und|et|y|e|и)\s")
 
 _LOOSE_END = re.compile(
-    r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
-    r"|that|which|your|my|our|its|before|after|until|while|if"
+    r"(?:,?\s(?:and|or|but|so|then|when|with(?:out)?|to|on|of|for|the|an?|in|at|by|as|is|are|was"
+    r"|(?:that|which)(?:['’]s)?|your|my|our|its|before|after|until|while|if"
     r"|to (?:see|check) (?:what|if|whether|how|why)))+…?$",
     re.IGNORECASE,
 )
@@ -190,6 +207,8 @@ _SUBORDINATE = re.compile(r"\s(?:which|that|so that)\s.*")
 _REFERENCE = re.compile(
     r"\b(?:it|them|these|those)\b|\b(?:this|that)(?: \w+)?\W*$", re.IGNORECASE
 )
+
+_ENDS_IN_REFERENCE = re.compile(r"\b(?:this|that|these|those)\W*$", re.IGNORECASE)
 
 _CORRECTION = re.compile(r"(?:not|no|don['’]?t|do not)\b", re.IGNORECASE)
 """Begins a correction of the request before."""
@@ -217,6 +236,7 @@ _PREFACE = re.compile(
     r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
     r"|(?:re)?(?:ran|made|built|wrote|did)|run|moved on|went|got)\b"
+    r"|i have (?:an?|some|another|a few|two|several) (?:\w+ )?questions?\b"
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
     re.IGNORECASE,
 )
@@ -233,10 +253,16 @@ _SITUATION = re.compile(
 )
 """Describes where the user is or what there is; an order may follow."""
 
+_PLEASE = re.compile(r"\bplease\b|^i(?:'d like| want| need) (?:you )?to\b", re.I)
 _LETS = re.compile(r"(?:so |then |ok(?:ay)?,? )?let(?:(?:'|’)?s| us) ", re.IGNORECASE)
 
 _PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_PROPOSED_PLAN = re.compile(
+    r"(?:<proposed_plan>\s*|\"plan\": ?\")#+ +(?:(?:implementation )?plan\b[:\s–—-]+)?"
+    r"(.+?)(?=\\n|\n|$)",
+    re.IGNORECASE,
+)
 _IMPLEMENT = re.compile(
     r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
 )
@@ -250,8 +276,12 @@ _TICKET = re.compile(
 _CODE_BEGINS = re.compile(r"(?<=\w:)[ \t]+\S[^\n]{0,200}[{(\[][ \t]*$", re.M)
 """The first line of code that follows a request in the same line."""
 
-_ERROR_MESSAGE = re.compile(r"\s*#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+(.+)")
-"""The error in a report that Next.js copies for a coding agent."""
+_ERROR_MESSAGE = re.compile(
+    r"\s*(?:#+ Error Type\n.{0,60}\n\s*#+ Error Message\s+"
+    r"|(?:\[\w+\] )?(?:Internal server error|Uncaught \w+Error): )(.+)"
+)
+"""The error in a report that Next.js copies for a coding agent, or in a browser's or
+server's log."""
 
 _SHELL_COMMAND = re.compile(
     r"\s*(?:sudo )?(?:ssh(?:-\w+)?|scp|curl|wget|docker|kubectl|git|npm|npx|pnpm|yarn"
@@ -301,6 +331,67 @@ def request_title(text: str) -> str:
     if analyzer.count_content_words(found.title) < least:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])
+
+
+_RESTATES = re.compile(
+    r"(?:(?:sure|ok(?:ay)?|great|perfect|absolutely|certainly|understood|got it|good"
+    r"|yes|right|alright|thanks?|of course|excellent|claro|perfeito|gut|gerne|natürlich"
+    r"|alles klar|好的?|명)\b[^.!?:]{0,30}[,.!:：，。—–]\s*)?(?:now,? )?"
+    r"(?:(?:i['’]ll|i will|i(?:['’]m| am) going to|let me|let['’]s|we['’]ll"
+    r"|i(?:['’]m| am)(?= \w+ing\b)) (?:now |also |help (?:you )?(?:to )?|go ahead and"
+    r" |\w+ly )*(?!start|begin|first|use |using |think|search|find |verif|confirm|see"
+    r"|look|show|read|run|go |get |[^.!?]*\bfirst\b(?!,))"
+    r"|ich werde (?:nun |jetzt |zuerst )?|vou |voy a |je vais |我来|让我|我会|我将)"
+    r"(?=\S)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence in which the agent says what it is going to do."""
+
+_READS = re.compile(
+    r"\b(?:lesen|prüfen|ansehen|anschauen|untersuchen|ler|verificar|olhar|leer|revisar"
+    r"|mirar|lire|vérifier|regarder)\b",
+    re.IGNORECASE,
+)
+
+
+def restated_title(reply: str, request: str) -> str:
+    """Return the title of the sentence in which an agent repeats a request; "" if none.
+
+    The agent words it without what the user left out or mistyped: "I'll update the
+    add-printer flow to start with the printer choice".
+    """
+    known = set(analyzer.query_terms(request[:RESTATED_CHARS]))
+    for sentence in prose.message_sentences(reply)[:RESTATED_SENTENCES]:
+        found = _RESTATES.match(sentence.text)
+        if found is None or _READS.search(sentence.text):
+            continue
+        title = tidy_title(_to_base_form(sentence.text[found.end() :]))
+        words = analyzer.count_content_words(title)
+        if (
+            words >= MANY_CONTENT_WORDS
+            and orders.find_kind(title) <= orders.TitleKind.STATEMENT
+            and not title.endswith("…")
+            and not _ENDS_IN_REFERENCE.search(title)
+            and not known.isdisjoint(analyzer.query_terms(title))
+        ):
+            return title
+    return ""
+
+
+def proposed_plan_name(text: str) -> str:
+    """Return the name of the plan that an agent proposes; "" if it proposes none."""
+    found = _PROPOSED_PLAN.search(text[:PLAN_CHARS])
+    return tidy_title(prose.strip_markup(found[1])) if found else ""
+
+
+def _to_base_form(text: str) -> str:
+    """Turn "fixing the bug" into "fix the bug"."""
+    first, _, rest = text.partition(" ")
+    if not first.endswith("ing"):
+        return text
+    stem = first.lower().removesuffix("ing")
+    forms = (stem, f"{stem}e", stem[:-1])
+    return f"{next((one for one in forms if one in BASE_VERBS), first)} {rest}"
 
 
 def _without_command(text: str) -> str:
@@ -422,18 +513,24 @@ def _score_request(title: str) -> RequestTitle:
 def _order_after(
     statement: RequestTitle, parts: Sequence[Sentence]
 ) -> RequestTitle | None:
-    """Return the title of the order that follows a situation or a short statement.
+    """Return the title of the order that follows a situation, a remark or a short
+    statement.
 
-    After a short statement it begins with "can you" or "let's".
+    After a short statement it begins with "can you" or "let's", after a remark it may
+    also say "please".
     """
-    count = analyzer.count_content_words(statement.title)
+    if is_order(statement.title):
+        return None
     is_situation = _SITUATION.match(statement.title) is not None
-    if is_order(statement.title) or not (is_situation or count <= MANY_CONTENT_WORDS):
+    is_remark = orders.is_remark(statement.title)
+    count = analyzer.count_content_words(statement.title)
+    if not (is_situation or is_remark or count <= MANY_CONTENT_WORDS):
         return None
     written = takewhile(lambda one: not _is_pasted(one.text), parts)
     for clause in (part for one in written for part in split_clauses(one.text)):
         is_asked = _CAN_YOU.match(clause) is not None
-        if is_asked or is_situation or _LETS.match(clause):
+        is_polite = is_remark and _PLEASE.search(clause)
+        if is_asked or is_situation or is_polite or _LETS.match(clause):
             found = _score_request(tidy_title(clause))
             is_work = found.score == SURE and (is_asked or is_order(found.title))
             if is_work or is_asked:
@@ -591,8 +688,18 @@ def _capitalize(text: str) -> str:
 def shorten_title(text: str, limit: int = TITLE_CHARS) -> str:
     """Shorten a text to at most ``limit`` characters, preferably at the end of a
     clause."""
-    if len(text) > limit:
-        text = _cut_at_clause(text, limit) or f"{shorten(text, limit).rstrip('…')}…"
+    short = min(limit, SHORT_TITLE_CHARS)
+    if len(text) > short:
+        text = _ASIDE.sub("", text)
+    if len(text) > short:
+        text = (
+            _cut_at_clause(text, short)
+            or (text if len(text) <= limit else "")
+            or _cut_before_and(text, short)
+            or _cut_at_clause(text, limit)
+            or _cut_at_phrase(text, short)
+            or f"{shorten(text, short).rstrip('…')}…"
+        )
         text = _LOOSE_END.sub(lambda end: "…" * end[0].endswith("…"), text)
     return drop_unbalanced(text)
 
@@ -615,6 +722,11 @@ def _cut_at_clause(text: str, limit: int) -> str:
                 and analyzer.count_content_words(head) > MIN_CONTENT_WORDS
             ):
                 return head
+    return ""
+
+
+def _cut_before_and(text: str, limit: int) -> str:
+    """Return the longest beginning before an "and"; "" if there is none."""
     joins = _AND if text.isascii() else _AND_ABROAD
     for end in reversed(list(joins.finditer(text, 0, limit + 1))):
         head = text[: end.start()]
@@ -624,6 +736,16 @@ def _cut_at_clause(text: str, limit: int) -> str:
             and not is_pair
             and analyzer.count_content_words(head) > MIN_CONTENT_WORDS
         ):
+            return head
+    return ""
+
+
+def _cut_at_phrase(text: str, limit: int) -> str:
+    """Return the longest beginning of an order that names its object; "" if none."""
+    heads = [text[: end.start()] for end in _PHRASE_ENDS.finditer(text, 0, limit + 1)]
+    for head in reversed(heads):
+        words = analyzer.count_content_words(head)
+        if is_order(text) and len(head) > 30 and words >= MANY_CONTENT_WORDS:
             return head
     return ""
 

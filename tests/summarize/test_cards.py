@@ -1001,6 +1001,61 @@ def test_a_commit_names_work_rather_than_a_remark() -> None:
     assert card(remark, ASK, EDIT, COMMIT).title.startswith("Round the invoice totals")
 
 
+def test_a_commit_names_work_rather_than_a_problem_or_a_cut_order() -> None:
+    problem = ("user", "The totals of the invoices are wrong by a cent.")
+    assert card(problem, EDIT, COMMIT, SAY).title == "Round invoices once"
+    assert (
+        card(problem, EDIT, SAY).title
+        == "The totals of the invoices are wrong by a cent"
+    )
+    places = ", ".join(f"the ledger of the year {year}" for year in range(1990, 2000))
+    order = ("user", f"Compare {places}")
+    assert card(order, EDIT, SAY).title.startswith(
+        "Compare the ledger of the year 1990"
+    )
+    assert card(order, EDIT, COMMIT, SAY).title == "Round invoices once"
+
+
+def test_an_agent_words_a_request_that_says_little() -> None:
+    problem = ("user", "The totals of the invoices are wrong agian.")
+    restated = ("assistant", "I'll round the totals of all invoices in the ledger.")
+    assert card(problem, restated, EDIT, SAY).title == (
+        "Round the totals of all invoices in the ledger"
+    )
+    assert card(ASK, restated, EDIT, SAY).title == ASK[1][:-1]
+    wish = ("user", "I want the totals of the invoices to be rounded only once.")
+    assert card(wish, restated, EDIT, SAY).title == wish[1][:-1]
+
+
+def test_a_request_that_was_interrupted_before_a_change_names_nothing() -> None:
+    first = ("user", "Replace the printer driver of the office in the basement.")
+    interruption = ("system", "[Request interrupted by user for tool use]")
+    assert card(first, interruption, ASK, EDIT, SAY).title == ASK[1][:-1]
+    assert card(first, EDIT, interruption, ASK, EDIT, SAY).title == first[1][:-1]
+    go_on = ("user", "continue")
+    assert card(first, interruption, go_on, EDIT, SAY).title == first[1][:-1]
+
+
+def test_a_plan_names_the_work() -> None:
+    problem = ("user", "The totals of the invoices are wrong by a cent.")
+    plan = {"plan": "# Round the ledger once\n\n## Context\nTotals are wrong."}
+    given = {"tool_name": "ExitPlanMode", "tool_input": json.dumps(plan)}
+    proposal = ("tool", "ExitPlanMode: Round the ledger once", given)
+    assert card(problem, proposal, EDIT, SAY).title == "Round the ledger once"
+    wanted = ("user", "Implement this plan:\n\n# Arredondar os totais do caderno\n…")
+    assert card(problem, SAY, wanted, EDIT, EDIT, EDIT, SAY).title == (
+        "Arredondar os totais do caderno"
+    )
+
+
+def test_the_length_of_answers_is_effort() -> None:
+    first = ("user", "Restart the server of the shop in the office.")
+    long_answer = ("assistant", "The importer reads the receipts first. " * 100)
+    second = ("user", "Describe how the importer reads the receipts of the shop.")
+    assert card(first, SAY, second, SAY).title == first[1][:-1]
+    assert card(first, SAY, second, long_answer).title == second[1][:-1]
+
+
 def test_a_statement_that_leads_to_a_wish_names_the_work() -> None:
     situation = "The totals of the invoices are printed below the table."
     asked = ("user", f"{situation} Is there some way to print them above it?")

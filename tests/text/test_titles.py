@@ -1,5 +1,7 @@
 """Titles of sessions, and how titles are shortened."""
 
+import json
+
 import pytest
 
 from memtui.text import cues, orders, titles
@@ -69,12 +71,32 @@ def test_a_long_title_ends_at_a_clause() -> None:
     )
 
 
-def test_a_title_is_not_cut_where_its_meaning_would_change() -> None:
+@pytest.mark.parametrize("verb", ["Never delete", "Delete"])
+def test_a_title_is_not_cut_where_its_meaning_would_change(verb: str) -> None:
     request = (
-        "Never delete the archived timetable files of the ferries in winter "
+        f"{verb} the archived timetable files of the ferries in the winter season "
         "without asking the harbour office first"
     )
     assert titles.shorten_title(request).endswith("…")
+
+
+def test_a_long_order_ends_after_its_object() -> None:
+    request = (
+        "Write a guide called FERRIES.md with detailed instructions for setting up "
+        "the timetable on a new machine of the harbour office"
+    )
+    end = request.index(" for setting")
+    assert titles.shorten_title(request) == request[:end]
+    statement = request.replace("Write a guide", "The guide is")
+    assert titles.shorten_title(statement).endswith("…")
+
+
+def test_a_title_without_a_clause_may_be_a_little_longer() -> None:
+    title = (
+        "The harbour office needs one file for the final timetable of ferries in winter"
+    )
+    assert titles.SHORT_TITLE_CHARS - 3 < len(title) <= titles.SHORT_TITLE_CHARS
+    assert titles.shorten_title(f"{title} season") == f"{title} season"
 
 
 @pytest.mark.parametrize(
@@ -330,6 +352,34 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
             id="a wish in Spanish",
         ),
         pytest.param(
+            "`mill.log` is the output of the wheel that turned all winter. The idea is"
+            " to slow it down. To start, please show me the speed of the old wheel.",
+            "Show me the speed of the old wheel",
+            id="a polite order after a remark",
+        ),
+        pytest.param(
+            "Two questions - will the new wheel change the speed of the mill?",
+            "Will the new wheel change the speed of the mill?",
+            id="the number of questions",
+        ),
+        pytest.param(
+            "first thing we need to install a bearing for the new wheel",
+            "Install a bearing for the new wheel",
+            id="what comes first",
+        ),
+        pytest.param(
+            "i have a question based on what the miller told me. do i need a new wheel"
+            " for the mill in winter?",
+            "Do i need a new wheel for the mill in winter?",
+            id="a question that is announced",
+        ),
+        pytest.param(
+            "[mill] Internal server error: Failed to turn the wheel of the barn\n"
+            "    Plugin: mill:wheel\n    at turn (/src/wheel.js:3:14)",
+            "Failed to turn the wheel of the barn",
+            id="the error of a server",
+        ),
+        pytest.param(
             "So the bearing of the mill is taken care of?",
             "The bearing of the mill is taken care of?",
             id="a question does not become a statement",
@@ -511,3 +561,55 @@ def test_code_in_a_request_is_searched_for_near_its_colon_alone() -> None:
 )
 def test_a_sentence_revokes_an_earlier_one(later: str, is_revoked: bool) -> None:
     assert cues.revokes(later, "Build the mill beside the wheel.") is is_revoked
+
+
+@pytest.mark.parametrize(
+    ("reply", "title"),
+    [
+        (
+            "I'll add a brake to the water wheel and test it in winter.",
+            "Add a brake to the water wheel and test it in winter",
+        ),
+        (
+            "Sure! Let me now replace the bearing of the water wheel.",
+            "Replace the bearing of the water wheel",
+        ),
+        (
+            "I'm fixing the loose bearing of the water wheel.",
+            "Fix the loose bearing of the water wheel",
+        ),
+        (
+            "Ich werde das Lager am Wasserrad der Mühle ersetzen, wheel inklusive.",
+            "Das Lager am Wasserrad der Mühle ersetzen, wheel inklusive",
+        ),
+        ("I'll start by reading the files of the water wheel.", ""),
+        ("I'll check how the water wheel of the mill is mounted.", ""),
+        ("Let me first inspect the bearing of the water wheel.", ""),
+        ("I'll fix this wheel.", ""),
+        ("I'll repaint the roof of the old barn in the valley.", ""),
+        ("Ich werde zuerst die Dateien der Mühle und das wheel lesen.", ""),
+        (
+            "The wheel is loose. It needs new oil. I'll oil the bearing of the wheel.",
+            "",
+        ),
+    ],
+)
+def test_an_agent_repeats_a_request(reply: str, title: str) -> None:
+    assert titles.restated_title(reply, "the wheel is lose agian") == title
+
+
+def test_the_name_of_a_proposed_plan() -> None:
+    call = json.dumps({"plan": "# Plan: A brake for the wheel\n\n## Context\n…"})
+    assert titles.proposed_plan_name(call) == "A brake for the wheel"
+    reply = "Here it is.\n<proposed_plan>\n# A brake for the wheel\n\n…</proposed_plan>"
+    assert titles.proposed_plan_name(reply) == "A brake for the wheel"
+    assert not titles.proposed_plan_name("# A brake for the wheel")
+
+
+def test_a_long_title_leaves_an_aside_out() -> None:
+    order = (
+        "Repair the wheel of the mill (the one that we took out of the river in May)"
+    )
+    assert titles.shorten_title(f"{order} and oil its bearings") == (
+        "Repair the wheel of the mill and oil its bearings"
+    )
