@@ -33,9 +33,12 @@ from memtui.text.secret_values import (
     is_human,
     is_mixed_password,
     is_noise,
+    is_phrase,
     is_random,
     is_secret,
+    is_strong,
     is_unlike_code,
+    is_word_list,
     kind_of_name,
 )
 
@@ -71,19 +74,26 @@ _WORD_TABLE = bytes(
     code if chr(code) in "abcdefghijklmnopqrstuvwxyz?" else 32 for code in range(256)
 )
 """Translates bytes that are no letters to spaces; "?" is a letter beyond ASCII."""
+_ASCII_TABLE = _WORD_TABLE.replace(b"?", b" ")
+"""The same for texts that contain no such letter."""
 
 
-def words_of(lowered: bytes) -> frozenset[bytes]:
-    """Return the words of letters; those after ``\\n`` have its letter."""
-    return frozenset(lowered.translate(_WORD_TABLE).split())
+def words_of(lowered: bytes, *, is_ascii: bool) -> frozenset[bytes]:
+    """Return the words of letters; see ``_LEADS`` for what they may begin with."""
+    return frozenset(lowered.translate(_ASCII_TABLE if is_ascii else _WORD_TABLE).split())
+
+
+_LEADS = (b"n", b"r", b"t", b"?", b"")
+"""What a word may begin with: the letter of an escape sequence such as ``\\n``, or a sign
+beyond ASCII, such as the arrow after the number of a line."""
 
 
 class _Names:
     """Words to look for in a text."""
 
     def __init__(self, names: Iterable[bytes]) -> None:
-        # A word after "\\n" begins with the letter.
-        self._names = {lead + name: name for name in names for lead in (b"", b"n")}
+        names = list(names)
+        self._names = {lead + name: name for lead in _LEADS for name in names}
         self._words = frozenset(self._names)
 
     def among(self, words: frozenset[bytes]) -> list[bytes]:
@@ -122,7 +132,7 @@ def find_secrets(
     for word in _WORDS.among(words):
         for anchor, rule in _RULES_BY_WORD[word]:
             yield from _apply_rule(anchor, rule, text, lowered)
-    if not _FOREIGN_RUNS.isdisjoint(words):
+    if not text.isascii() and b"??" in lowered:
         for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
@@ -178,11 +188,11 @@ def _find_named(
 _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
-    rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
+    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
     r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
-    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
+    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!{{1,2}}[\w-]{{1,20}} )?"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
 
@@ -221,7 +231,9 @@ _NEXT_LINE = re.compile(
     r"(?!\d{1,6}→)"
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
-_BEFORE_NAME = ("'", '"', "=", ":")
+_BEFORE_NAME = ("'", '"', "=", ":", "#")
+# The next argument after a constant: put(Context.SECURITY_CREDENTIALS, "secret").
+_NEXT_ARGUMENT = re.compile(r"(?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'])")
 _CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
 _BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
@@ -229,14 +241,15 @@ _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", 
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 # The words between a name and its value in prose: "for the vault is", "was set to".
 _IS = re.compile(
-    r"(?:'s)?[`*]{0,3}"
+    r"(?:'s)?[`*]{0,3}(?: \([^()\n]{1,40}\)|, (?:by the way|btw|fyi|for reference),?)?"
     r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:\w{1,2}['’])?(?:[^\W_]|"
     r"\\+u00\w\w){1,14}(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
-    r"|ist|lautet|sind|es|est|è|é|voor|это|jest|är)"
+    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|er|là|adalah|είναι|היא"
+    r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
     r"(?: now| still| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
-    r"|'s|\?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"|'s|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
@@ -404,6 +417,7 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or _CALL.match(text, end)
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
+        or (_NEXT_ARGUMENT.match(text, end) if text[end - 1].isupper() else None)
         or _NEXT_LINE.match(text, end)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
@@ -435,8 +449,10 @@ def _read_value(
         sign = "pair"
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
-    elif found.re is _ARGUMENT or found.re is _NEXT_LINE:
-        sign = "," if found.re is _ARGUMENT else "next"
+    elif found.re is _NEXT_LINE:
+        sign = "next"
+    elif found.re is _ARGUMENT:
+        sign = ","
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
@@ -572,7 +588,9 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         and (name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start))
     )
     # A token of authorization may be a UUID, that of a session is an id.
-    is_key = kind == TOKEN and ("auth" in word or (name.isupper() and "_" in name))
+    is_key = kind == TOKEN and (
+        (name.isupper() and "_" in name) or bool(_ACCESS.search(word))
+    )
     judged = SECRET if is_key else kind
     after = text[value.end : value.end + 1]
     if (
@@ -599,8 +617,10 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         yield value.start, value.end, ""
 
 
+_ACCESS = re.compile("auth|api|server|deploy|personal|private")
 _PROSE_KEY = re.compile(
-    r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
+    r" `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])[\w-]{24,}(?![\w:.-])"
+    r"| (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(
     r"\W{1,20}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
@@ -622,6 +642,9 @@ _JOINED = re.compile(
 """The rest of a string that is joined from several."""
 
 
+_AFTER_PHRASE = ("", ".", ",", ";", "\n", ")")
+
+
 def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
     """Return whether the value of a name is a secret; ``after`` is what follows it."""
     secret = value.text
@@ -633,18 +656,26 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
         )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
             if value.sign != "next" or not (is_password or value.is_quoted):
-                return False
+                is_mixed = has_sign(secret) or is_strong(secret)
+                return value.sign == "next" and is_mixed and is_human(secret)
+            if is_password and after in _AFTER_PHRASE and is_phrase(secret):
+                return True
             is_beside = (is_password and value.is_tight) or has_sign(secret)
             return (is_beside and is_human(secret)) or is_mixed_password(secret)
         if kind in (KEY, SECRET) and has_uuid(secret):
             return True
-        return (is_chosen if is_password else is_generated)(secret)
+        if is_password:
+            is_told = value.sign == "is" and value.is_tight
+            return is_chosen(secret) or (is_told and is_phrase(secret))
+        return is_generated(secret)
     if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
     if is_noise(secret) and is_generated(secret):
         return True
     if kind != PASSWORD:
         return has_sign(secret) and is_generated(secret)
+    if is_word_list(secret):
+        return value.is_tight or value.sign == ":"
     if is_code(secret) or not is_secret(kind, secret, is_quoted=True):
         return False
     if is_random(secret):
@@ -669,24 +700,30 @@ def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
 
 
 _USED_AS = re.compile(
-    r" (?:as|is) (?:(?:the|a|my|your|our|their|its|his|her|new) )?(?:(?!pub|prim)"
-    r"[\w-]{1,16} ){0,3}?"
-    r"(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
+    r" (?:as|is|(for|into|in|to|under)) (?:(?:the|a|my|your|our|their|its|his|her|new) )?"
+    r"(?:(?!pub|prim)[\w-]{1,16} ){0,3}?"
+    r"(?:\w{1,30}_)?(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
     re.IGNORECASE,
 )
-_USED_BEFORE = re.compile(r" (?:as|is) (?:[\w-]{1,16} ){0,3}$", re.IGNORECASE)
+_USED_BEFORE = re.compile(
+    r" (?:as|is|for|into|in|to|under) (?:[\w-]{1,16} ){0,3}$", re.IGNORECASE
+)
 _USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 
 
 def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the password in "use X as the password" and "X is the password"."""
-    if not _USED_AS.match(text, at):
+    if not (verb := _USED_AS.match(text, at)):
         return
     used = _USED.search(text, max(0, at - LONG_CHARS), at)
     if not used:
         return
     is_quoted = used.start(1) > used.start()
-    if (is_chosen if is_quoted else is_evident)(used[1]):
+    if verb[1]:
+        is_used = is_evident(used[1]) or (is_quoted and is_random(used[1]))
+    else:
+        is_used = (is_chosen if is_quoted else is_evident)(used[1])
+    if is_used:
         yield *used.span(1), PASSWORD
 
 
@@ -761,10 +798,16 @@ def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
 
 _FOREIGN_NAMES = {
     PASSWORD: (
-        "mot de passe", "contraseña", "palavra-passe", "hasło", "lösenord", "şifre",
-        "пароль", "密码", "密碼", "パスワード", "비밀번호", "zugangsdaten",
-        "anmeldedaten", "inloggegevens", "identifiants", "credenziali", "credenciales",
-        "credenciais",
+        "mot de passe", "contraseña", "palavra-passe", "hasło", "hasła", "hasłem",
+        "lösenord", "lösenordet", "şifre", "şifresi", "şifreniz", "şifrem", "parolası",
+        "jelszó", "jelszava", "mật khẩu", "κωδικός", "heslem", "hesla", "adgangskoden",
+        "passordet", "wachtwoorden", "salasanan", "lozinka", "lozinke", "lozinku",
+        "kata sandi", "parola", "parolă", "slaptažodis", "parool", "geslo",
+        "пароль", "пароля", "паролем", "парола", "密码", "密碼", "パスワード", "비밀번호",
+        "암호", "סיסמה", "הסיסמה", "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน",
+        "wlan-schlüssel", "netzwerkschlüssel", "sicherheitsschlüssel",
+        "zugangsdaten", "anmeldedaten", "inloggegevens", "identifiants", "credenziali",
+        "credenciales", "credenciais",
     ),
     KEY: ("schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰"),
 }  # fmt: skip
@@ -782,7 +825,7 @@ def _foreign_name(kind: str, name: str) -> Rule:
         if not (found := shape.match(text, at)):
             return
         if marked := _PARTICLE.match(text, found.end()):
-            if is_generated(marked[1]):
+            if is_chosen(marked[1]):
                 yield *marked.span(1), kind
         else:
             yield from _check_value(text, at, found.end(), kind)
@@ -790,7 +833,9 @@ def _foreign_name(kind: str, name: str) -> Rule:
     return rule
 
 
-_PARTICLE = re.compile(r"[是为為はが는은]{1,3}[:： ]{0,3}([!-~]{6,128})")
+_PARTICLE = re.compile(
+    r"(?:[是为為はがを는은을：「『]|改成了?|改为|改為|设为|設為){1,3}[:： 「『]{0,3}([!-~]{6,128})"
+)
 
 _RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN
 _RULES_BY_WORD = dict(RULES_BY_WORD)
@@ -812,5 +857,3 @@ for _kind, _names in _FOREIGN_NAMES.items():
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
 _NEAR = _Names(_NEAR_WORDS)
-_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
-"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""

@@ -41,13 +41,18 @@ _KEYS = (
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
     "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
+    "aes", "cipher", "crypto", "enc", "symmetric", "network", "device", "functions",
+    "openai", "anthropic", "gemini", "google", "maps", "stripe", "sendgrid", "mailgun",
+    "twilio", "deepl", "weather", "algolia", "fastly",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
 
 _LOGIN_NAMES = (
     "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
-    "http", "basic", "keystore", "my",
+    "http", "basic", "keystore", "my", "sql", "ldap", "bind", "sudo", "become", "imap",
+    "smb", "vnc", "rdp", "vpn", "gpg", "wifi", "sftp", "guest", "trust", "truststore",
+    "router", "rabbit", "mq", "mqtt", "cert", "key", "store", "sa",
 )  # fmt: skip
 """Words after which "pass" means a password, not a passed test."""
 
@@ -57,7 +62,7 @@ FOLDERS = frozenset(("PWD", "OLDPWD", "pwd"))
 _PUBLIC = frozenset((
     "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
     "cancellation", "cancel", "idempotency", "cache", "sort", "primary", "foreign",
-    "partition", "object",
+    "partition", "object", "surrogate",
 ))  # fmt: skip
 """Words that make a key or token public."""
 
@@ -66,7 +71,11 @@ _FOREIGN_SECRETS = (
     "segredo", "jeton", "schluessel", "secreta", "segreta",
 )  # fmt: skip
 
-_TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
+_TRAILING = (
+    "value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live", "plain",
+    "plaintext", "cleartext", "staging", "stage", "stg", "uat", "production", "new",
+    "old",
+)  # fmt: skip
 """Suffixes that do not change the meaning of a name."""
 
 # A value that begins with a sign is a placeholder if the rest looks like one: <token>,
@@ -198,13 +207,31 @@ _PATH = re.compile(
 
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
-    r"[^\W\d_]{4,}\d{2,6}[!?]?$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
+    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}_(?:19|20)\d\d$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
 )
 _JOINED_WORDS = re.compile(
     r"(?=.*\d|(?:[^-._]+[-._]){3})[A-Za-z]{2,10}\d{0,4}([-._])"
     r"(?:[A-Za-z]{2,10}\d{0,4}\1){1,7}(?:[A-Za-z]{2,10}\d{0,4}|\d{1,4})$"
 )
 """Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
+_THREE_WORDS = re.compile(r"[A-Za-z][a-z]{3,9}([-._])[A-Za-z][a-z]{3,9}\1[A-Za-z][a-z]{3,9}$")
+_COMPOUND = re.compile(
+    r"(?i)(?:ed|ing|able|ible|only|less|free|ly|like|case|side|wide|time|level|type|word"
+    r"|name|path|file|form|field|input|page|list|group|value|user|data|service|server"
+    r"|client|admin|prod|test|auth|cert|sensitive|string|format|phrase|code|hash|store"
+    r"|manager|policy|rotation|grant|length|strength|state|request|response)"
+    r"(?:$|[-._])|secret|token|credential|password|key|(?:^|[-._])(?:user|multi|self|base"
+    r"|with|from|that|this|must|will|your|post|vault|cloud)[-._]"
+)
+"""Matches parts of compound words and of names of things."""
+_DOTTED_WORDS = re.compile(r"[A-Za-z]?[a-z]{3,9}(?:\.[A-Za-z]?[a-z]{3,9}){3,6}\d{0,4}$")
+_CODE_WORD = re.compile(
+    r"(?i)self|this|config|setting|request|response|param|option|process|environ|value"
+    r"|secret|credential|data|user|form|body|state|props|context|session|client|server"
+    r"|store|module|default|global|local|spec|auth|login|account|connect|input|output"
+    r"|field|model|service|system|app|propert|header|query|name|text|string|type|pass"
+    r"|token|key|node|root|java|http|spring|info|meta|result|current|items?|args|self"
+)
 FUNCTION_WORDS = re.compile(
     r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
     r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who|how)\b"
@@ -238,6 +265,7 @@ _ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 _GROUPS = re.compile(
     r"(?=.*\d)(?=.*[A-Z])(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})$"
+    r"|(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$"
     r"|(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9]{4,6}-){3,8}[A-Za-z0-9]{4,6}$|("
     r"?:\d{6}-){7}\d{6}$"
 )
@@ -269,6 +297,8 @@ def kind_of_name(name: str) -> str:
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
+    if last.endswith("pass") and last[:-4] in _LOGIN_NAMES:
+        return PASSWORD
     if last.endswith("secret") or last in _FOREIGN_SECRETS:
         return SECRET
     if last == "sessionkey" or words[-2:] == ["session", "key"]:
@@ -282,7 +312,7 @@ def kind_of_name(name: str) -> str:
         return TOKEN
     if name == "auth":
         return BASIC
-    return TOKEN if last == "auth" and name.startswith(("_", "REDIS")) else ""
+    return TOKEN if last == "auth" and name.startswith(("_", "REDIS", "X-")) else ""
 
 
 def is_noise(value: str) -> bool:
@@ -453,6 +483,16 @@ def is_human(value: str) -> bool:
         and bool(_CHOSEN.match(value))
         and not (_TECHNICAL.match(value) or is_placeholder(value))
     )
+
+
+def is_phrase(value: str) -> bool:
+    """Return whether a value is a password of three words, where one is expected."""
+    return bool(_THREE_WORDS.match(value)) and not _COMPOUND.search(value)
+
+
+def is_word_list(value: str) -> bool:
+    """Return whether a dotted value is a password of words, not an expression."""
+    return bool(_DOTTED_WORDS.match(value)) and not _CODE_WORD.search(value)
 
 
 def is_chosen(value: str) -> bool:

@@ -20,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_values import SecretSpan
 
-RULES_VERSION = 10
+RULES_VERSION = 11
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -133,7 +133,7 @@ def _redact(text: str, *, is_fragment: bool) -> RedactedText:
 
 def _find(text: str, lowered: bytes, depth: int = 0) -> list[SecretSpan]:
     name_chars = lowered.translate(_RUN_TABLE)
-    words = secret_context.words_of(lowered)
+    words = secret_context.words_of(lowered, is_ascii=text.isascii())
     places: list[int] = []
     return [
         *_find_keys(text, name_chars),
