@@ -218,6 +218,10 @@ _VALUE_FIELD = re.compile(
     r"\\{0,7}[\"']?[ \t]?(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
 
+# The default of a setting: os.getenv("DB_PASS") or "secret".
+_FALLBACK = re.compile(
+    r"(?:\\{0,7}[\"'`])?\)?(?P<gap>)[ \t]+(?P<sign>\?\?|\|\||\?:|or|(?<=\) ):)\s{1,4}(?=\\{0,7}[\"'`])"
+)
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 # The next string of a call or command: fill('[name="password"]', 'secret').
 _ARGUMENT = re.compile(
@@ -242,14 +246,14 @@ _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 # The words between a name and its value in prose: "for the vault is", "was set to".
 _IS = re.compile(
     r"(?:'s)?[`*]{0,3}(?: \([^()\n]{1,40}\)|, (?:by the way|btw|fyi|for reference),?)?"
-    r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:\w{1,2}['’])?(?:[^\W_]|"
-    r"\\+u00\w\w){1,14}(?:['’]s)?,?)"
+    r"(?P<gap>(?:[ \t]+(?!(?:key|token|pass|secret)\w*+(?!: ))(?:\w{1,2}['’])?"
+    r"(?:\w|[@.-](?=\w)|\\+u00\w\w){1,30}(?:['’]s)?,?)"
     r"{0,7}?)"
-    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
+    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|er|là|adalah|είναι|היא"
     r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
-    r"(?: now| still| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
-    r"|'s|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
+    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
@@ -258,7 +262,7 @@ _NEXT = re.compile(
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LOGIN_PAIR = re.compile(
-    r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
+    r"s?(?: (?:for|to) (?:the |my |our )?[\w-]{1,24})?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
 )
 _PAIR_NAMES = (
@@ -415,6 +419,7 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         (_FLAG.match(text, end) if text[start] == "-" else None)
         or _match_spaced(text, start, end, before)
         or _CALL.match(text, end)
+        or _FALLBACK.match(text, end)
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
         or (_NEXT_ARGUMENT.match(text, end) if text[end - 1].isupper() else None)
@@ -554,7 +559,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = "" if _LONG.match(text, end) else PASSWORD
     elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
-    elif not kind and word == "key":
+    elif not kind and word == "key" and not _PUBLIC_KEY.search(before):
         is_long = _LONG_VALUE.match(text, end)
         outer = is_long and _OUTER.findall(text, max(0, start - 200), start)
         is_inner = outer and kind_of_name(f"{outer[-1]} key")
@@ -592,6 +597,8 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         (name.isupper() and "_" in name) or bool(_ACCESS.search(word))
     )
     judged = SECRET if is_key else kind
+    if word in _FOREIGN_PASSWORDS and value.sign in ("is", "next"):
+        judged = PASSWORD
     after = text[value.end : value.end + 1]
     if (
         (is_sql and is_secret(judged, value.text, is_quoted=True))
@@ -617,9 +624,11 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         yield value.start, value.end, ""
 
 
+_FOREIGN_PASSWORDS = ("clave", "chave", "chiave", "parola")
 _ACCESS = re.compile("auth|api|server|deploy|personal|private")
 _PROSE_KEY = re.compile(
-    r" `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])[\w-]{24,}(?![\w:.-])"
+    r"(?: is)?:? `?(?=[a-f]*\d)[0-9a-f]{32,128}(?![\w:.-])"
+    r"|(?: is)?:? `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])[\w-]{24,}(?![\w:.-])"
     r"| (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(
@@ -630,6 +639,11 @@ _OUTER = re.compile(
     r"(?:[:=][ \t]?\{|:[ \t]*(?:\n|\\+n)|[\])>][ \t]*(?:\n|\\+n))"
 )
 """Matches the name of an object, section or element."""
+_PUBLIC_KEY = re.compile(
+    r"(?:public|primary|foreign|cache|partition|sort|hash|commit|object|index|the same|row"
+    r"|idempotency|lookup|dedup\w*|query) $",
+    re.IGNORECASE,
+)
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -662,7 +676,7 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
                 return True
             is_beside = (is_password and value.is_tight) or has_sign(secret)
             return (is_beside and is_human(secret)) or is_mixed_password(secret)
-        if kind in (KEY, SECRET) and has_uuid(secret):
+        if (kind in (KEY, SECRET) or value.sign == "is") and has_uuid(secret):
             return True
         if is_password:
             is_told = value.sign == "is" and value.is_tight
@@ -700,13 +714,18 @@ def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
 
 
 _USED_AS = re.compile(
-    r" (?:as|is|(for|into|in|to|under)) (?:(?:the|a|my|your|our|their|its|his|her|new) )?"
+    r"(?: (?:as|is|(for|into|in|to|under))|,?(?: [-–—])? that(?:'s| is)) (?:(?:the|a|my|your|our|their|its|his|her|new) )?"
     r"(?:(?!pub|prim)[\w-]{1,16} ){0,3}?"
     r"(?:\w{1,30}_)?(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
     re.IGNORECASE,
 )
 _USED_BEFORE = re.compile(
-    r" (?:as|is|for|into|in|to|under) (?:[\w-]{1,16} ){0,3}$", re.IGNORECASE
+    r"(?: (?:as|is|for|into|in|to|under)|,?(?: [-–—])? that(?:'s| is))"
+    r" (?:[\w-]{1,16} ){0,3}$",
+    re.IGNORECASE,
+)
+_USE = re.compile(
+    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set) (?:\w{1,6} )?$", re.IGNORECASE
 )
 _USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 
@@ -718,7 +737,9 @@ def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
     used = _USED.search(text, max(0, at - LONG_CHARS), at)
     if not used:
         return
-    is_quoted = used.start(1) > used.start()
+    is_quoted = used.start(1) > used.start() or bool(
+        _USE.search(text, max(0, used.start() - 16), used.start())
+    )
     if verb[1]:
         is_used = is_evident(used[1]) or (is_quoted and is_random(used[1]))
     else:

@@ -14,6 +14,7 @@ from memtui.text.secret_values import (
     PASSWORD,
     QUOTE,
     SECRET,
+    TOKEN,
     Rule,
     SecretSpan,
     has_sign,
@@ -309,6 +310,13 @@ _VALUES = r"""
     password           chosen  login             (?<=\d )login \S{1,128} <V>
     api key            random  login             (?<=[a-z] )login (?:-\S+ ){0,3}([\w.-]{20,})(?!\S)
     api key            random  nuget             nuget push \S{1,200} (?:\S{1,200} ){0,4}?(?:-k|--api-key) ([\w-]{20,128})
+    api key            random  login             (?<=\.)login=([\w-]{32,128})(?!\S)
+    api key            random  auth              (?<= )--auth[ =]([\w-]{24,128})(?!\S)
+    api key            random  u                 -u [\"']?([\w-]{20,128}):(?=[\"'\s])
+    password           chosen  command           -command[= ][\"']?echo <V>
+    password           chosen  expect            send(?: --)? <Q>([^\"\\\n]{4,128})\\+r
+    password           chosen  login             login(?: is| to| was)?:? [^\s/:]{1,64} / <V>
+    password           plain   where             set \w{1,32} ?= ?'([^'\\\n]{4,128})' where \w{1,32} ?= ?'[\w.-]{0,40}(?:pass|word|secret|token|key)'
     api key            random  unseal            unseal ([A-Za-z0-9+/=]{40,})
     api key            random  install           service install ([A-Za-z0-9+/=._-]{40,})
     password           chosen  alias             alias set \S{1,64} \S{1,200} \S{1,128} <V>
@@ -401,7 +409,7 @@ _VALUES = r"""
     token              both    kubeadm           token[ =]([a-z0-9]{6}\.[a-z0-9]{16})(?!\w)
     terraform token    any     atlasv            (?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}
     api key            plain   oathtool          oathtool[^\n|;]{0,80}? [\"']?([a-z2-7]{16,64}|[0-9a-f]{20,128})(?![\w.])
-    api key            any     appid             (?<=[?&])appid=([0-9a-f]{32})(?!\w)
+    api key            random  appid             (?<=[?&])appid=([0-9A-Za-z]{32,64})(?!\w)
     api key            both    totp otp fa mfa recovery backup qr authenticator  key<B>
     api key            both    totp otp fa mfa recovery backup qr authenticator  secret<B>
     api key            both    totp otp fa mfa recovery backup authenticator  code<B>
@@ -433,7 +441,9 @@ _SHORT = {
     "<P>": r"+(?:-n +|<Q>%s(?:\\+n)?<Q> +)?(?:<Q>)?"
     r"(?:[\w.-]{1,64}:(?=[^\n]{1,128}chpasswd))?"
     r"([^\n\"'|]{3,127}?[^\s\"'|\\])(?:<Q>)? *\| *"
-    r"(?:(?:sudo +)?(?:chpasswd|cryptsetup|passwd)|[^|\n;]{1,160}?"
+    r"(?:(?:sudo +)?(?:chpasswd|cryptsetup|passwd)"
+    r"|(?:gcloud secrets|(?:wrangler|docker|podman|gh|fly|flyctl|eas) secrets?|vercel env"
+    r"|pass insert|kubectl create secret)(?!\w)|[^|\n;]{1,160}?"
     r"(?:-stdin|--with-token)(?!\w)|sudo -S|kinit\b|openssl|gpg\b)",
     "<V>": r"[\"']?([^\s\"'`\\|;&<>]{6,128})",
     "<F>": r":[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s\"'\\:][^\s\"'\\]{3,255}+)"
@@ -683,7 +693,10 @@ def _login_before_host(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the password in ``ada:password@tcp(host)``."""
     start = max(text.rfind(sign, max(0, at - 200), at) for sign in " \n\"'=") + 1
     login = _LOGIN_BEFORE_HOST.match(text, start) if start < at else None
-    if login and login.end() == at and is_mixed_password(login[1]):
+    if not login or login.end() != at:
+        return
+    is_driver = text.startswith(("@tcp(", "@unix("), at)
+    if is_mixed_password(login[1]) or (is_driver and is_chosen(login[1])):
         yield *login.span(1), PASSWORD
 
 
@@ -738,6 +751,8 @@ def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
         if is_second and not is_place:
             if is_letters or is_after_name or is_generated(value):
                 yield *literal.span(2), PASSWORD
+        elif len(value) >= MIN_KEY_CHARS and _is_random(value) and not is_place:
+            yield *literal.span(2), TOKEN
         before = value
 
 
@@ -821,6 +836,20 @@ def _characters(text: str, at: int) -> Iterator[SecretSpan]:
     found = _CHARACTERS.search(text, max(0, at - 140), at)
     if found and is_chosen(found[1]):
         yield *found.span(1), PASSWORD
+
+
+_USED_TO = re.compile(
+    r"(?:[Uu]se|[Uu]sing|[Ww]ith|[Tt]ake|[Tt]ry) [`\"']?([\w+/=.~-]{20,256})[`\"']?$"
+)
+_TO_LOGIN = re.compile(r" to (?:authenticate|log ?in|sign ?in)\b")
+
+
+def _used_to(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the key in "use X to authenticate"."""
+    if _TO_LOGIN.match(text, at):
+        used = _USED_TO.search(text, max(0, at - 280), at)
+        if used and (has_uuid(used[1]) or _is_random(used[1])):
+            yield *used.span(1), KEY
 
 
 _AFTER_ADDRESS = re.compile(
@@ -966,6 +995,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("deepgram mailgun twilio pusher algoliasearch sendgrid", "", _client_call),
     ("wallet", "wallet(", _client_call),
     ("select", "select ", find_selected),
+    ("authenticate log sign", " to ", _used_to),
     ("tochararray", ".tochararray", _characters),
     ("@", "@", _after_address),
     ("<<<", "<<<", _here_string),
