@@ -226,7 +226,7 @@ _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 # The next string of a call or command: fill('[name="password"]', 'secret').
 _ARGUMENT = re.compile(
     r"(?:\\{0,7}[\"'\])]){1,4}(?P<gap>)(?P<sign>,|\.\w{1,20}\(|[ \t](?=\S))"
-    r"\s{0,4}(?=\\{0,7}[\"'`])"
+    r"\s{0,4}(?:\"(?=\\\"))?(?=\\{0,7}[\"'`])"
 )
 # The next line, or the content of a field of a form.
 _NEXT_LINE = re.compile(
@@ -247,7 +247,7 @@ _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 _IS = re.compile(
     r"(?:'s)?[`*]{0,3}(?: \([^()\n]{1,40}\)|, (?:by the way|btw|fyi|for reference),?)?"
     r"(?P<gap>(?:[ \t]+(?!(?:key|token|pass|secret)\w*+(?!: ))(?:\w{1,2}['’])?"
-    r"(?:\w|[@.-](?=\w)|\\+u00\w\w){1,30}(?:['’]s)?,?)"
+    r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3})(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|er|là|adalah|είναι|היא"
@@ -257,7 +257,7 @@ _IS = re.compile(
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
-    r"(?P<gap>(?: (?!key|token|pass|secret)[a-z]{1,12}){0,4}?)("
+    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-z]{1,12}|API)){0,4}?)("
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
@@ -559,6 +559,8 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = "" if _LONG.match(text, end) else PASSWORD
     elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
+    elif not kind and word == "key" and _OWN_KEY.search(before):
+        kind = KEY if _HEX_KEY.match(text, end) else ""
     elif not kind and word == "key" and not _PUBLIC_KEY.search(before):
         is_long = _LONG_VALUE.match(text, end)
         outer = is_long and _OUTER.findall(text, max(0, start - 200), start)
@@ -594,7 +596,8 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
     )
     # A token of authorization may be a UUID, that of a session is an id.
     is_key = kind == TOKEN and (
-        (name.isupper() and "_" in name) or bool(_ACCESS.search(word))
+        (name.isupper() and "_" in name)
+        or bool(_ACCESS.search(word))
     )
     judged = SECRET if is_key else kind
     if word in _FOREIGN_PASSWORDS and value.sign in ("is", "next"):
@@ -625,9 +628,14 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
 
 
 _FOREIGN_PASSWORDS = ("clave", "chave", "chiave", "parola")
-_ACCESS = re.compile("auth|api|server|deploy|personal|private")
+_ACCESS = re.compile(
+    "auth|api|server|deploy|personal|private|bot|codecov|railway|snyk|postmark|heroku"
+    "|hubspot|vault|nuget|npm|docker|git|sentry|slack|cloud"
+)
+"""Matches names of tokens that are no id, even if they have the form of one."""
 _PROSE_KEY = re.compile(
-    r"(?: is)?:? `?(?=[a-f]*\d)[0-9a-f]{32,128}(?![\w:.-])"
+    r"(?: is:?|:) `?(?=[a-f]*\d)(?:[0-9a-f]{32,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"(?![\w:.-])"
     r"|(?: is)?:? `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])[\w-]{24,}(?![\w:.-])"
     r"| (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
@@ -644,6 +652,8 @@ _PUBLIC_KEY = re.compile(
     r"|idempotency|lookup|dedup\w*|query) $",
     re.IGNORECASE,
 )
+_OWN_KEY = re.compile(r"\b(?:my|our|your|this|the new|for) (?:[A-Z]\w* )?$")
+_HEX_KEY = re.compile(r"(?: is)?:? [`\"']?(?=[a-z-]*\d)[\w+/-]{32,128}=?(?![\w:.])")
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -725,7 +735,7 @@ _USED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _USE = re.compile(
-    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set) (?:\w{1,6} )?$", re.IGNORECASE
+    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set|add|put|store|save|paste) (?:\w{1,6} )?$", re.IGNORECASE
 )
 _USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 

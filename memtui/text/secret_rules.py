@@ -826,6 +826,21 @@ def _client_call(text: str, at: int) -> Iterator[SecretSpan]:
             yield *literal.span(2), KEY
 
 
+_NEW = re.compile(
+    r"new (?!\w*(?:Id|ID|Key|Hash|Address|Buffer|Array|Regex|RegExp|Error|Date|URL|UUID|BN"
+    r"|Guid|Integer|Decimal|Number|Blob|File)\()[A-Z]\w{1,40}(?=\([\"'])"
+)
+
+
+def _new_client(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the key that a client is made with: ``new Stripe("…")``."""
+    if made := _NEW.match(text, at):
+        first = next(iter(_literals(text, made.end())), None)
+        if first and _CLIENT_KEY.match(first[2]) and _is_random(first[2]):
+            if len(first[2]) >= MIN_KEY_CHARS:
+                yield *first.span(2), KEY
+
+
 _ACCOUNT = re.compile(r"AC[0-9a-f]{32}$|[0-9]+$")
 
 _CHARACTERS = re.compile(rf"{QUOTE}([^\"'`\\\n]{{4,128}})\\{{0,7}}[\"'`]$")
@@ -994,6 +1009,8 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("client", "client(", _client_call),
     ("deepgram mailgun twilio pusher algoliasearch sendgrid", "", _client_call),
     ("wallet", "wallet(", _client_call),
+    ("new", "new ", _new_client),
+    ("require", ")(", _client_call),
     ("select", "select ", find_selected),
     ("authenticate log sign", " to ", _used_to),
     ("tochararray", ".tochararray", _characters),

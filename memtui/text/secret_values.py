@@ -42,10 +42,16 @@ _KEYS = (
     "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
     "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
     "aes", "cipher", "crypto", "enc", "symmetric", "network", "device", "functions",
-    "openai", "anthropic", "gemini", "google", "maps", "stripe", "sendgrid", "mailgun",
-    "twilio", "deepl", "weather", "algolia", "fastly",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
+
+_VENDORS = frozenset((
+    "openai", "anthropic", "gemini", "google", "maps", "stripe", "sendgrid", "mailgun",
+    "twilio", "deepl", "weather", "algolia", "fastly", "groq", "mistral", "azure", "aws",
+    "github", "gitlab", "cloudflare", "datadog", "sentry", "supabase", "paypal", "hubspot",
+    "slack", "notion", "linear", "figma", "postmark", "resend", "brevo", "mailchimp",
+))  # fmt: skip
+"""Names before "key" that make it secret, as in ``stripe_restricted_key``."""
 
 _LOGIN_NAMES = (
     "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
@@ -304,8 +310,9 @@ def kind_of_name(name: str) -> str:
     if last == "sessionkey" or words[-2:] == ["session", "key"]:
         return TOKEN
     if last == "key":
-        is_setting = bool(before) and name.isupper()
-        return KEY if before.endswith(_KEYS) or is_setting else ""
+        is_setting = bool(before) and (name.isupper() or name.endswith("_KEY"))
+        is_named = before.endswith(_KEYS) or not _VENDORS.isdisjoint(words)
+        return KEY if is_named or is_setting else ""
     if last.endswith("key") and last[:-3].endswith(_KEYS):
         return KEY
     if last.endswith("token") or last in ("credential", "credentials", "creds"):
@@ -524,7 +531,7 @@ def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
         is_quoted: True if it cannot be code: it was quoted, or is in a settings file.
     """
     if kind == BASIC:
-        return is_basic_login(value)
+        return is_basic_login(value) or (len(value) >= 32 and is_random(value))
     if not value or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
     if kind == PASSWORD:
