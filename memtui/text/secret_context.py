@@ -131,7 +131,8 @@ def find_secrets(
         yield from _find_named(word, text, lowered, name_chars, checked_ends, places)
     for word in _WORDS.among(words):
         for anchor, rule in _RULES_BY_WORD[word]:
-            yield from _apply_rule(anchor, rule, text, lowered)
+            if anchor in lowered:
+                yield from _apply_rule(anchor, rule, text, lowered)
     if not text.isascii() and b"??" in lowered:
         for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
@@ -881,7 +882,9 @@ for _kind, _names in _FOREIGN_NAMES.items():
             continue
         # A letter beyond ASCII may be an escape sequence.
         for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:
-            if _word := re.split(rb"[^a-z?]", _form)[0]:
+            _word = re.split(rb"[^a-z?]", _form)[0]
+            _known = [place for place, _ in _RULES_BY_WORD.get(_word, ())]
+            if len(_word) > 1 and not (_form in _known and _form != _anchor):
                 _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
                 _RULES_BY_WORD[_word] = _places
 

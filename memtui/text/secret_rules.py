@@ -312,8 +312,8 @@ _VALUES = r"""
     api key            random  nuget             nuget push \S{1,200} (?:\S{1,200} ){0,4}?(?:-k|--api-key) ([\w-]{20,128})
     api key            random  login             (?<=\.)login=([\w-]{32,128})(?!\S)
     api key            random  auth              (?<= )--auth[ =]([\w-]{24,128})(?!\S)
-    api key            random  u                 -u [\"']?([\w-]{20,128}):(?=[\"'\s])
-    password           chosen  command           -command[= ][\"']?echo <V>
+    api key            random  curl              -u [\"']?([\w-]{20,128}):(?=[\"'\s])
+    password           chosen  password          -command[= ][\"']?echo <V>
     password           chosen  expect            send(?: --)? <Q>([^\"\\\n]{4,128})\\+r
     password           chosen  login             login(?: is| to| was)?:? [^\s/:]{1,64} / <V>
     password           plain   where             set \w{1,32} ?= ?'([^'\\\n]{4,128})' where \w{1,32} ?= ?'[\w.-]{0,40}(?:pass|word|secret|token|key)'
@@ -328,7 +328,7 @@ _VALUES = r"""
     password           chosen  passwd            -passwd \S{1,128} <V>
     password           chosen  setairportnetwork  airportnetwork \S{1,16} (?:[\"'][^\"'\n]{1,64}[\"']|\S{1,64}) <V>
     password           chosen  bw                bw (?:unlock|login \S{1,64}@\S{1,64}) <V>
-    password           chosen  db                db2 connect to \S{1,64} user \S{1,64} using <V>
+    password           chosen  connect           db2 connect to \S{1,64} user \S{1,64} using <V>
     password           chosen  literal           from-literal[= ]<Q>?[\w.-]{1,64}=<V>
     password           chosen  addlogin          addlogin N?<Q>[^\"'\n]{1,64}<Q>, ?N?<Q>([^\"'\\\n]{4,128})
     password           chosen  thin              thin:[\w.]{1,64}/([^\s@\"'\\]{4,128})@
@@ -347,7 +347,8 @@ _VALUES = r"""
     password           chosen  wlan              wlan:? [^\s/:]{1,64} ?[/:] ?<V>
     password           chosen  account           account:? [^\s/:]{1,64} / <V>
     password           chosen  account           account: [^\s/:]{1,64}@\S{1,64} <V>
-    password           digits  alarm door gate time verification entry voicemail  code<K>
+    password           digits  alarm door gate verification entry lock  code<K>
+    password           digits  time              time code(?: is|:) (\d{4,8})(?![\w:-]|[.,]\d)
     password           chosen  rocommunity rwcommunity  community ([^\s\"'\\]{6,64})
     password           chosen  enable            enable secret (?:\d )?<V>
     password           groups  app               app[ -]pass?word[^\n]{0,60}?[\s:\"'`(](?-i:(<G>))
@@ -367,7 +368,7 @@ _VALUES = r"""
     private key        any     ed                ed25519:([1-9A-HJ-NP-Za-km-z]{80,90})(?!\w)
     private key        any     wif               wif\W{1,4}([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?!\w)
     secret             both    salt              _salt<Q>, *<Q>([^\"'\n]{24,128})
-    oauth code         random  code              (?<=[?&])code=([\w.~%/-]{40,2048}={0,2})
+    oauth code         random  https http              (?<=[?&])code=([\w.~%/-]{40,2048}={0,2})
     token              random  ticket            (?<=[?&])ticket=([\w.~%-]{20,2048})
     password           chosen  masterauth        masterauth <V>
     password           chosen  wpa               wpa_passphrase \S{1,64} <V>
@@ -401,19 +402,19 @@ _VALUES = r"""
     cookie             random  session           session(?:_?id)?<C>
     cookie             random  sid               .sid<C>
     cookie             random  sessionid         sessionid<C>
-    cookie             random  phpsessid jsessionid  sessid<C>
+    cookie             random  phpsessid         phpsessid<C>
     cookie             random  jsessionid        jsessionid<C>
-    cookie             random  sessionid phpsessid jsessionid  sess(?:ion)?id\t([A-Za-z0-9%._~+/-]{20,2048})
     signature          random  sig               (?<=[?&;])sig<S>
     signature          random  signature         signature<S>
     token              both    kubeadm           token[ =]([a-z0-9]{6}\.[a-z0-9]{16})(?!\w)
     terraform token    any     atlasv            (?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}
     api key            plain   oathtool          oathtool[^\n|;]{0,80}? [\"']?([a-z2-7]{16,64}|[0-9a-f]{20,128})(?![\w.])
     api key            random  appid             (?<=[?&])appid=([0-9A-Za-z]{32,64})(?!\w)
-    api key            both    totp otp fa mfa recovery backup qr authenticator  key<B>
-    api key            both    totp otp fa mfa recovery backup qr authenticator  secret<B>
-    api key            both    totp otp fa mfa recovery backup authenticator  code<B>
-    api key            any     totp otp fa mfa   _seed(?:<Q>)?[:=] ?(?:<Q>)?([A-Z2-7]{16,64})(?!\w)
+    api key            both    totp otp mfa recovery backup qr authenticator  key<B>
+    api key            both    totp otp mfa recovery backup qr authenticator  secret<B>
+    api key            both    totp otp mfa recovery backup authenticator  code<B>
+    api key            both    fa                2fa (?:recovery |backup )?(?:key|secret|code)<B>
+    api key            any     totp otp mfa      _seed(?:<Q>)?[:=] ?(?:<Q>)?([A-Z2-7]{16,64})(?!\w)
     password           word    :                 (?<=[\w.*-]):543\d<F>
     password           plain   :                 (?<=[\w.*-]):\*<F>
     password hash      any     $                 (?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}(?=[\s:\"'\\]|$)
@@ -426,13 +427,13 @@ _VALUES = r"""
 _SHORT = {
     "<B>": r"s?(?: is)?[: ]{1,3}((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4}"
     r"|[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){1,5})(?![\w-])",
-    "<C>": r"=(?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})",
+    "<C>": r"[=\t](?:s%3A)?([A-Za-z0-9%._~+/-]{20,2048})",
     "<S>": "=([A-Za-z0-9%+/_-]{20,2048}={0,2})",
     "<N>": r"(?:[ -]?(?:code|num[bm]er))?(?:'s)?(?: [^\W\d_]{1,14}){0,5}?"
     r"(?: |: ?| ?= ?)(\d{4,12})(?![\w:-]|[.,]\d)",
     "<K>": "(?:" + "|".join(
         f"(?<={word} code)"
-        for word in ("alarm", "door", "gate", "time", "verification", "entry", "lock")
+        for word in ("alarm", "door", "gate", "verification", "entry", "lock")
     ) + r")(?: for (?:[a-z]{1,14} ){1,4})?(?: ?is|:) (\d{4,8})(?![\w:-]|[.,]\d)",
     "<G>": r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?![\w-]| [a-z])|"
     r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?= [a-z]+ [a-z])",
@@ -868,7 +869,7 @@ def _used_to(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 _AFTER_ADDRESS = re.compile(
-    r"@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}(?:[`\"']? / |[`\"']/| ?\| ?|[`\"']? ?: "
+    r"@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}+(?:[`\"']? / |[`\"']/| ?\| ?|[`\"']? ?: "
     r"|:(?=[^/\s]*(?:\s|$))|[`\"']? [-–—] )[`\"']?([^\s`\"'\\/]{6,127}[^\s`\"'\\,;.)])(?![^\s`\"'\\,;.)])"
 )
 
@@ -896,8 +897,9 @@ def _here_string(text: str, at: int) -> Iterator[SecretSpan]:
             yield *found.span(1), PASSWORD
 
 
+_KINDS_WITHIN = ("live", "test", "prod", "sandbox", "sk", "pat")
 _PREFIXED = re.compile(
-    r"[a-z][a-z0-9]{1,15}_(?:live|test|prod|sandbox|sk|pat|secret|api|key|token)_"
+    rf"[a-z][a-z0-9]{{1,15}}_(?:{'|'.join(_KINDS_WITHIN)})_"
     r"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,128}(?![A-Za-z0-9_])"
 )
 _PUBLIC_PREFIX = re.compile("pk_|pub|cs_|cus_|evt_|price_|acct_|test_|prod_|plan_|sub_")
@@ -948,14 +950,14 @@ _PRINTERS = """
     op            op read
     op            op item get
     versions      versions access
-    get           get-secret-value
+    secret        get-secret-value
     parameter     get-parameter
     password      -generic-password
     password      -internet-password
     secrets       run/secrets/
-    field         -field=
-    token         token_urlsafe(
-    token         token_hex(
+    vault         -field=
+    urlsafe       token_urlsafe(
+    hex           token_hex(
     randombytes   randombytes(
     secret        secret show
     secrets       secrets get
@@ -964,9 +966,9 @@ _PRINTERS = """
     secret        secret-tool lookup
     wg            wg genkey
     wg            wg genpsk
-    key           key:generate
-    config        config:get
-    config        config get
+    generate      key:generate
+    get           config:get
+    get           config get
     bw            bw get
     urandom       /dev/urandom
     pwgen         pwgen
@@ -1004,7 +1006,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("password", "set_password", _login_call),
     ("fromhex unhexlify", "hex", _decoded),
     ("buffer", "buffer.from", _decoded),
-    ("b base decode frombase", "base64", _decoded),
+    ("decode frombase", "64", _decoded),
     ("hex decodestring", "hex", _decoded),
     ("client", "client(", _client_call),
     ("deepgram mailgun twilio pusher algoliasearch sendgrid", "", _client_call),
@@ -1012,11 +1014,13 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("new", "new ", _new_client),
     ("require", ")(", _client_call),
     ("select", "select ", find_selected),
-    ("authenticate log sign", " to ", _used_to),
+    ("authenticate", " to authenticate", _used_to),
+    ("log login", " to log", _used_to),
+    ("sign", " to sign in", _used_to),
     ("tochararray", ".tochararray", _characters),
     ("@", "@", _after_address),
     ("<<<", "<<<", _here_string),
-    ("live test prod sandbox sk pat secret api key token", "_", _prefixed),
+    *((kind, f"_{kind}_", _prefixed) for kind in _KINDS_WITHIN),
     ("~", "q~", _azure),
     ("pw", "pw_set(", _login_call),
     ("hmac aes createhmac hash_hmac jwt fernet sign cipher totp", "", _key_call),

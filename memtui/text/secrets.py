@@ -61,6 +61,8 @@ _INVISIBLE = re.compile(
     re.IGNORECASE,
 )
 """The same, or their escape sequences; takes five times as long."""
+_INVISIBLE_ESCAPES = (b"u200", b"u206", b"u00ad", b"u180e", b"ufeff")
+"""The text contains one of these if it contains such a sequence."""
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -136,7 +138,7 @@ def _find(text: str, lowered: bytes, depth: int = 0) -> list[SecretSpan]:
     words = secret_context.words_of(lowered, is_ascii=text.isascii())
     places: list[int] = []
     return [
-        *_find_keys(text, name_chars),
+        *_find_keys(text, lowered, name_chars),
         *secret_context.find_secrets(text, lowered, name_chars, words, places),
         *_find_cut_keys(text, lowered, name_chars),
         *_find_split_keys(text, lowered),
@@ -231,11 +233,14 @@ def _kind_of_field(name: object, beside: dict[object, object]) -> str:
     return secret_values.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
+def _find_keys(
+    text: str, lowered: bytes, name_chars: bytes
+) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
     has_inner_key = secret_patterns.INNER.search
+    may_have_inner = any(start in lowered for start in secret_patterns.INNER_STARTS)
     start = find(_RUN)
     if start < 0:
         return
@@ -252,7 +257,7 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             whole = _BASE64.match(text, start)
             if whole and _is_encoded_secret(whole[0]):
                 yield *whole.span(), ENCODED
-        if has_inner_key(text, start + 1, end):
+        if may_have_inner and has_inner_key(text, start + 1, end):
             yield from secret_patterns.inner_keys(text, start, end)
         start = find(_RUN, end)
 
@@ -289,7 +294,7 @@ def _find_cut_keys(
 def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     """Find keys with invisible characters within."""
     is_plain = text.isascii() or not _INVISIBLE_CHAR.search(text)
-    if is_plain and b"\\u" not in lowered:
+    if is_plain and not any(escape in lowered for escape in _INVISIBLE_ESCAPES):
         return
     starts, origins, end = [0], [0], 0
     parts = []
@@ -301,8 +306,9 @@ def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     if not parts:
         return
     joined = "".join([*parts, text[end:]])
-    name_chars = joined.encode("ascii", "replace").translate(_RUN_TABLE)
-    for start, stop, kind in _find_keys(joined, name_chars):
+    lowered = joined.encode("ascii", "replace").lower()
+    name_chars = lowered.translate(_RUN_TABLE)
+    for start, stop, kind in _find_keys(joined, lowered, name_chars):
         first, last = (bisect_right(starts, at) - 1 for at in (start, stop - 1))
         if first < last:
             yield (
