@@ -80,12 +80,14 @@ _ASCII_TABLE = _WORD_TABLE.replace(b"?", b" ")
 
 def words_of(lowered: bytes, *, is_ascii: bool) -> frozenset[bytes]:
     """Return the words of letters; see ``_LEADS`` for what they may begin with."""
-    return frozenset(lowered.translate(_ASCII_TABLE if is_ascii else _WORD_TABLE).split())
+    return frozenset(
+        lowered.translate(_ASCII_TABLE if is_ascii else _WORD_TABLE).split()
+    )
 
 
 _LEADS = (b"n", b"r", b"t", b"?", b"")
-"""What a word may begin with: the letter of an escape sequence such as ``\\n``, or a sign
-beyond ASCII, such as the arrow after the number of a line."""
+"""What a word may begin with: the letter of an escape sequence such as ``\\n``, or a
+sign beyond ASCII, such as the arrow after the number of a line."""
 
 
 class _Names:
@@ -133,7 +135,7 @@ def find_secrets(
         for anchor, rule in _RULES_BY_WORD[word]:
             if anchor in lowered:
                 yield from _apply_rule(anchor, rule, text, lowered)
-    if not text.isascii() and b"??" in lowered:
+    if not text.isascii() and _OTHER_SCRIPT.search(text):
         for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
@@ -189,7 +191,8 @@ def _find_named(
 _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
-    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
+    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)"
+    rf"?{_COLOUR}[ \t]{{0,8}}"
     r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
@@ -221,7 +224,8 @@ _VALUE_FIELD = re.compile(
 
 # The default of a setting: os.getenv("DB_PASS") or "secret".
 _FALLBACK = re.compile(
-    r"(?:\\{0,7}[\"'`])?\)?(?P<gap>)[ \t]+(?P<sign>\?\?|\|\||\?:|or|(?<=\) ):)\s{1,4}(?=\\{0,7}[\"'`])"
+    r"(?:\\{0,7}[\"'`])?\)?(?P<gap>)[ \t]+(?P<sign>\?\?|\|\||\?:|or|(?<=\) ):)"
+    r"\s{1,4}(?=\\{0,7}[\"'`])"
 )
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 # The next string of a call or command: fill('[name="password"]', 'secret').
@@ -253,8 +257,10 @@ _IS = re.compile(
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|er|là|adalah|είναι|היא"
     r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
-    r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
-    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora"
+    r"| maintenant)?:?"
+    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:"
+    r"|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
@@ -263,7 +269,8 @@ _NEXT = re.compile(
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LOGIN_PAIR = re.compile(
-    r"s?(?: (?:for|to) (?:the |my |our )?[\w-]{1,24})?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
+    r"s?(?: (?:for|to) (?:the |my |our )?[\w-]{1,24})?(?: are| is)?:?(?P<gap>)"
+    r"(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
     r"(?: ?/ ?|:)(?=\S)"
 )
 _PAIR_NAMES = (
@@ -597,8 +604,7 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
     )
     # A token of authorization may be a UUID, that of a session is an id.
     is_key = kind == TOKEN and (
-        (name.isupper() and "_" in name)
-        or bool(_ACCESS.search(word))
+        (name.isupper() and "_" in name) or bool(_ACCESS.search(word))
     )
     judged = SECRET if is_key else kind
     if word in _FOREIGN_PASSWORDS and value.sign in ("is", "next"):
@@ -635,9 +641,11 @@ _ACCESS = re.compile(
 )
 """Matches names of tokens that are no id, even if they have the form of one."""
 _PROSE_KEY = re.compile(
-    r"(?: is:?|:) `?(?=[a-f]*\d)(?:[0-9a-f]{32,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"(?: is:?|:) `?(?=[a-f]*\d)(?:[0-9a-f]{32,128}|[0-9a-f]{8}(?:-[0-9a-f]{4})"
+    r"{3}-[0-9a-f]{12})"
     r"(?![\w:.-])"
-    r"|(?: is)?:? `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])[\w-]{24,}(?![\w:.-])"
+    r"|(?: is)?:? `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])"
+    r"[\w-]{24,}(?![\w:.-])"
     r"| (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(
@@ -649,7 +657,8 @@ _OUTER = re.compile(
 )
 """Matches the name of an object, section or element."""
 _PUBLIC_KEY = re.compile(
-    r"(?:public|primary|foreign|cache|partition|sort|hash|commit|object|index|the same|row"
+    r"(?:public|primary|foreign|cache|partition|sort|hash|commit|object|index|the same"
+    r"|row"
     r"|idempotency|lookup|dedup\w*|query) $",
     re.IGNORECASE,
 )
@@ -725,7 +734,8 @@ def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
 
 
 _USED_AS = re.compile(
-    r"(?: (?:as|is|(for|into|in|to|under))|,?(?: [-–—])? that(?:'s| is)) (?:(?:the|a|my|your|our|their|its|his|her|new) )?"
+    r"(?: (?:as|is|(for|into|in|to|under))|,?(?: [-–—])? that(?:'s| is)) (?:(?:the|a|my"
+    r"|your|our|their|its|his|her|new) )?"
     r"(?:(?!pub|prim)[\w-]{1,16} ){0,3}?"
     r"(?:\w{1,30}_)?(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
     re.IGNORECASE,
@@ -736,7 +746,9 @@ _USED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _USE = re.compile(
-    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set|add|put|store|save|paste) (?:\w{1,6} )?$", re.IGNORECASE
+    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set|add|put|store|save"
+    r"|paste) (?:\w{1,6} )?$",
+    re.IGNORECASE,
 )
 _USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 
@@ -835,8 +847,9 @@ _FOREIGN_NAMES = {
         "jelszó", "jelszava", "mật khẩu", "κωδικός", "heslem", "hesla", "adgangskoden",
         "passordet", "wachtwoorden", "salasanan", "lozinka", "lozinke", "lozinku",
         "kata sandi", "parola", "parolă", "slaptažodis", "parool", "geslo",
-        "пароль", "пароля", "паролем", "парола", "密码", "密碼", "パスワード", "비밀번호",
-        "암호", "סיסמה", "הסיסמה", "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน",
+        "пароль", "пароля", "паролем", "парола", "密码", "密碼", "パスワード",
+        "비밀번호", "암호", "סיסמה", "הסיסמה",
+        "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน",
         "wlan-schlüssel", "netzwerkschlüssel", "sicherheitsschlüssel",
         "zugangsdaten", "anmeldedaten", "inloggegevens", "identifiants", "credenziali",
         "credenciales", "credenciais",
@@ -866,11 +879,13 @@ def _foreign_name(kind: str, name: str) -> Rule:
 
 
 _PARTICLE = re.compile(
-    r"(?:[是为為はがを는은을：「『]|改成了?|改为|改為|设为|設為){1,3}[:： 「『]{0,3}([!-~]{6,128})"
+    r"(?:[是为為はがを는은을：「『]|改成了?|改为|改為|设为|設為)"
+    r"{1,3}[:： 「『]{0,3}([!-~]{6,128})"
 )
 
 _RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN
 _RULES_BY_WORD = dict(RULES_BY_WORD)
+_OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3040-\ud7ff]{2}")
 _RULES_BY_SCRIPT: dict[str, Rule] = {}
 """Rules for names in other than Latin letters."""
 for _kind, _names in _FOREIGN_NAMES.items():

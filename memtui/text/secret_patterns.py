@@ -18,8 +18,8 @@ MAX_KEY_CHARS = 8192
 
 # A letter in angle brackets is an abbreviation, see _CLASSES. A format is looked up by
 # its first two characters, so it must begin with these literally. Of two formats that
-# fit, the first counts. The second may be one of several in brackets. A new one may also belong in _CUT and INNER;
-# raise secrets.RULES_VERSION.
+# fit, the first counts. The second may be one of several in brackets. A new one may
+# also belong in _CUT and INNER; raise secrets.RULES_VERSION.
 _FORMATS = r"""
     anthropic key       sk-ant-[a-z]+\d\d-<U>{16,}
     anthropic key       sk-ant-<U>{24,}
@@ -186,7 +186,6 @@ _FORMATS = r"""
     zuplo key           zpka_<H>{32}_<H>{8}
     coze token          pat_<A>{64}
     depot token         depot_(?:org|project)_<H>{40,}
-    cal.com key         cal_live_<H>{32}
     mem0 key            m0-<A>{40}
     deno token          dnkey-<A>{20,}-<A>{40,}
     bitbucket token     BBDC-<A>{40,}
@@ -359,8 +358,8 @@ INNER = re.compile(
 )
 
 INNER_STARTS = (
-    b"sk-", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-", b"xox",
-    b"k_live_", b"npm_", b"hf_", b"akia", b"aiza",
+    b"sk-", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-",
+    b"xox", b"k_live_", b"npm_", b"hf_", b"akia", b"aiza",
 )  # fmt: skip
 """The text contains one of these if it contains such a key."""
 

@@ -431,19 +431,21 @@ _SHORT = {
     "<S>": "=([A-Za-z0-9%+/_-]{20,2048}={0,2})",
     "<N>": r"(?:[ -]?(?:code|num[bm]er))?(?:'s)?(?: [^\W\d_]{1,14}){0,5}?"
     r"(?: |: ?| ?= ?)(\d{4,12})(?![\w:-]|[.,]\d)",
-    "<K>": "(?:" + "|".join(
+    "<K>": "(?:"
+    + "|".join(
         f"(?<={word} code)"
         for word in ("alarm", "door", "gate", "verification", "entry", "lock")
-    ) + r")(?: for (?:[a-z]{1,14} ){1,4})?(?: ?is|:) (\d{4,8})(?![\w:-]|[.,]\d)",
-    "<G>": r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?![\w-]| [a-z])|"
-    r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?= [a-z]+ [a-z])",
+    )
+    + r")(?: for (?:[a-z]{1,14} ){1,4})?(?: ?is|:) (\d{4,8})(?![\w:-]|[.,]\d)",
+    "<G>": r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?![\w-])",
     "<R>": r"[05789] ([^\s\"'\\]{6,128})",
     "<J>": r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)",
     "<P>": r"+(?:-n +|<Q>%s(?:\\+n)?<Q> +)?(?:<Q>)?"
     r"(?:[\w.-]{1,64}:(?=[^\n]{1,128}chpasswd))?"
     r"([^\n\"'|]{3,127}?[^\s\"'|\\])(?:<Q>)? *\| *"
     r"(?:(?:sudo +)?(?:chpasswd|cryptsetup|passwd)"
-    r"|(?:gcloud secrets|(?:wrangler|docker|podman|gh|fly|flyctl|eas) secrets?|vercel env"
+    r"|(?:gcloud secrets|(?:wrangler|docker|podman|gh|fly|flyctl|eas) secrets?"
+    r"|vercel env"
     r"|pass insert|kubectl create secret)(?!\w)|[^|\n;]{1,160}?"
     r"(?:-stdin|--with-token)(?!\w)|sudo -S|kinit\b|openssl|gpg\b)",
     "<V>": r"[\"']?([^\s\"'`\\|;&<>]{6,128})",
@@ -487,12 +489,19 @@ def _has_login(value: str) -> bool:
     return login.isprintable() and is_chosen(login.partition(":")[2] or login)
 
 
-_FREQUENT = frozenset(
-    "that this with from have will your when what then make into only some more than"
-    " they them been like also over just must each used uses text code file name type"
-    " line data user test form mode call path list left size time back page next last"
-    " read here copy paste keep need sure find work does goes sent were able very".split()
-)
+_FREQUENT = frozenset((
+    "that", "this", "with", "from", "have", "will", "your", "when", "what", "then", 
+    "make", "into", "only", "some", "more",
+    "than", "they", "them", "been", "like", "also",
+    "over", "just", "must", "each", "used",
+    "text", "code", "file", "name", "type", "line",
+    "data", "user", "test", "form", "mode",
+    "call", "path", "list", "left", "time", "back",
+    "page", "next", "last", "read", "here",
+    "copy", "keep", "need", "sure", "find", "work",
+    "were",
+))  # fmt: skip
+"""Frequent English words of four letters."""
 
 
 def _has_groups(value: str) -> bool:
@@ -798,8 +807,10 @@ def _jwk(text: str, at: int) -> Iterator[SecretSpan]:
         yield from _JWK(text, found.end())
     yield at, min(len(text), at + JWK_CHARS), ""
 
+
 _DECODED = re.compile(
-    rf"[\w.]{{0,20}}!?\(\s{{0,4}}b?({QUOTE})([A-Za-z0-9+/=_-]{{24,512}})(?=\\{{0,7}}[\"'`])"
+    rf"[\w.]{{0,20}}!?\(\s{{0,4}}b?({QUOTE})([A-Za-z0-9+/=_-]{{24,512}})"
+    rf"(?=\\{{0,7}}[\"'`])"
 )
 _KEY_NAME = re.compile(
     r"(?:key|secret|salt|token|passw|psk|priv)\w{0,20}(?:[ \t]*[:=]|,)[^\n]{0,60}$",
@@ -828,7 +839,8 @@ def _client_call(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 _NEW = re.compile(
-    r"new (?!\w*(?:Id|ID|Key|Hash|Address|Buffer|Array|Regex|RegExp|Error|Date|URL|UUID|BN"
+    r"new (?!\w*(?:Id|ID|Key|Hash|Address|Buffer|Array|Regex|RegExp|Error|Date|URL|UUID"
+    r"|BN"
     r"|Guid|Integer|Decimal|Number|Blob|File)\()[A-Z]\w{1,40}(?=\([\"'])"
 )
 
@@ -837,9 +849,10 @@ def _new_client(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the key that a client is made with: ``new Stripe("…")``."""
     if made := _NEW.match(text, at):
         first = next(iter(_literals(text, made.end())), None)
-        if first and _CLIENT_KEY.match(first[2]) and _is_random(first[2]):
-            if len(first[2]) >= MIN_KEY_CHARS:
-                yield *first.span(2), KEY
+        key = first[2] if first else ""
+        is_long = len(key) >= MIN_KEY_CHARS
+        if first and is_long and _CLIENT_KEY.match(key) and _is_random(key):
+            yield *first.span(2), KEY
 
 
 _ACCOUNT = re.compile(r"AC[0-9a-f]{32}$|[0-9]+$")
@@ -870,7 +883,8 @@ def _used_to(text: str, at: int) -> Iterator[SecretSpan]:
 
 _AFTER_ADDRESS = re.compile(
     r"@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}+(?:[`\"']? / |[`\"']/| ?\| ?|[`\"']? ?: "
-    r"|:(?=[^/\s]*(?:\s|$))|[`\"']? [-–—] )[`\"']?([^\s`\"'\\/]{6,127}[^\s`\"'\\,;.)])(?![^\s`\"'\\,;.)])"
+    r"|:(?=[^/\s]*(?:\s|$))|[`\"']? [-–—] )[`\"']?([^\s`\"'\\/]{6,127}[^\s`\"'\\,;.)])"
+    r"(?![^\s`\"'\\,;.)])"
 )
 
 
@@ -892,9 +906,11 @@ _READS_SECRET = re.compile(
 def _here_string(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the password that a command reads: ``docker login … <<< password``."""
     found = _HERE_STRING.match(text, at)
-    if found and is_chosen(found[1]) and text[at - 1] != "<":
-        if _READS_SECRET.search(text, max(0, at - 200), at):
-            yield *found.span(1), PASSWORD
+    is_conflict = text[at - 1 : at] == "<"
+    if not found or is_conflict or not is_chosen(found[1]):
+        return
+    if _READS_SECRET.search(text, max(0, at - 200), at):
+        yield *found.span(1), PASSWORD
 
 
 _KINDS_WITHIN = ("live", "test", "prod", "sandbox", "sk", "pat")
@@ -923,7 +939,7 @@ _AZURE_SECRET = re.compile(r"[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")
 def _azure(text: str, at: int) -> Iterator[SecretSpan]:
     """Find a client secret of Azure, which has ``Q~`` within."""
     if at >= 4 and (found := _AZURE_SECRET.match(text, at - 4)):
-        yield *found.span(), "azure secret"
+        yield *found.span(), SECRET
 
 
 # The output of commands that print or make a secret.
@@ -1031,7 +1047,21 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("://", "", _url),
     ("@", "", _login_before_host),
 )
-_SIGNS = ("cred", "auth", "pw", "|", ":", "$", "://", "@", "~", "<<<", "1//0", "client", "phrase")
+_SIGNS = (
+    "cred",
+    "auth",
+    "pw",
+    "|",
+    ":",
+    "$",
+    "://",
+    "@",
+    "~",
+    "<<<",
+    "1//0",
+    "client",
+    "phrase",
+)
 """Strings that are looked for within words, too."""
 
 

@@ -47,9 +47,10 @@ _KEYS = (
 
 _VENDORS = frozenset((
     "openai", "anthropic", "gemini", "google", "maps", "stripe", "sendgrid", "mailgun",
-    "twilio", "deepl", "weather", "algolia", "fastly", "groq", "mistral", "azure", "aws",
-    "github", "gitlab", "cloudflare", "datadog", "sentry", "supabase", "paypal", "hubspot",
-    "slack", "notion", "linear", "figma", "postmark", "resend", "brevo", "mailchimp",
+    "twilio", "deepl", "weather", "algolia", "fastly", "groq", "mistral", "azure",
+    "aws", "github", "gitlab", "cloudflare", "datadog", "sentry", "supabase", "paypal",
+    "hubspot", "slack", "notion", "linear",
+    "figma", "postmark", "resend", "brevo", "mailchimp",
 ))  # fmt: skip
 """Names before "key" that make it secret, as in ``stripe_restricted_key``."""
 
@@ -213,20 +214,25 @@ _PATH = re.compile(
 
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
-    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}_(?:19|20)\d\d$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
+    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}_(?:19|20)\d\d$|(?=.*\d)(?:[a-z]{2,}\d*-)"
+    r"+[A-Z][a-z]+\d*(?:-\w+)*$"
 )
 _JOINED_WORDS = re.compile(
     r"(?=.*\d|(?:[^-._]+[-._]){3})[A-Za-z]{2,10}\d{0,4}([-._])"
     r"(?:[A-Za-z]{2,10}\d{0,4}\1){1,7}(?:[A-Za-z]{2,10}\d{0,4}|\d{1,4})$"
 )
 """Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
-_THREE_WORDS = re.compile(r"[A-Za-z][a-z]{3,9}([-._])[A-Za-z][a-z]{3,9}\1[A-Za-z][a-z]{3,9}$")
+_THREE_WORDS = re.compile(
+    r"[A-Za-z][a-z]{3,9}([-._])[A-Za-z][a-z]{3,9}\1[A-Za-z][a-z]{3,9}$"
+)
 _COMPOUND = re.compile(
-    r"(?i)(?:ed|ing|able|ible|only|less|free|ly|like|case|side|wide|time|level|type|word"
+    r"(?i)(?:ed|ing|able|ible|only|less|free|ly|like|case|side|wide|time|level|type"
+    r"|word"
     r"|name|path|file|form|field|input|page|list|group|value|user|data|service|server"
     r"|client|admin|prod|test|auth|cert|sensitive|string|format|phrase|code|hash|store"
     r"|manager|policy|rotation|grant|length|strength|state|request|response)"
-    r"(?:$|[-._])|secret|token|credential|password|key|(?:^|[-._])(?:user|multi|self|base"
+    r"(?:$|[-._])|secret|token|credential|password|key|(?:^|[-._])(?:user|multi|self"
+    r"|base"
     r"|with|from|that|this|must|will|your|post|vault|cloud)[-._]"
 )
 """Matches parts of compound words and of names of things."""
@@ -240,7 +246,8 @@ _CODE_WORD = re.compile(
 )
 FUNCTION_WORDS = re.compile(
     r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
-    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who|how)\b"
+    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who"
+    r"|how)\b"
 )
 """Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(

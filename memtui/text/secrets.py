@@ -233,9 +233,7 @@ def _kind_of_field(name: object, beside: dict[object, object]) -> str:
     return secret_values.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _find_keys(
-    text: str, lowered: bytes, name_chars: bytes
-) -> Iterable[SecretSpan]:
+def _find_keys(text: str, lowered: bytes, name_chars: bytes) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
