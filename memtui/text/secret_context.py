@@ -255,7 +255,7 @@ _IS = re.compile(
     r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3})(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
-    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|er|là|adalah|είναι|היא"
+    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|\\+u00e4r|\\+u00e[89]|er|là|adalah|είναι|היא"
     r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
     r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora"
     r"| maintenant)?:?"
@@ -862,7 +862,8 @@ _FOREIGN_NAMES = {
 def _foreign_name(kind: str, name: str) -> Rule:
     """Make a rule for the secret after a name of another language."""
     shape = re.compile(
-        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name),
+        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name)
+        + ("[a-z]{0,3}" if name[-1].isascii() else ""),
         re.IGNORECASE,
     )
 
@@ -899,9 +900,11 @@ for _kind, _names in _FOREIGN_NAMES.items():
         for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:
             _word = re.split(rb"[^a-z?]", _form)[0]
             _known = [place for place, _ in _RULES_BY_WORD.get(_word, ())]
-            if len(_word) > 1 and not (_form in _known and _form != _anchor):
-                _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
-                _RULES_BY_WORD[_word] = _places
+            _is_escaped = _form != _anchor
+            if not _word or (_is_escaped and (" " in _name or _form in _known)):
+                continue
+            _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
+            _RULES_BY_WORD[_word] = _places
 
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)

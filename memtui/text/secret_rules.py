@@ -308,10 +308,10 @@ _COMMANDS = rf"""
 # one, and a pattern whose last group is the secret. It begins with the anchor.
 _VALUES = r"""
     password           chosen  login             (?<=\d )login \S{1,128} <V>
-    api key            random  login             (?<=[a-z] )login (?:-\S+ ){0,3}([\w.-]{20,})(?!\S)
+    api key            random  login             (?<=[a-z] )login (?:-\S+ ){0,3}([\w.-]{20,})(?![\w.:/-])
     api key            random  nuget             nuget push \S{1,200} (?:\S{1,200} ){0,4}?(?:-k|--api-key) ([\w-]{20,128})
-    api key            random  login             (?<=\.)login=([\w-]{32,128})(?!\S)
-    api key            random  auth              (?<= )--auth[ =]([\w-]{24,128})(?!\S)
+    api key            random  login             (?<=\.)login=([\w-]{32,128})(?![\w.:/-])
+    api key            random  auth              (?<= )--auth[ =]([\w-]{24,128})(?![\w.:/-])
     api key            random  curl              -u [\"']?([\w-]{20,128}):(?=[\"'\s])
     password           chosen  password          -command[= ][\"']?echo <V>
     password           chosen  expect            send(?: --)? <Q>([^\"\\\n]{4,128})\\+r

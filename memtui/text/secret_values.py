@@ -59,7 +59,7 @@ _LOGIN_NAMES = (
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
     "http", "basic", "keystore", "my", "sql", "ldap", "bind", "sudo", "become", "imap",
     "smb", "vnc", "rdp", "vpn", "gpg", "wifi", "sftp", "guest", "trust", "truststore",
-    "router", "rabbit", "mq", "mqtt", "cert", "key", "store", "sa",
+    "router", "rabbit", "cert", "key", "store", "sa",
 )  # fmt: skip
 """Words after which "pass" means a password, not a passed test."""
 
