@@ -255,23 +255,25 @@ _IS = re.compile(
     r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3})(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
-    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|är|\\+u00e4r|\\+u00e[89]|er|là|adalah|είναι|היא"
+    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|hei(?:ß|\\+u00df)t|c'est|är"
+    r"|\\+u00e4r|\\+u00e[89]|er|là|adalah|είναι|היא"
     r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
     r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora"
     r"| maintenant)?:?"
-    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|\?(?:(?:\s|\\+n){1,3}(?:\w{1,16}:"
+    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|, (?:type|enter|use)|\?(?:(?:\s"
+    r"|\\+n){1,3}(?:\w{1,16}:"
     r"|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
-    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-z]{1,12}|API)){0,4}?)("
+    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-zа-яё]{1,12}|API)){0,4}?)("
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LOGIN_PAIR = re.compile(
     r"s?(?: (?:for|to) (?:the |my |our )?[\w-]{1,24})?(?: are| is)?:?(?P<gap>)"
     r"(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
-    r"(?: ?/ ?|:)(?=\S)"
+    r"(?: ?/ ?|:| and | und | et | y )(?=\S)"
 )
 _PAIR_NAMES = (
     "credential", "credentials", "creds", "zugangsdaten", "identifiants", "credenziali",
@@ -848,7 +850,7 @@ _FOREIGN_NAMES = {
         "passordet", "wachtwoorden", "salasanan", "lozinka", "lozinke", "lozinku",
         "kata sandi", "parola", "parolă", "slaptažodis", "parool", "geslo",
         "пароль", "пароля", "паролем", "парола", "密码", "密碼", "パスワード",
-        "비밀번호", "암호", "סיסמה", "הסיסמה",
+        "비밀번호", "비번", "암호", "סיסמה", "הסיסמה",
         "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน",
         "wlan-schlüssel", "netzwerkschlüssel", "sicherheitsschlüssel",
         "zugangsdaten", "anmeldedaten", "inloggegevens", "identifiants", "credenziali",

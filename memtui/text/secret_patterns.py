@@ -358,8 +358,8 @@ INNER = re.compile(
 )
 
 INNER_STARTS = (
-    b"sk-", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-",
-    b"xox", b"k_live_", b"npm_", b"hf_", b"akia", b"aiza",
+    b"sk-ant-", b"sk-proj-", b"sk-svcacct-", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_",
+    b"github_pat_", b"glpat-", b"xox", b"k_live_", b"npm_", b"hf_", b"akia", b"aiza",
 )  # fmt: skip
 """The text contains one of these if it contains such a key."""
 

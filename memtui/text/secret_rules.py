@@ -317,6 +317,27 @@ _VALUES = r"""
     password           chosen  expect            send(?: --)? <Q>([^\"\\\n]{4,128})\\+r
     password           chosen  login             login(?: is| to| was)?:? [^\s/:]{1,64} / <V>
     password           plain   where             set \w{1,32} ?= ?'([^'\\\n]{4,128})' where \w{1,32} ?= ?'[\w.-]{0,40}(?:pass|word|secret|token|key)'
+    api key            random  shodan doctl      init (?:-t )?([\w-]{32,128})(?![\w.:/-])
+    api key            random  store             api-key store \S{1,64} ([A-Za-z0-9+/=]{40,128})
+    api key            random  username          username<Q>: ?<Q>[\w.@-]{1,64}<Q>, ?<Q>key<Q>: ?<Q>([0-9a-f]{32,64})(?!\w)
+    api key            random  encrypt           encrypt(?:<Q>)? ?[:=] ?<Q>([A-Za-z0-9+/]{22,43}={1,2})
+    api key            random  cookiesession     keys: ?\[<Q>([\w+/=-]{16,128})
+    password           chosen  login             login=[\w.@-]{1,64}:<V>
+    password           chosen  isakmp            isakmp key (?:\d )?<V>
+    password           chosen  tacacs radius     server key (?:\d )?<V>
+    password           chosen  rootpw            rootpw (?:--plaintext )?<V>
+    password           chosen  chpasswd          chpasswd:\s{1,20}(?:expire: \w{1,8}\s{1,20})?list: ?\|?\s{1,20}\w{1,32}:<V>
+    password           chosen  stringdata        stringdata:\s{1,20}[\w.-]{1,64}: <V>
+    password           chosen  secure            secure_link_md5 <Q>[^\"'\n]{1,128}? ([^\s\"'$]{6,128})<Q>
+    password           chosen  btoa              btoa\(<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
+    password           chosen  encode            encode\(b?<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
+    password           chosen  buffer            buffer\.from\(<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
+    password           chosen  ssid              ssid: ?[^\n]{1,64}\n(?:[*-] )?(?:key|pw|pass\w{0,6}): ?<V>
+    password           chosen  admin             admin(?<![\w./-]admin):<V>(?=\s*(?:$|\n))
+    password           chosen  root              root(?<![\w./-]root):<V>(?=\s*(?:$|\n))
+    password           chosen  password passphrase  enter <V>(?= [^\n]{0,40}pass(?:word|phrase))
+    password           chosen  password passphrase  type <V>(?= [^\n]{0,40}pass(?:word|phrase))
+    password           chosen  password passphrase  use <V>(?= [^\n]{0,40}pass(?:word|phrase))
     api key            random  unseal            unseal ([A-Za-z0-9+/=]{40,})
     api key            random  install           service install ([A-Za-z0-9+/=._-]{40,})
     password           chosen  alias             alias set \S{1,64} \S{1,200} \S{1,128} <V>
@@ -490,15 +511,12 @@ def _has_login(value: str) -> bool:
 
 
 _FREQUENT = frozenset((
-    "that", "this", "with", "from", "have", "will", "your", "when", "what", "then", 
-    "make", "into", "only", "some", "more",
-    "than", "they", "them", "been", "like", "also",
-    "over", "just", "must", "each", "used",
-    "text", "code", "file", "name", "type", "line",
-    "data", "user", "test", "form", "mode",
-    "call", "path", "list", "left", "time", "back",
-    "page", "next", "last", "read", "here",
-    "copy", "keep", "need", "sure", "find", "work",
+    "that", "this", "with", "from", "have", "will", "your", "when", "what",
+    "then", "make", "into", "only", "some", "more", "than", "they", "them",
+    "been", "like", "also", "over", "just", "must", "each", "used", "text",
+    "code", "file", "name", "type", "line", "data", "user", "test", "form",
+    "mode", "call", "path", "list", "left", "time", "back", "page", "next",
+    "last", "read", "here", "copy", "keep", "need", "sure", "find", "work",
     "were",
 ))  # fmt: skip
 """Frequent English words of four letters."""
@@ -766,7 +784,7 @@ def _login_call(text: str, at: int) -> Iterator[SecretSpan]:
         before = value
 
 
-_LOGIN_NAME = re.compile(r"[\w.@+-]{1,64}$")
+_LOGIN_NAME = re.compile(r"[\w.@+,=-]{1,128}$")
 _APP_PASSWORD = re.compile(r"[a-z]{16}$|[a-z]{4}(?: [a-z]{4}){3}$")
 
 
@@ -832,9 +850,14 @@ _CLIENT_KEY = re.compile(r"[A-Za-z0-9_-]{20,128}$")
 
 def _client_call(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the key among the first arguments of a client's constructor."""
+    past = at
     for literal in _literals(text, at):
         value = literal[2]
-        if _CLIENT_KEY.match(value) and _is_random(value) and not _ACCOUNT.match(value):
+        if ")" in text[past : literal.start()]:
+            return
+        past = literal.end()
+        is_key = _CLIENT_KEY.match(value) and not _ACCOUNT.match(value)
+        if is_key and _is_random(value) and not has_uuid(value):
             yield *literal.span(2), KEY
 
 
@@ -1027,6 +1050,13 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("client", "client(", _client_call),
     ("deepgram mailgun twilio pusher algoliasearch sendgrid", "", _client_call),
     ("wallet", "wallet(", _client_call),
+    ("api todoistapi", "api(", _client_call),
+    ("start", ".start(", _client_call),
+    ("run", ".run(", _client_call),
+    ("init", ".init(", _client_call),
+    ("bind", "ldap_bind(", _login_call),
+    ("bind", "bind_s(", _login_call),
+    ("encrypt decrypt", "crypt", _key_call),
     ("new", "new ", _new_client),
     ("require", ")(", _client_call),
     ("select", "select ", find_selected),

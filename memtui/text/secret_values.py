@@ -41,7 +41,8 @@ _KEYS = (
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
     "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
-    "aes", "cipher", "crypto", "enc", "symmetric", "network", "device", "functions",
+    "validation", "decryption", "aes", "cipher", "crypto",
+    "enc", "symmetric", "network", "device", "functions",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
 
@@ -59,7 +60,7 @@ _LOGIN_NAMES = (
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
     "http", "basic", "keystore", "my", "sql", "ldap", "bind", "sudo", "become", "imap",
     "smb", "vnc", "rdp", "vpn", "gpg", "wifi", "sftp", "guest", "trust", "truststore",
-    "router", "rabbit", "cert", "key", "store", "sa",
+    "router", "rabbit", "default", "cert", "key", "store", "sa",
 )  # fmt: skip
 """Words after which "pass" means a password, not a passed test."""
 
@@ -236,7 +237,10 @@ _COMPOUND = re.compile(
     r"|with|from|that|this|must|will|your|post|vault|cloud)[-._]"
 )
 """Matches parts of compound words and of names of things."""
-_DOTTED_WORDS = re.compile(r"[A-Za-z]?[a-z]{3,9}(?:\.[A-Za-z]?[a-z]{3,9}){3,6}\d{0,4}$")
+_DOTTED_WORDS = re.compile(
+    r"(?:[A-Z][a-z]{3,9}_){3,6}[A-Z][a-z]{3,9}\d{0,4}$|"
+    r"[A-Za-z]?[a-z]{3,9}(?:\.[A-Za-z]?[a-z]{3,9}){3,6}\d{0,4}$"
+)
 _CODE_WORD = re.compile(
     r"(?i)self|this|config|setting|request|response|param|option|process|environ|value"
     r"|secret|credential|data|user|form|body|state|props|context|session|client|server"
