@@ -883,7 +883,7 @@ def _foreign_name(kind: str, name: str) -> Rule:
 
 _PARTICLE = re.compile(
     r"(?:[是为為はがを는은을：「『]|改成了?|改为|改為|设为|設為)"
-    r"{1,3}[:： 「『]{0,3}([!-~]{6,128})"
+    r"{1,3}[:： 「『]{0,3}([!#-&(-\[\]-~]{6,128})"
 )
 
 _RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN

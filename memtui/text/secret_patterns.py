@@ -357,12 +357,6 @@ INNER = re.compile(
     r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|AIza(?<=[_-]AIza)"
 )
 
-INNER_STARTS = (
-    b"sk-ant-", b"sk-proj-", b"sk-svcacct-", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_",
-    b"github_pat_", b"glpat-", b"xox", b"k_live_", b"npm_", b"hf_", b"akia", b"aiza",
-)  # fmt: skip
-"""The text contains one of these if it contains such a key."""
-
 
 def inner_keys(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     """Find keys after a name or letter within a run of letters: ``my_ghp_…``."""

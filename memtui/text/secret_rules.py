@@ -139,7 +139,8 @@ def find_seed(text: str, at: int) -> Iterator[SecretSpan]:
         if len(words) < MIN_SEED_WORDS:
             continue
         if len(set(words)) >= MIN_DISTINCT_WORDS and not FUNCTION_WORDS.search(run[0]):
-            yield run.start(), run.start() + len(run[0].rstrip()), "seed phrase"
+            first = run.start() + (text[run.start() - 1] == "\\")
+            yield first, run.start() + len(run[0].rstrip()), "seed phrase"
         else:
             yield run.start(), run.end(), ""
 
@@ -280,7 +281,7 @@ _COMMANDS = rf"""
     mysql mysqldump mysqladmin mariadb  [a-z-]* * -p
     sshpass  * -p[ ]?
     mongo mongosh mongodump mongorestore cqlsh  * -p[ ]
-    docker podman helm oc az cf  * login * -p[ ]
+    docker podman helm oc az  * login * -p[ ]
     rar unrar  [ ][a-z]+ * -h?p
     7z  [a-z]?[ ][a-z]+ * -p
     zip unzip  * -\w{{0,4}}P[ ]?
@@ -310,7 +311,7 @@ _VALUES = r"""
     password           chosen  login             (?<=\d )login \S{1,128} <V>
     api key            random  login             (?<=[a-z] )login (?:-\S+ ){0,3}([\w.-]{20,})(?![\w.:/-])
     api key            random  nuget             nuget push \S{1,200} (?:\S{1,200} ){0,4}?(?:-k|--api-key) ([\w-]{20,128})
-    api key            random  login             (?<=\.)login=([\w-]{32,128})(?![\w.:/-])
+    api key            random  sonar             (?<=\.)login=([\w-]{32,128})(?![\w.:/-])
     api key            random  auth              (?<= )--auth[ =]([\w-]{24,128})(?![\w.:/-])
     api key            random  curl              -u [\"']?([\w-]{20,128}):(?=[\"'\s])
     password           chosen  password          -command[= ][\"']?echo <V>
@@ -322,26 +323,26 @@ _VALUES = r"""
     api key            random  username          username<Q>: ?<Q>[\w.@-]{1,64}<Q>, ?<Q>key<Q>: ?<Q>([0-9a-f]{32,64})(?!\w)
     api key            random  encrypt           encrypt(?:<Q>)? ?[:=] ?<Q>([A-Za-z0-9+/]{22,43}={1,2})
     api key            random  cookiesession     keys: ?\[<Q>([\w+/=-]{16,128})
-    password           chosen  login             login=[\w.@-]{1,64}:<V>
+    password           chosen  peer              login=[\w.@-]{1,64}:<V>
     password           chosen  isakmp            isakmp key (?:\d )?<V>
     password           chosen  tacacs radius     server key (?:\d )?<V>
     password           chosen  rootpw            rootpw (?:--plaintext )?<V>
     password           chosen  chpasswd          chpasswd:\s{1,20}(?:expire: \w{1,8}\s{1,20})?list: ?\|?\s{1,20}\w{1,32}:<V>
     password           chosen  stringdata        stringdata:\s{1,20}[\w.-]{1,64}: <V>
-    password           chosen  secure            secure_link_md5 <Q>[^\"'\n]{1,128}? ([^\s\"'$]{6,128})<Q>
+    password           chosen  secure            secure_link_md5 <Q>[^\"'\n]{1,128}? ([^\s\"'\\$]{6,128})<Q>
     password           chosen  btoa              btoa\(<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
     password           chosen  encode            encode\(b?<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
     password           chosen  buffer            buffer\.from\(<Q>[\w.@-]{1,64}:([^\"'\\\n]{4,128})
     password           chosen  ssid              ssid: ?[^\n]{1,64}\n(?:[*-] )?(?:key|pw|pass\w{0,6}): ?<V>
-    password           chosen  admin             admin(?<![\w./-]admin):<V>(?=\s*(?:$|\n))
-    password           chosen  root              root(?<![\w./-]root):<V>(?=\s*(?:$|\n))
+    password           chosen  admin             admin(?<![\w./-]admin):([^\s:$\"'`\\|;&<>]{6,128})(?=\s*(?:$|\n))
+    password           chosen  root              root(?<![\w./-]root):([^\s:$\"'`\\|;&<>]{6,128})(?=\s*(?:$|\n))
     password           chosen  password passphrase  enter <V>(?= [^\n]{0,40}pass(?:word|phrase))
     password           chosen  password passphrase  type <V>(?= [^\n]{0,40}pass(?:word|phrase))
     password           chosen  password passphrase  use <V>(?= [^\n]{0,40}pass(?:word|phrase))
     api key            random  unseal            unseal ([A-Za-z0-9+/=]{40,})
     api key            random  install           service install ([A-Za-z0-9+/=._-]{40,})
     password           chosen  alias             alias set \S{1,64} \S{1,200} \S{1,128} <V>
-    password           chosen  http              http-basic\.[\w.-]{1,64} \S{1,64} <V>
+    password           chosen  poetry composer   http-basic\.[\w.-]{1,64} \S{1,64} <V>
     password           chosen  bundle            bundle config (?:\S{1,32} ){0,3}?[\w.-]{1,64} [\w.-]{1,64}:<V>
     password           chosen  password          _password [\w.-]{1,64} <V>
     password           chosen  radtest           radtest \S{1,64} <V>
@@ -368,8 +369,7 @@ _VALUES = r"""
     password           chosen  wlan              wlan:? [^\s/:]{1,64} ?[/:] ?<V>
     password           chosen  account           account:? [^\s/:]{1,64} / <V>
     password           chosen  account           account: [^\s/:]{1,64}@\S{1,64} <V>
-    password           digits  alarm door gate verification entry lock  code<K>
-    password           digits  time              time code(?: is|:) (\d{4,8})(?![\w:-]|[.,]\d)
+    password           digits  alarm door gate verification  code<K>
     password           chosen  rocommunity rwcommunity  community ([^\s\"'\\]{6,64})
     password           chosen  enable            enable secret (?:\d )?<V>
     password           groups  app               app[ -]pass?word[^\n]{0,60}?[\s:\"'`(](?-i:(<G>))
@@ -383,13 +383,12 @@ _VALUES = r"""
     fly token          any     fm                fm[12][ar]?_([A-Za-z0-9+/]{60,8192}={0,2})
     webhook secret     any     whsec             whsec_([A-Za-z0-9+/]{24,128}={0,2})
     baidu key          any     altak             altak-([A-Za-z0-9]{21}/[0-9a-f]{40})
-    paypal token       any     access            access_token\$production\$([a-z0-9]{16}\$[0-9a-f]{32})
+    paypal token       any     production            access_token\$production\$([a-z0-9]{16}\$[0-9a-f]{32})
     tailscale key      any     privkey           privkey:([0-9a-f]{64})(?!\w)
-    google token       any     1//0              1//0([\w-]{40,512})
-    private key        any     ed                ed25519:([1-9A-HJ-NP-Za-km-z]{80,90})(?!\w)
+    private key        any     near              ed25519:([1-9A-HJ-NP-Za-km-z]{80,90})(?!\w)
     private key        any     wif               wif\W{1,4}([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?!\w)
     secret             both    salt              _salt<Q>, *<Q>([^\"'\n]{24,128})
-    oauth code         random  https http              (?<=[?&])code=([\w.~%/-]{40,2048}={0,2})
+    oauth code         random  azurewebsites callback oauth              (?<=[?&])code=([\w.~%/-]{40,2048}={0,2})
     token              random  ticket            (?<=[?&])ticket=([\w.~%-]{20,2048})
     password           chosen  masterauth        masterauth <V>
     password           chosen  wpa               wpa_passphrase \S{1,64} <V>
@@ -454,8 +453,7 @@ _SHORT = {
     r"(?: |: ?| ?= ?)(\d{4,12})(?![\w:-]|[.,]\d)",
     "<K>": "(?:"
     + "|".join(
-        f"(?<={word} code)"
-        for word in ("alarm", "door", "gate", "verification", "entry", "lock")
+        f"(?<={word} code)" for word in ("alarm", "door", "gate", "verification")
     )
     + r")(?: for (?:[a-z]{1,14} ){1,4})?(?: ?is|:) (\d{4,8})(?![\w:-]|[.,]\d)",
     "<G>": r"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}(?![\w-])",
@@ -807,6 +805,8 @@ _USER_OPTION = re.compile(
 
 def _user_password(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the password in an option ``--user=ada:password`` of any command."""
+    if text.startswith(" --", at - 3):
+        at -= 3
     option = _USER_OPTION.match(text, at)
     if option and is_chosen(option[1]):
         yield *option.span(1), PASSWORD
@@ -936,7 +936,7 @@ def _here_string(text: str, at: int) -> Iterator[SecretSpan]:
         yield *found.span(1), PASSWORD
 
 
-_KINDS_WITHIN = ("live", "test", "prod", "sandbox", "sk", "pat")
+_KINDS_WITHIN = ("live", "sandbox", "sk", "pat")
 _PREFIXED = re.compile(
     rf"[a-z][a-z0-9]{{1,15}}_(?:{'|'.join(_KINDS_WITHIN)})_"
     r"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,128}(?![A-Za-z0-9_])"
@@ -969,7 +969,7 @@ def _azure(text: str, at: int) -> Iterator[SecretSpan]:
 
 _PRINTED = re.compile(
     r"(?:[^\n\\]|\\+[^\\n]){0,300}(?:\r?\n|(?:\\+r)?\\+n)(?:base64:)?"
-    r"([!-\[\]-~]{8,512})(?=[ \t]*(?:\r?\n|\\+[rn]|\\*\"|$))"
+    r"([!#-&(-\[\]-_a-~]{8,512})(?=[ \t]*(?:\r?\n|\\+[rn]|\\*\"|$))"
 )
 
 
@@ -982,12 +982,10 @@ def _printed(text: str, at: int) -> Iterator[SecretSpan]:
 
 _PRINTERS = """
     openssl       openssl rand
-    base          base64 -d
-    base          base64 --d
+    base          base64 -
     pass          pass show
     lpass gopass  pass show
     op            op read
-    op            op item get
     versions      versions access
     secret        get-secret-value
     parameter     get-parameter
@@ -1003,17 +1001,16 @@ _PRINTERS = """
     secret        rails secret
     secret        gen.secret
     secret        secret-tool lookup
-    wg            wg genkey
-    wg            wg genpsk
-    generate      key:generate
-    get           config:get
-    get           config get
+    wg            wg gen
+    artisan       key:generate
+    heroku        config:get
+    pulumi        config get
     bw            bw get
     urandom       /dev/urandom
     pwgen         pwgen
     makepasswd    makepasswd
     print         print-access-token
-    access        get-access-token
+    az            get-access-token
     password      get-login-password
     credstash     credstash get
     chamber       chamber read
@@ -1026,13 +1023,13 @@ _PRINTERS = """
 _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("identified", "identified ", _identified),
     ("insert", "insert into ", find_inserted),
-    ("seed mnemonic wallet words", "", find_seed),
-    ("phrase", "phrase", find_seed),
+    ("seed mnemonic wallet words phrase", "", find_seed),
+    ("wiederherstellungsphrase seedphrase mnemonicphrase", "phrase", find_seed),
+    ("secretrecoveryphrase recoveryphrase walletphrase", "phrase", find_seed),
     ("private", "-----begin", find_key_block),
     ("private", "-----end", find_key_end),
     ("curl cookie cookies", "", _cookie),
     ("user curlrc", "user", _user_password),
-    ("user", " --user", _user_password),
     ("u", " -u ", _user_password),
     ("kty", "", _jwk),
     ("connect login newinstance getconnection pdo mysqli signin dbi", "", _login_call),
@@ -1047,13 +1044,13 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("buffer", "buffer.from", _decoded),
     ("decode frombase", "64", _decoded),
     ("hex decodestring", "hex", _decoded),
-    ("client", "client(", _client_call),
+    ("client createclient", "client(", _client_call),
     ("deepgram mailgun twilio pusher algoliasearch sendgrid", "", _client_call),
     ("wallet", "wallet(", _client_call),
-    ("api todoistapi", "api(", _client_call),
-    ("start", ".start(", _client_call),
-    ("run", ".run(", _client_call),
-    ("init", ".init(", _client_call),
+    ("todoistapi tweepy", "api(", _client_call),
+    ("bugsnag bot", ".start(", _client_call),
+    ("bot discord", ".run(", _client_call),
+    ("pinecone rollbar mixpanel", ".init(", _client_call),
     ("bind", "ldap_bind(", _login_call),
     ("bind", "bind_s(", _login_call),
     ("encrypt decrypt", "crypt", _key_call),
@@ -1061,11 +1058,9 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("require", ")(", _client_call),
     ("select", "select ", find_selected),
     ("authenticate", " to authenticate", _used_to),
-    ("log login", " to log", _used_to),
-    ("sign", " to sign in", _used_to),
     ("tochararray", ".tochararray", _characters),
     ("@", "@", _after_address),
-    ("<<<", "<<<", _here_string),
+    ("login stdin kinit smbpasswd vercel wrangler secret", "<<<", _here_string),
     *((kind, f"_{kind}_", _prefixed) for kind in _KINDS_WITHIN),
     ("~", "q~", _azure),
     ("pw", "pw_set(", _login_call),
@@ -1077,21 +1072,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("://", "", _url),
     ("@", "", _login_before_host),
 )
-_SIGNS = (
-    "cred",
-    "auth",
-    "pw",
-    "|",
-    ":",
-    "$",
-    "://",
-    "@",
-    "~",
-    "<<<",
-    "1//0",
-    "client",
-    "phrase",
-)
+_SIGNS = ("cred", "auth", "pw", "|", ":", "$", "://", "@", "~")
 """Strings that are looked for within words, too."""
 
 

@@ -138,7 +138,7 @@ def _find(text: str, lowered: bytes, depth: int = 0) -> list[SecretSpan]:
     words = secret_context.words_of(lowered, is_ascii=text.isascii())
     places: list[int] = []
     return [
-        *_find_keys(text, lowered, name_chars),
+        *_find_keys(text, name_chars),
         *secret_context.find_secrets(text, lowered, name_chars, words, places),
         *_find_cut_keys(text, lowered, name_chars),
         *_find_split_keys(text, lowered),
@@ -233,12 +233,11 @@ def _kind_of_field(name: object, beside: dict[object, object]) -> str:
     return secret_values.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _find_keys(text: str, lowered: bytes, name_chars: bytes) -> Iterable[SecretSpan]:
+def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
     has_inner_key = secret_patterns.INNER.search
-    may_have_inner = any(start in lowered for start in secret_patterns.INNER_STARTS)
     start = find(_RUN)
     if start < 0:
         return
@@ -255,7 +254,7 @@ def _find_keys(text: str, lowered: bytes, name_chars: bytes) -> Iterable[SecretS
             whole = _BASE64.match(text, start)
             if whole and _is_encoded_secret(whole[0]):
                 yield *whole.span(), ENCODED
-        if may_have_inner and has_inner_key(text, start + 1, end):
+        if has_inner_key(text, start + 1, end):
             yield from secret_patterns.inner_keys(text, start, end)
         start = find(_RUN, end)
 
@@ -292,6 +291,8 @@ def _find_cut_keys(
 def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     """Find keys with invisible characters within."""
     is_plain = text.isascii() or not _INVISIBLE_CHAR.search(text)
+    if is_plain and b"\\u" not in lowered:
+        return
     if is_plain and not any(escape in lowered for escape in _INVISIBLE_ESCAPES):
         return
     starts, origins, end = [0], [0], 0
@@ -304,9 +305,8 @@ def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     if not parts:
         return
     joined = "".join([*parts, text[end:]])
-    lowered = joined.encode("ascii", "replace").lower()
-    name_chars = lowered.translate(_RUN_TABLE)
-    for start, stop, kind in _find_keys(joined, lowered, name_chars):
+    name_chars = joined.encode("ascii", "replace").translate(_RUN_TABLE)
+    for start, stop, kind in _find_keys(joined, name_chars):
         first, last = (bisect_right(starts, at) - 1 for at in (start, stop - 1))
         if first < last:
             yield (
