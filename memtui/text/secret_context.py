@@ -79,10 +79,10 @@ _ASCII_TABLE = _WORD_TABLE.replace(b"?", b" ")
 
 
 def words_of(lowered: bytes, *, is_ascii: bool) -> frozenset[bytes]:
-    """Return the words of letters; see ``_LEADS`` for what they may begin with."""
-    return frozenset(
-        lowered.translate(_ASCII_TABLE if is_ascii else _WORD_TABLE).split()
-    )
+    """Return the words of letters that a rule looks for; see ``_LEADS`` for the signs
+    before them."""
+    table = _ASCII_TABLE if is_ascii else _WORD_TABLE
+    return _ALL_WORDS.intersection(lowered.translate(table).split())
 
 
 _LEADS = (b"n", b"r", b"t", b"?", b"")
@@ -96,11 +96,11 @@ class _Names:
     def __init__(self, names: Iterable[bytes]) -> None:
         names = list(names)
         self._names = {lead + name: name for lead in _LEADS for name in names}
-        self._words = frozenset(self._names)
+        self.words = frozenset(self._names)
 
     def among(self, words: frozenset[bytes]) -> list[bytes]:
         """Return those among the words of a text."""
-        return sorted({self._names[word] for word in words & self._words})
+        return sorted({self._names[word] for word in words & self.words})
 
 
 def find_secrets(
@@ -135,7 +135,8 @@ def find_secrets(
         for anchor, rule in _RULES_BY_WORD[word]:
             if anchor in lowered:
                 yield from _apply_rule(anchor, rule, text, lowered)
-    if not text.isascii() and _OTHER_SCRIPT.search(text):
+    is_beyond_ascii = not text.isascii() and b"??" in lowered
+    if is_beyond_ascii and _OTHER_SCRIPT.search(text):
         for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
@@ -911,3 +912,4 @@ for _kind, _names in _FOREIGN_NAMES.items():
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
 _NEAR = _Names(_NEAR_WORDS)
+_ALL_WORDS = _WORDS.words | _NAME_WORDS.words | _NEAR.words

@@ -238,6 +238,7 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
     has_inner_key = secret_patterns.INNER.search
+    has_slack_key = "xox" in text
     start = find(_RUN)
     if start < 0:
         return
@@ -254,7 +255,9 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             whole = _BASE64.match(text, start)
             if whole and _is_encoded_secret(whole[0]):
                 yield *whole.span(), ENCODED
-        if has_inner_key(text, start + 1, end):
+        # Of the keys within a run, only those of Slack may lack capitals.
+        is_possible = has_slack_key or not text[start:end].islower()
+        if is_possible and has_inner_key(text, start + 1, end):
             yield from secret_patterns.inner_keys(text, start, end)
         start = find(_RUN, end)
 
