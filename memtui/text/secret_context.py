@@ -33,9 +33,12 @@ from memtui.text.secret_values import (
     is_human,
     is_mixed_password,
     is_noise,
+    is_phrase,
     is_random,
     is_secret,
+    is_strong,
     is_unlike_code,
+    is_word_list,
     kind_of_name,
 )
 
@@ -71,24 +74,33 @@ _WORD_TABLE = bytes(
     code if chr(code) in "abcdefghijklmnopqrstuvwxyz?" else 32 for code in range(256)
 )
 """Translates bytes that are no letters to spaces; "?" is a letter beyond ASCII."""
+_ASCII_TABLE = _WORD_TABLE.replace(b"?", b" ")
+"""The same for texts that contain no such letter."""
 
 
-def words_of(lowered: bytes) -> frozenset[bytes]:
-    """Return the words of letters; those after ``\\n`` have its letter."""
-    return frozenset(lowered.translate(_WORD_TABLE).split())
+def words_of(lowered: bytes, *, is_ascii: bool) -> frozenset[bytes]:
+    """Return the words of letters that a rule looks for; see ``_LEADS`` for the signs
+    before them."""
+    table = _ASCII_TABLE if is_ascii else _WORD_TABLE
+    return _ALL_WORDS.intersection(lowered.translate(table).split())
+
+
+_LEADS = (b"n", b"r", b"t", b"?", b"")
+"""What a word may begin with: the letter of an escape sequence such as ``\\n``, or a
+sign beyond ASCII, such as the arrow after the number of a line."""
 
 
 class _Names:
     """Words to look for in a text."""
 
     def __init__(self, names: Iterable[bytes]) -> None:
-        # A word after "\\n" begins with the letter.
-        self._names = {lead + name: name for name in names for lead in (b"", b"n")}
-        self._words = frozenset(self._names)
+        names = list(names)
+        self._names = {lead + name: name for lead in _LEADS for name in names}
+        self.words = frozenset(self._names)
 
     def among(self, words: frozenset[bytes]) -> list[bytes]:
         """Return those among the words of a text."""
-        return sorted({self._names[word] for word in words & self._words})
+        return sorted({self._names[word] for word in words & self.words})
 
 
 def find_secrets(
@@ -121,8 +133,10 @@ def find_secrets(
         yield from _find_named(word, text, lowered, name_chars, checked_ends, places)
     for word in _WORDS.among(words):
         for anchor, rule in _RULES_BY_WORD[word]:
-            yield from _apply_rule(anchor, rule, text, lowered)
-    if not _FOREIGN_RUNS.isdisjoint(words):
+            if anchor in lowered:
+                yield from _apply_rule(anchor, rule, text, lowered)
+    is_beyond_ascii = not text.isascii() and b"??" in lowered
+    if is_beyond_ascii and _OTHER_SCRIPT.search(text):
         for name, rule in _RULES_BY_SCRIPT.items():
             at = text.find(name)
             while at >= 0:
@@ -178,11 +192,12 @@ def _find_named(
 _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
-    rf"(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
+    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)"
+    rf"?{_COLOUR}[ \t]{{0,8}}"
     r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
-    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!\w{{1,20}} )?"
+    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}(?:(?<= )!{{1,2}}[\w-]{{1,20}} )?"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
 
@@ -208,11 +223,16 @@ _VALUE_FIELD = re.compile(
     r"\\{0,7}[\"']?[ \t]?(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
 
+# The default of a setting: os.getenv("DB_PASS") or "secret".
+_FALLBACK = re.compile(
+    r"(?:\\{0,7}[\"'`])?\)?(?P<gap>)[ \t]+(?P<sign>\?\?|\|\||\?:|or|(?<=\) ):)"
+    r"\s{1,4}(?=\\{0,7}[\"'`])"
+)
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 # The next string of a call or command: fill('[name="password"]', 'secret').
 _ARGUMENT = re.compile(
     r"(?:\\{0,7}[\"'\])]){1,4}(?P<gap>)(?P<sign>,|\.\w{1,20}\(|[ \t](?=\S))"
-    r"\s{0,4}(?=\\{0,7}[\"'`])"
+    r"\s{0,4}(?:\"(?=\\\"))?(?=\\{0,7}[\"'`])"
 )
 # The next line, or the content of a field of a form.
 _NEXT_LINE = re.compile(
@@ -221,7 +241,9 @@ _NEXT_LINE = re.compile(
     r"(?!\d{1,6}→)"
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
-_BEFORE_NAME = ("'", '"', "=", ":")
+_BEFORE_NAME = ("'", '"', "=", ":", "#")
+# The next argument after a constant: put(Context.SECURITY_CREDENTIALS, "secret").
+_NEXT_ARGUMENT = re.compile(r"(?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'])")
 _CELL = re.compile(r"[`*]{0,3}[ \t]{0,40}(?P<sign>[|│┃║])(?P<gap>[ \t]{0,40})(?=\S)")
 _BEFORE_CELL = re.compile(r"[|│┃║][ \t]{0,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
@@ -229,24 +251,30 @@ _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", 
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 # The words between a name and its value in prose: "for the vault is", "was set to".
 _IS = re.compile(
-    r"(?:'s)?[`*]{0,3}"
-    r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:\w{1,2}['’])?(?:[^\W_]|"
-    r"\\+u00\w\w){1,14}(?:['’]s)?,?)"
+    r"(?:'s)?[`*]{0,3}(?: \([^()\n]{1,40}\)|, (?:by the way|btw|fyi|for reference),?)?"
+    r"(?P<gap>(?:[ \t]+(?!(?:key|token|pass|secret)\w*+(?!: ))(?:\w{1,2}['’])?"
+    r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3})(?:['’]s)?,?)"
     r"{0,7}?)"
-    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:[ \t]+\S{1,64}[ \t]+to)?"
-    r"|ist|lautet|sind|es|est|è|é|voor|это|jest|är)"
-    r"(?: now| still| set to| changed to| reset to| jetzt| nun| ahora| maintenant)?:?"
-    r"|'s|\?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
+    r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|hei(?:ß|\\+u00df)t|c'est|är"
+    r"|\\+u00e4r|\\+u00e[89]|er|là|adalah|είναι|היא"
+    r"|(?<=salasana )on|(?:auf|para|naar|na|till|til|на)(?=[ \t]+\S*\d))"
+    r"(?: now| still| both| set to| changed to| reset to| jetzt| nun| ahora"
+    r"| maintenant)?:?"
+    r"|'s|, (?:it's|it is|c'est)(?: now| maintenant)?|, (?:type|enter|use)|\?(?:(?:\s"
+    r"|\\+n){1,3}(?:\w{1,16}:"
+    r"|[Ii]t(?:'s| is)|>))?|[ \t]+\((?:[\w ]{1,30}\):)?|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
-    r"(?P<gap>(?: (?!key|token|pass|secret)[a-z]{1,12}){0,4}?)("
+    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-zа-яё]{1,12}|API)){0,4}?)("
     r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LOGIN_PAIR = re.compile(
-    r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
-    r"(?: ?/ ?|:)(?=\S)"
+    r"s?(?: (?:for|to) (?:the |my |our )?[\w-]{1,24})?(?: are| is)?:?(?P<gap>)"
+    r"(?P<sign> )[`\"']?[^\s:/\"'`\\]{1,64}[`\"']?"
+    r"(?: ?/ ?|:| and | und | et | y )(?=\S)"
 )
 _PAIR_NAMES = (
     "credential", "credentials", "creds", "zugangsdaten", "identifiants", "credenziali",
@@ -402,8 +430,10 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         (_FLAG.match(text, end) if text[start] == "-" else None)
         or _match_spaced(text, start, end, before)
         or _CALL.match(text, end)
+        or _FALLBACK.match(text, end)
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
+        or (_NEXT_ARGUMENT.match(text, end) if text[end - 1].isupper() else None)
         or _NEXT_LINE.match(text, end)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
@@ -435,8 +465,10 @@ def _read_value(
         sign = "pair"
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
-    elif found.re is _ARGUMENT or found.re is _NEXT_LINE:
-        sign = "," if found.re is _ARGUMENT else "next"
+    elif found.re is _NEXT_LINE:
+        sign = "next"
+    elif found.re is _ARGUMENT:
+        sign = ","
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
@@ -538,7 +570,9 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
         kind = "" if _LONG.match(text, end) else PASSWORD
     elif word in ("key", "auth") and before.endswith(("?", "&")):
         kind = TOKEN
-    elif not kind and word == "key":
+    elif not kind and word == "key" and _OWN_KEY.search(before):
+        kind = KEY if _HEX_KEY.match(text, end) else ""
+    elif not kind and word == "key" and not _PUBLIC_KEY.search(before):
         is_long = _LONG_VALUE.match(text, end)
         outer = is_long and _OUTER.findall(text, max(0, start - 200), start)
         is_inner = outer and kind_of_name(f"{outer[-1]} key")
@@ -572,8 +606,12 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         and (name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start))
     )
     # A token of authorization may be a UUID, that of a session is an id.
-    is_key = kind == TOKEN and ("auth" in word or (name.isupper() and "_" in name))
+    is_key = kind == TOKEN and (
+        (name.isupper() and "_" in name) or bool(_ACCESS.search(word))
+    )
     judged = SECRET if is_key else kind
+    if word in _FOREIGN_PASSWORDS and value.sign in ("is", "next"):
+        judged = PASSWORD
     after = text[value.end : value.end + 1]
     if (
         (is_sql and is_secret(judged, value.text, is_quoted=True))
@@ -599,8 +637,19 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         yield value.start, value.end, ""
 
 
+_FOREIGN_PASSWORDS = ("clave", "chave", "chiave", "parola")
+_ACCESS = re.compile(
+    "auth|api|server|deploy|personal|private|bot|codecov|railway|snyk|postmark|heroku"
+    "|hubspot|vault|nuget|npm|docker|git|sentry|slack|cloud"
+)
+"""Matches names of tokens that are no id, even if they have the form of one."""
 _PROSE_KEY = re.compile(
-    r" (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
+    r"(?: is:?|:) `?(?=[a-f]*\d)(?:[0-9a-f]{32,128}|[0-9a-f]{8}(?:-[0-9a-f]{4})"
+    r"{3}-[0-9a-f]{12})"
+    r"(?![\w:.-])"
+    r"|(?: is)?:? `?(?=[A-Za-z_-]*\d)(?=[^A-Z\s]*[A-Z])(?=[^a-z\s]*[a-z])"
+    r"[\w-]{24,}(?![\w:.-])"
+    r"| (?:for|to|of) (?:\w{1,12} ){1,4}?(?:is|was):? `?[A-Za-z0-9_-]{24,}(?![\w-])"
 )
 _LONG_VALUE = re.compile(
     r"\W{1,20}(?=[a-z0-9+/_-]*[A-Z]|[0-9a-f]{32})[A-Za-z0-9+/_-]{16}"
@@ -610,6 +659,14 @@ _OUTER = re.compile(
     r"(?:[:=][ \t]?\{|:[ \t]*(?:\n|\\+n)|[\])>][ \t]*(?:\n|\\+n))"
 )
 """Matches the name of an object, section or element."""
+_PUBLIC_KEY = re.compile(
+    r"(?:public|primary|foreign|cache|partition|sort|hash|commit|object|index|the same"
+    r"|row"
+    r"|idempotency|lookup|dedup\w*|query) $",
+    re.IGNORECASE,
+)
+_OWN_KEY = re.compile(r"\b(?:my|our|your|this|the new|for) (?:[A-Z]\w* )?$")
+_HEX_KEY = re.compile(r"(?: is)?:? [`\"']?(?=[a-z-]*\d)[\w+/-]{32,128}=?(?![\w:.])")
 _LONG = re.compile(rf"[^\s\"'`]{{{LONG_CHARS}}}")
 _LEAD_WORD = re.compile(r"\b([A-Za-z]+) $")
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -620,6 +677,9 @@ _JOINED = re.compile(
     r"\\{0,7}[\"']([A-Za-z0-9+/=_-]{4,256})(?=\\{0,7}[\"'])"
 )
 """The rest of a string that is joined from several."""
+
+
+_AFTER_PHRASE = ("", ".", ",", ";", "\n", ")")
 
 
 def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
@@ -633,18 +693,26 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
         )
         if is_doubtful and not (is_random(secret) or is_noise(secret)):
             if value.sign != "next" or not (is_password or value.is_quoted):
-                return False
+                is_mixed = has_sign(secret) or is_strong(secret)
+                return value.sign == "next" and is_mixed and is_human(secret)
+            if is_password and after in _AFTER_PHRASE and is_phrase(secret):
+                return True
             is_beside = (is_password and value.is_tight) or has_sign(secret)
             return (is_beside and is_human(secret)) or is_mixed_password(secret)
-        if kind in (KEY, SECRET) and has_uuid(secret):
+        if (kind in (KEY, SECRET) or value.sign == "is") and has_uuid(secret):
             return True
-        return (is_chosen if is_password else is_generated)(secret)
+        if is_password:
+            is_told = value.sign == "is" and value.is_tight
+            return is_chosen(secret) or (is_told and is_phrase(secret))
+        return is_generated(secret)
     if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
     if is_noise(secret) and is_generated(secret):
         return True
     if kind != PASSWORD:
         return has_sign(secret) and is_generated(secret)
+    if is_word_list(secret):
+        return value.is_tight or value.sign == ":"
     if is_code(secret) or not is_secret(kind, secret, is_quoted=True):
         return False
     if is_random(secret):
@@ -669,24 +737,40 @@ def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
 
 
 _USED_AS = re.compile(
-    r" (?:as|is) (?:(?:the|a|my|your|our|their|its|his|her|new) )?(?:(?!pub|prim)"
-    r"[\w-]{1,16} ){0,3}?"
-    r"(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
+    r"(?: (?:as|is|(for|into|in|to|under))|,?(?: [-–—])? that(?:'s| is)) (?:(?:the|a|my"
+    r"|your|our|their|its|his|her|new) )?"
+    r"(?:(?!pub|prim)[\w-]{1,16} ){0,3}?"
+    r"(?:\w{1,30}_)?(?:pass(?:word|wd|phrase|code)?|secret|token|key|pin)s?(?![\w-])",
     re.IGNORECASE,
 )
-_USED_BEFORE = re.compile(r" (?:as|is) (?:[\w-]{1,16} ){0,3}$", re.IGNORECASE)
+_USED_BEFORE = re.compile(
+    r"(?: (?:as|is|for|into|in|to|under)|,?(?: [-–—])? that(?:'s| is))"
+    r" (?:[\w-]{1,16} ){0,3}$",
+    re.IGNORECASE,
+)
+_USE = re.compile(
+    r"(?:^|[^\w-])(?:use|using|try|take|enter|type|and|with|set|add|put|store|save"
+    r"|paste) (?:\w{1,6} )?$",
+    re.IGNORECASE,
+)
 _USED = re.compile(r"(?<![^\s„“«(])[`\"']?([^\s`\"'\\“”«»]{8,128})\\{0,7}[`\"'”»]?$")
 
 
 def _used_as(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the password in "use X as the password" and "X is the password"."""
-    if not _USED_AS.match(text, at):
+    if not (verb := _USED_AS.match(text, at)):
         return
     used = _USED.search(text, max(0, at - LONG_CHARS), at)
     if not used:
         return
-    is_quoted = used.start(1) > used.start()
-    if (is_chosen if is_quoted else is_evident)(used[1]):
+    is_quoted = used.start(1) > used.start() or bool(
+        _USE.search(text, max(0, used.start() - 16), used.start())
+    )
+    if verb[1]:
+        is_used = is_evident(used[1]) or (is_quoted and is_random(used[1]))
+    else:
+        is_used = (is_chosen if is_quoted else is_evident)(used[1])
+    if is_used:
         yield *used.span(1), PASSWORD
 
 
@@ -761,10 +845,17 @@ def _find_all(lowered: bytes, word: bytes) -> Iterator[int]:
 
 _FOREIGN_NAMES = {
     PASSWORD: (
-        "mot de passe", "contraseña", "palavra-passe", "hasło", "lösenord", "şifre",
-        "пароль", "密码", "密碼", "パスワード", "비밀번호", "zugangsdaten",
-        "anmeldedaten", "inloggegevens", "identifiants", "credenziali", "credenciales",
-        "credenciais",
+        "mot de passe", "contraseña", "palavra-passe", "hasło", "hasła", "hasłem",
+        "lösenord", "lösenordet", "şifre", "şifresi", "şifreniz", "şifrem", "parolası",
+        "jelszó", "jelszava", "mật khẩu", "κωδικός", "heslem", "hesla", "adgangskoden",
+        "passordet", "wachtwoorden", "salasanan", "lozinka", "lozinke", "lozinku",
+        "kata sandi", "parola", "parolă", "slaptažodis", "parool", "geslo",
+        "пароль", "пароля", "паролем", "парола", "密码", "密碼", "パスワード",
+        "비밀번호", "비번", "암호", "סיסמה", "הסיסמה",
+        "كلمة المرور", "كلمة السر", "पासवर्ड", "รหัสผ่าน",
+        "wlan-schlüssel", "netzwerkschlüssel", "sicherheitsschlüssel",
+        "zugangsdaten", "anmeldedaten", "inloggegevens", "identifiants", "credenziali",
+        "credenciales", "credenciais",
     ),
     KEY: ("schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰"),
 }  # fmt: skip
@@ -774,7 +865,8 @@ _FOREIGN_NAMES = {
 def _foreign_name(kind: str, name: str) -> Rule:
     """Make a rule for the secret after a name of another language."""
     shape = re.compile(
-        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name),
+        "".join(c if c.isascii() else rf"(?:{c}|\\++u{ord(c):04x})" for c in name)
+        + ("[a-z]{0,3}" if name[-1].isascii() else ""),
         re.IGNORECASE,
     )
 
@@ -782,7 +874,7 @@ def _foreign_name(kind: str, name: str) -> Rule:
         if not (found := shape.match(text, at)):
             return
         if marked := _PARTICLE.match(text, found.end()):
-            if is_generated(marked[1]):
+            if is_chosen(marked[1]):
                 yield *marked.span(1), kind
         else:
             yield from _check_value(text, at, found.end(), kind)
@@ -790,10 +882,14 @@ def _foreign_name(kind: str, name: str) -> Rule:
     return rule
 
 
-_PARTICLE = re.compile(r"[是为為はが는은]{1,3}[:： ]{0,3}([!-~]{6,128})")
+_PARTICLE = re.compile(
+    r"(?:[是为為はがを는은을：「『]|改成了?|改为|改為|设为|設為)"
+    r"{1,3}[:： 「『]{0,3}([!#-&(-\[\]-~]{6,128})"
+)
 
 _RULES_BY_SIGN = dict.fromkeys(NAME_PARTS, ()) | RULES_BY_SIGN
 _RULES_BY_WORD = dict(RULES_BY_WORD)
+_OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3040-\ud7ff]{2}")
 _RULES_BY_SCRIPT: dict[str, Rule] = {}
 """Rules for names in other than Latin letters."""
 for _kind, _names in _FOREIGN_NAMES.items():
@@ -805,12 +901,15 @@ for _kind, _names in _FOREIGN_NAMES.items():
             continue
         # A letter beyond ASCII may be an escape sequence.
         for _form in {_anchor, _anchor.split(b"?")[0] + b"\\"}:
-            if _word := re.split(rb"[^a-z?]", _form)[0]:
-                _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
-                _RULES_BY_WORD[_word] = _places
+            _word = re.split(rb"[^a-z?]", _form)[0]
+            _known = [place for place, _ in _RULES_BY_WORD.get(_word, ())]
+            _is_escaped = _form != _anchor
+            if not _word or (_is_escaped and (" " in _name or _form in _known)):
+                continue
+            _places = *_RULES_BY_WORD.get(_word, ()), (_form, _rule)
+            _RULES_BY_WORD[_word] = _places
 
 _WORDS = _Names(_RULES_BY_WORD)
 _NAME_WORDS = _Names(NAME_WORDS)
 _NEAR = _Names(_NEAR_WORDS)
-_FOREIGN_RUNS = frozenset(b"?" * chars for chars in range(2, 40))
-"""Words of letters beyond ASCII, see ``_WORD_TABLE``."""
+_ALL_WORDS = _WORDS.words | _NAME_WORDS.words | _NEAR.words

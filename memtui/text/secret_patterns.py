@@ -18,8 +18,8 @@ MAX_KEY_CHARS = 8192
 
 # A letter in angle brackets is an abbreviation, see _CLASSES. A format is looked up by
 # its first two characters, so it must begin with these literally. Of two formats that
-# fit, the first counts. A new one may also belong in _CUT and INNER;
-# raise secrets.RULES_VERSION.
+# fit, the first counts. The second may be one of several in brackets. A new one may
+# also belong in _CUT and INNER; raise secrets.RULES_VERSION.
 _FORMATS = r"""
     anthropic key       sk-ant-[a-z]+\d\d-<U>{16,}
     anthropic key       sk-ant-<U>{24,}
@@ -37,6 +37,7 @@ _FORMATS = r"""
     aws key             ACCA[A-Z2-7]{16}
     aws bedrock key     ABSK<A>{80,}
     aws bedrock key     bedrock-api-key-<A>{20,}
+    openai session      sess-<A>{40}
     github token        gh[pousr]_[A-Za-z0-9_]{36,}(?:\.<U>{10,}){0,2}
     github token        github_pat_[A-Za-z0-9_]{22,}
     gitlab token        gl(?:pat|oas|dt|rtr?|cbt|ptt)-<U>{20,}<D>
@@ -47,6 +48,10 @@ _FORMATS = r"""
     slack token         xwfp-<U>{12,}
     stripe key          sk_(?:live|test|prod)_<A>{10,}
     stripe key          rk_(?:live|test|prod)_<A>{10,}
+    liveblocks key      sk_(?:prod|dev)_<U>{30,}
+    checkout.com key    sk_sbox_[a-z0-9]{20,}
+    cartesia key        sk_car_<U>{20,}
+    clerk key           sk_org_<A>{30,}
     webhook secret      whsec_[A-Za-z0-9+/]{24,}={0,2}
     twilio key          SK<H>{32}
     sendgrid key        SG\.<U>{16,32}\.<U>{16,64}
@@ -79,13 +84,15 @@ _FORMATS = r"""
     supabase key        sbp_(?:v\d_)?<H>{40}
     supabase key        sb_secret_<U>{20,}
     mailgun key         key-<H>{32}
+    mailersend key      mlsn\.<H>{64}
+    brevo key           xsmtpsib-<H>{64}-<A>{16}
     mailgun key         pubkey-<H>{32}
     brevo key           xkeysib-<H>{64}-<A>{16}
     resend key          re_<A>{8}_<A>{20,}
     docker token        dckr_(?:pat|oat)_<U>{24,}
     atlassian token     AT[AC]TT3<U>{60,}(?:=[0-9A-F]{8})?
     bitbucket password  ATBB<A>{28,}
-    shopify token       shp(?:at|ca|pa|ss|tka)_<X>{32}
+    shopify token       shp(?:at|ca|pa|ss|tka|ua)_<X>{32}
     sentry token        sntry[sua]_[A-Za-z0-9_+/-]{40,}={0,2}
     new relic key       NRAK-<C>{27}
     new relic key       NRII-<U>{32}
@@ -94,6 +101,7 @@ _FORMATS = r"""
     postman key         PMAT-<A>{26}
     doppler token       dp\.[a-z]{2,5}\.(?:<U>+\.)?<A>{40,44}
     vault token         hv[sbr]\.<U>{24,}
+    vault token         s\.(?=[A-Za-z]*\d)(?=[a-z0-9]*[A-Z])<A>{24}
     age key             AGE-SECRET-KEY-1<C>{58}
     age key             AGE-SECRET-KEY-PQ-1<C>{58,}
     1password token     ops_eyJ[A-Za-z0-9+/_-]{60,}={0,2}
@@ -102,6 +110,7 @@ _FORMATS = r"""
     fly token           fm[12][ar]?_[A-Za-z0-9+/]{60,}={0,2}
     grafana token       glsa_<A>{32}_<X>{8}
     grafana token       glc_<A>{32,}={0,2}
+    grafana key         eyJrIjoi<A>{60,}={0,2}
     airtable token      pat<A>{14}\.<H>{64}
     hubspot token       pat-[a-z]{2}\d-<X>{8}(?:-<X>{4}){3}-<X>{12}
     square token        sq0(?:atp|csp|idp)-<U>{22,}
@@ -116,7 +125,7 @@ _FORMATS = r"""
     buildkite token     bk[up]a_<A>{30,}
     circleci token      CCIP(?:AT|RJ)_<U>{30,}
     tailscale key       tskey-[a-z]+-<A>{8,}(?:-<A>{16,})?
-    posthog key         phx_<A>{40,}
+    posthog key         ph[xrs]_<A>{40,}
     neon key            napi_<A>{60,}
     apify token         apify_api_<A>{30,}
     mapbox token        sk\.eyJ<U>{20,}\.<U>{16,}
@@ -126,6 +135,7 @@ _FORMATS = r"""
     dropbox token       sl\.<U>{130,}
     alibaba key         LTAI<A>{12,24}
     artifactory key     AKCp<A>{60,}
+    artifactory token   cmVmdGtu<A>{56,}
     duffel token        duffel_(?:live|test)_<U>{43}
     shippo token        shippo_(?:live|test)_<H>{40}
     adafruit key        aio_<A>{28}
@@ -168,6 +178,62 @@ _FORMATS = r"""
     runpod key          rpa_<C>{40,}
     voyage key          pa-<U>{43}
     trello token        ATTA<H>{64}
+    clickup token       pk_\d{6,10}_<C>{32}
+    intercom token      dG9rO<A>{40,}={0,2}
+    gitbook token       gb_api_<A>{30,}
+    gitpod token        gitpod_pat_<U>{40,}
+    buildkite token     bkct_<A>{30,}
+    zuplo key           zpka_<H>{32}_<H>{8}
+    coze token          pat_<A>{64}
+    depot token         depot_(?:org|project)_<H>{40,}
+    mem0 key            m0-<A>{40}
+    deno token          dnkey-<A>{20,}-<A>{40,}
+    bitbucket token     BBDC-<A>{40,}
+    atlassian token     AT(?:OA|ST)T3<U>{60,}
+    backblaze key       K00\d<A>{27}
+    sanity token        sk<A>{100,}
+    okta token          00(?=<U>*[a-z])(?=<U>*[A-Z])(?=<U>*[G-Zg-z])<U>{40}
+    weights key         wandb_v\d_<U>{40,}
+    adobe secret        p8e-<U>{32}
+    harness token       sat\.<U>{22}\.<X>{24}\.<A>{20}
+    intra42 secret      s-s4t2(?:ud|af)-<H>{64}
+    new relic key       NRRA-<H>{42}
+    settlemint token    sm_[aps]at_<A>{16}
+    ory token           ory_[a-z]{2,3}_<U>{30,}
+    mercury token       mercury_production_<U>{20,}
+    persona key         persona_(?:production|sandbox)_<X>{8}(?:-<X>{4}){3}-<X>{12}
+    val town token      vtwn_<A>{20,}
+    open vsx token      ovsx(?:p|at)_<X>{8}(?:-<X>{4}){3}-<X>{12}
+    midtrans key        Mid-server-<U>{20,}
+    midtrans key        SB-Mid-server-<U>{20,}
+    rootly token        rootly_<H>{64}
+    samsara token       samsara_api_<A>{20,}
+    wakatime key        waka_<X>{8}(?:-<X>{4}){3}-<X>{12}
+    aiven password      AVNS_<U>{19}
+    devcycle key        dvc_server_<U>{20,}
+    mergify key         mka_<U>{30,}
+    pangea token        pts_[a-z2-7]{32}
+    logfire token       pylf_v\d_[a-z]{2}_<A>{30,}
+    telnyx key          KEY<X>{32}_<A>{20,}
+    xendit key          xnd_(?:production|development)_<A>{30,}
+    cursor key          key_<H>{64,128}
+    friendli token      flp_<A>{30,}
+    inngest key         signkey-[a-z]+-<H>{32,}
+    trigger.dev key     tr_(?:dev|prod|stg|pat)_<A>{20,}
+    flagsmith key       ser\.<A>{22}
+    jd cloud key        JDC_<C>{28}
+    nightfall key       NF-<A>{32}
+    thunderstore token  tss_<A>{36}
+    sourcehut token     srht_<A>{30,}
+    nostr key           nsec1[a-z0-9]{58}
+    nats seed           S[UAONCX][A-Z2-7]{56}
+    stellar key         S[ABCD](?=[A-Z]*[2-7])[A-Z2-7]{54}
+    bitcoin key         [yzt]prv<A>{100,110}
+    bitcoin key         6P<A>{56}
+    tezos key           edsk<A>{50}
+    cardano key         ed25519e?_sk1[a-z0-9]{50,110}
+    paseto              v[1234]\.local\.<U>{60,}
+    paseto key          k[1234]\.(?:secret|local)\.<U>{40,}
     pinterest token     pina_<A>{32,}
     woocommerce key     c[ks]_<H>{40}
     amazon mws token    amzn\.mws\.<X>{8}(?:-<X>{4}){3}-<X>{12}
@@ -218,12 +284,19 @@ def _expanded(pattern: str) -> str:
     return pattern
 
 
+def _starts(pattern: str) -> list[str]:
+    """Return the first two characters that a format allows: ``S[AU]`` allows two."""
+    first, second = re.findall(r"\\.|\[\w+\]|.", pattern)[:2]
+    return [a + b for a in first.strip("[]\\") for b in second.strip("[]\\")]
+
+
 def _kinds_by_start() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     kinds: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for line in _FORMATS.strip().splitlines():
         name, pattern = re.split(r" {2,}", line.strip(), maxsplit=1)
         shape = re.compile(_expanded(rf"{pattern}(?!<A>)"))
-        kinds.setdefault(pattern[:2], []).append((name, shape))
+        for start in _starts(pattern):
+            kinds.setdefault(start, []).append((name, shape))
     telegram = re.compile(_expanded(r"(?<=\d:)AA<U>{32,34}(?!<U>)"))
     kinds.setdefault("AA", []).append(("telegram token", telegram))
     discord = re.compile(_expanded(r"[MNO]<U>{22,27}\.<U>{6}\.<U>{27,40}(?!<U>)"))

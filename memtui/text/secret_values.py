@@ -41,13 +41,26 @@ _KEYS = (
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
     "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
+    "validation", "decryption", "aes", "cipher", "crypto",
+    "enc", "symmetric", "network", "device", "functions",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
+
+_VENDORS = frozenset((
+    "openai", "anthropic", "gemini", "google", "maps", "stripe", "sendgrid", "mailgun",
+    "twilio", "deepl", "weather", "algolia", "fastly", "groq", "mistral", "azure",
+    "aws", "github", "gitlab", "cloudflare", "datadog", "sentry", "supabase", "paypal",
+    "hubspot", "slack", "notion", "linear",
+    "figma", "postmark", "resend", "brevo", "mailchimp",
+))  # fmt: skip
+"""Names before "key" that make it secret, as in ``stripe_restricted_key``."""
 
 _LOGIN_NAMES = (
     "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
-    "http", "basic", "keystore", "my",
+    "http", "basic", "keystore", "my", "sql", "ldap", "bind", "sudo", "become", "imap",
+    "smb", "vnc", "rdp", "vpn", "gpg", "wifi", "sftp", "guest", "trust", "truststore",
+    "router", "rabbit", "default", "cert", "key", "store", "sa",
 )  # fmt: skip
 """Words after which "pass" means a password, not a passed test."""
 
@@ -57,7 +70,7 @@ FOLDERS = frozenset(("PWD", "OLDPWD", "pwd"))
 _PUBLIC = frozenset((
     "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
     "cancellation", "cancel", "idempotency", "cache", "sort", "primary", "foreign",
-    "partition", "object",
+    "partition", "object", "surrogate",
 ))  # fmt: skip
 """Words that make a key or token public."""
 
@@ -66,7 +79,11 @@ _FOREIGN_SECRETS = (
     "segredo", "jeton", "schluessel", "secreta", "segreta",
 )  # fmt: skip
 
-_TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
+_TRAILING = (
+    "value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live", "plain",
+    "plaintext", "cleartext", "staging", "stage", "stg", "uat", "production", "new",
+    "old",
+)  # fmt: skip
 """Suffixes that do not change the meaning of a name."""
 
 # A value that begins with a sign is a placeholder if the rest looks like one: <token>,
@@ -198,16 +215,43 @@ _PATH = re.compile(
 
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
-    r"[^\W\d_]{4,}\d{2,6}[!?]?$|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
+    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}_(?:19|20)\d\d$|(?=.*\d)(?:[a-z]{2,}\d*-)"
+    r"+[A-Z][a-z]+\d*(?:-\w+)*$"
 )
 _JOINED_WORDS = re.compile(
     r"(?=.*\d|(?:[^-._]+[-._]){3})[A-Za-z]{2,10}\d{0,4}([-._])"
     r"(?:[A-Za-z]{2,10}\d{0,4}\1){1,7}(?:[A-Za-z]{2,10}\d{0,4}|\d{1,4})$"
 )
 """Matches passwords of words: ``ivory-tone-course-cruise``, ``Enjoy-manual-1430``."""
+_THREE_WORDS = re.compile(
+    r"[A-Za-z][a-z]{3,9}([-._])[A-Za-z][a-z]{3,9}\1[A-Za-z][a-z]{3,9}$"
+)
+_COMPOUND = re.compile(
+    r"(?i)(?:ed|ing|able|ible|only|less|free|ly|like|case|side|wide|time|level|type"
+    r"|word"
+    r"|name|path|file|form|field|input|page|list|group|value|user|data|service|server"
+    r"|client|admin|prod|test|auth|cert|sensitive|string|format|phrase|code|hash|store"
+    r"|manager|policy|rotation|grant|length|strength|state|request|response)"
+    r"(?:$|[-._])|secret|token|credential|password|key|(?:^|[-._])(?:user|multi|self"
+    r"|base"
+    r"|with|from|that|this|must|will|your|post|vault|cloud)[-._]"
+)
+"""Matches parts of compound words and of names of things."""
+_DOTTED_WORDS = re.compile(
+    r"(?:[A-Z][a-z]{3,9}_){3,6}[A-Z][a-z]{3,9}\d{0,4}$|"
+    r"[A-Za-z]?[a-z]{3,9}(?:\.[A-Za-z]?[a-z]{3,9}){3,6}\d{0,4}$"
+)
+_CODE_WORD = re.compile(
+    r"(?i)self|this|config|setting|request|response|param|option|process|environ|value"
+    r"|secret|credential|data|user|form|body|state|props|context|session|client|server"
+    r"|store|module|default|global|local|spec|auth|login|account|connect|input|output"
+    r"|field|model|service|system|app|propert|header|query|name|text|string|type|pass"
+    r"|token|key|node|root|java|http|spring|info|meta|result|current|items?|args|self"
+)
 FUNCTION_WORDS = re.compile(
     r"\b(?:the|and|for|with|from|your|are|not|was|were|has|had|but|its|our|these|those"
-    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who|how)\b"
+    r"|be|at|on|up|to|of|is|in|by|or|words|which|been|his|her|she|him|them|than|who"
+    r"|how)\b"
 )
 """Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(
@@ -238,6 +282,7 @@ _ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 _GROUPS = re.compile(
     r"(?=.*\d)(?=.*[A-Z])(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})$"
+    r"|(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$"
     r"|(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9]{4,6}-){3,8}[A-Za-z0-9]{4,6}$|("
     r"?:\d{6}-){7}\d{6}$"
 )
@@ -269,20 +314,23 @@ def kind_of_name(name: str) -> str:
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
+    if last.endswith("pass") and last[:-4] in _LOGIN_NAMES:
+        return PASSWORD
     if last.endswith("secret") or last in _FOREIGN_SECRETS:
         return SECRET
     if last == "sessionkey" or words[-2:] == ["session", "key"]:
         return TOKEN
     if last == "key":
-        is_setting = bool(before) and name.isupper()
-        return KEY if before.endswith(_KEYS) or is_setting else ""
+        is_setting = bool(before) and (name.isupper() or name.endswith("_KEY"))
+        is_named = before.endswith(_KEYS) or not _VENDORS.isdisjoint(words)
+        return KEY if is_named or is_setting else ""
     if last.endswith("key") and last[:-3].endswith(_KEYS):
         return KEY
     if last.endswith("token") or last in ("credential", "credentials", "creds"):
         return TOKEN
     if name == "auth":
         return BASIC
-    return TOKEN if last == "auth" and name.startswith(("_", "REDIS")) else ""
+    return TOKEN if last == "auth" and name.startswith(("_", "REDIS", "X-")) else ""
 
 
 def is_noise(value: str) -> bool:
@@ -455,6 +503,16 @@ def is_human(value: str) -> bool:
     )
 
 
+def is_phrase(value: str) -> bool:
+    """Return whether a value is a password of three words, where one is expected."""
+    return bool(_THREE_WORDS.match(value)) and not _COMPOUND.search(value)
+
+
+def is_word_list(value: str) -> bool:
+    """Return whether a dotted value is a password of words, not an expression."""
+    return bool(_DOTTED_WORDS.match(value)) and not _CODE_WORD.search(value)
+
+
 def is_chosen(value: str) -> bool:
     """Return whether a value is a password after words such as "the password is"."""
     return is_generated(value) or is_human(value)
@@ -484,7 +542,7 @@ def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
         is_quoted: True if it cannot be code: it was quoted, or is in a settings file.
     """
     if kind == BASIC:
-        return is_basic_login(value)
+        return is_basic_login(value) or (len(value) >= 32 and is_random(value))
     if not value or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
     if kind == PASSWORD:

@@ -20,7 +20,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns, secret_values
 from memtui.text.secret_values import SecretSpan
 
-RULES_VERSION = 10
+RULES_VERSION = 11
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -61,6 +61,8 @@ _INVISIBLE = re.compile(
     re.IGNORECASE,
 )
 """The same, or their escape sequences; takes five times as long."""
+_INVISIBLE_ESCAPES = (b"u200", b"u206", b"u00ad", b"u180e", b"ufeff")
+"""The text contains one of these if it contains such a sequence."""
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -133,7 +135,7 @@ def _redact(text: str, *, is_fragment: bool) -> RedactedText:
 
 def _find(text: str, lowered: bytes, depth: int = 0) -> list[SecretSpan]:
     name_chars = lowered.translate(_RUN_TABLE)
-    words = secret_context.words_of(lowered)
+    words = secret_context.words_of(lowered, is_ascii=text.isascii())
     places: list[int] = []
     return [
         *_find_keys(text, name_chars),
@@ -236,6 +238,7 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     digits."""
     find, starts = name_chars.find, secret_patterns.KINDS_BY_START
     has_inner_key = secret_patterns.INNER.search
+    has_slack_key = "xox" in text
     start = find(_RUN)
     if start < 0:
         return
@@ -252,7 +255,9 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             whole = _BASE64.match(text, start)
             if whole and _is_encoded_secret(whole[0]):
                 yield *whole.span(), ENCODED
-        if has_inner_key(text, start + 1, end):
+        # Of the keys within a run, only those of Slack may lack capitals.
+        is_possible = has_slack_key or not text[start:end].islower()
+        if is_possible and has_inner_key(text, start + 1, end):
             yield from secret_patterns.inner_keys(text, start, end)
         start = find(_RUN, end)
 
@@ -290,6 +295,8 @@ def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     """Find keys with invisible characters within."""
     is_plain = text.isascii() or not _INVISIBLE_CHAR.search(text)
     if is_plain and b"\\u" not in lowered:
+        return
+    if is_plain and not any(escape in lowered for escape in _INVISIBLE_ESCAPES):
         return
     starts, origins, end = [0], [0], 0
     parts = []

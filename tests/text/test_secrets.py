@@ -108,6 +108,23 @@ def test_every_secret_is_found_inside_json_inside_json() -> None:
         assert redacted.kinds, whole
 
 
+@pytest.mark.parametrize(
+    ("before", "secret"),
+    [
+        ("Veritabanı şifresi: ", "IvP7diZnuyaJphj1S6"),
+        ("数据库密码改成了 ", "doyxet-fugnoy-Ni5dun"),
+        ("密码：", "Bedolorat2a9"),
+        ("הסיסמה היא ", "zephyr-oyster-raven27"),
+        ("รหัสผ่าน: ", "Fedumodar8o9"),
+        ("A jelszó: ", "Pelican#301"),
+    ],
+)
+def test_passwords_named_in_other_languages_are_removed(
+    before: str, secret: str
+) -> None:
+    assert redact(before + secret).text == before + redaction_mark("password")
+
+
 ENCODED = [
     one.secret
     for one in labels()
