@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from memtui.model.hits import CombinedHit, MessageHit
-from memtui.model.sessions import NO_WORK, SessionWork
+from memtui.model.sessions import NO_WORK, SessionWork, WorkState
 from memtui.store import database
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SegmentOutcome, SessionKey
@@ -16,6 +16,8 @@ from memtui.summarize import session_work
 
 REPEATED_SHARE = 0.8
 """An outcome that has this share of its words in the name of the work is left out."""
+
+_CLOSED = frozenset(WorkState) - {WorkState.OPEN}
 
 HitT = TypeVar("HitT", CombinedHit, MessageHit)
 
@@ -47,16 +49,18 @@ def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
         for one in ended
     ]
     last = session_work.find_last_large([one.state for one in ended], efforts)
-    outcome = session_work.strip_commit_type(ended[last].outcome) if ended else ""
+    found = [one.outcome for one in ended[last : last + 1]]
+    found += [one.outcome for one in reversed(ended) if one.state in _CLOSED]
+    outcome = next((one for one in found if not _repeats(one, name)), "")
     return SessionWork(
         name,
         states[session_work.find_last_state(states)] if states else "",
-        "" if _repeats(outcome, name) else outcome,
+        session_work.strip_commit_type(outcome),
     )
 
 
 def _repeats(outcome: str, name: str) -> bool:
-    words = set(outcome.casefold().split())
+    words = set(session_work.strip_commit_type(outcome).casefold().split())
     return len(words & set(name.casefold().split())) >= REPEATED_SHARE * len(words)
 
 

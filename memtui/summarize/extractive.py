@@ -23,6 +23,7 @@ from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import (
     INTERRUPTED,
     LINE_CHARS,
+    REQUEST_CHARS,
     RESULT,
     UNDONE,
     WorkEvents,
@@ -57,6 +58,9 @@ MAX_COMMANDS, RESULT_CHARS = 3, 90
 SMALL_SHARE = 0.33
 """A request with a smaller share of the effort of the largest took little work."""
 
+LONG_SHARE = 0.6
+"""An answer with a smaller share of the length of the longest is a small one."""
+
 ANSWER_CHARS = 500
 """So much text of the agent counts as much as an event."""
 
@@ -71,6 +75,9 @@ MIN_OUTCOME_SCORE = 0.0
 
 ANSWER_SCORE, MIN_ANSWER_SCORE = 0.5, -0.3
 """The score of the first sentence of an answer, if that of its wording is higher."""
+
+OPENING, COMPLETED_SCORE = 3, 0.45
+"""A message says in so many first sentences what was completed, and what that adds."""
 
 CAUSE_SCORE = 0.75
 """Added to the score of a sentence about the cause where it is not the outcome."""
@@ -293,7 +300,11 @@ def _find_kind(title: str, text: str, *, is_first: bool) -> TitleKind:
 
 
 _MERGE = re.compile(r"Merge ")
-_CHORE = re.compile(r"Merge |(?:build|chore|ci|docs|style|tests?)(?:\([^)]*\))?!?:")
+_CHORE = re.compile(
+    r"Merge |v?\d+\.\d+|(?:release|bump) |(?:build|chore|ci|docs|style|tests?)"
+    r"(?:\([^)]*\))?!?:",
+    re.IGNORECASE,
+)
 
 
 def _main_commit(commits: Sequence[CardLine]) -> str:
@@ -385,7 +396,9 @@ _ASIDE = re.compile(
     r"|^(?:commit )?(?:committed|pushed)\b"
     r"|^all (?:\d+ )?(?:files|changes) committed\b|^已(?:经)?(?:提交|推送|完成)"
     r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b"
-    r"[^.,]{0,30}$",
+    r"[^.,]{0,30}$"
+    r"|^(?:the )?(?:part|phase|stage|step|task|work|implementation)\b[^.,;:]{0,20}"
+    r"\b(?:completed?|done|finished)\W*$",
     re.IGNORECASE,
 )
 """A sentence about something else than the result, or one that fits any work."""
@@ -404,6 +417,18 @@ _CAUSE = re.compile(
 )
 """A sentence about the cause: worth a line, but not the result."""
 
+_OPTIONS = re.compile(
+    r"\b(?:one of|either|options?|possible|could|(?:we|you) can)\b[^.]*:$",
+    re.IGNORECASE,
+)
+"""Introduces a list of what may be so, or may be done."""
+
+_ONLY_FIXED = re.compile(
+    r"(?:(?:all|both|now) )*(?:fixed|(?:re)?solved|behoben|исправлено|已?修复了?)\W*",
+    re.I,
+)
+"""An opening after which the cause tells what was fixed."""
+
 _EFFECT = re.compile(
     r"(?:this|that|the (?:fix|changes?)) (?:now )?(?:stops?|fix(?:es)?|prevents?"
     r"|eliminates?|resolves?|ensures?|removes?|makes?|keeps?|lets?|allows?)\b",
@@ -414,8 +439,8 @@ _EFFECT = re.compile(
 _TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
 """The end of a sentence about a detail."""
 
-_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
-"""Words that quote a file or the user."""
+_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*|\([^()]*\)\W*")
+"""Words that quote a file or the user, or a remark in brackets."""
 
 _TICKED = re.compile(r"`[^`]+`")
 
@@ -445,20 +470,45 @@ _DONE = re.compile(r"^done\W+(?=\w)", re.IGNORECASE)
 _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
 
 
-def _main_reports(work: WorkEvents) -> list[int]:
+def _main_reports(work: WorkEvents, *, is_answer: bool) -> list[int]:
     """Return the reports on the last request for which files were changed.
 
     Changes are often followed by a question about them, whose answer is not the
     outcome. Messages before an interruption are not, either, if earlier requests were
-    done.
+    done. A short last answer to a short question does not replace a long one.
     """
     cut = find_interrupted_request(work)
     end = cut if cut >= 0 else len(work.events)
     starts = [at for at in find_real_requests(work) if at < end]
-    for since, until in reversed(list(pairwise((*starts, end)))):
-        if any(tool_actions.file_changes(one) for one in work.events[since:until]):
+    for since, until in reversed(list(pairwise((0, *starts, end)))):
+        is_change = any(map(_is_change, work.events[since:until]))
+        if is_change or (is_answer and _reports_completion(work, since, until)):
             return find_reports(work, since, until)
-    return find_closing_reports(work)
+    turns = list(pairwise((*(at for at in work.requests if at < end), end)))
+    if not (is_answer and turns):
+        return find_closing_reports(work)
+    lengths = [
+        sum(len(work.events[at].text) for at in work.replies if since < at < until)
+        for since, until in turns
+    ]
+    least, last = LONG_SHARE * max(lengths), len(turns) - 1
+    is_short = len(work.events[turns[last][0]].text) < REQUEST_CHARS
+    if is_short and max(work.calls, default=-1) < turns[last][0]:
+        last = max(at for at, length in enumerate(lengths) if length >= least)
+    return find_reports(work, *turns[last])
+
+
+def _is_change(event: Event) -> bool:
+    return bool(tool_actions.file_changes(event)) or tool_actions.was_merged(event)
+
+
+def _reports_completion(work: WorkEvents, since: int, until: int) -> bool:
+    """Return whether a report begins with what calls completed."""
+    opening = [
+        one for at in find_reports(work, since, until)[:1] for one in work.sentences[at]
+    ]
+    has_calls = any(since < at < until for at in work.calls)
+    return has_calls and any(_is_completion(one.text) for one in opening[:1])
 
 
 _FOUND = re.compile(r"(?:i(?:['’]ve| have)? )?found\b", re.IGNORECASE)
@@ -491,8 +541,8 @@ def _outcome(
         is_answer: Whether the work only answers a question.
     """
     found = [
-        (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
-        for age, at in enumerate(_main_reports(work))
+        (score - 0.15 * age - 0.7 * _is_working_note(work, at, text), -at, text)
+        for age, at in enumerate(_main_reports(work, is_answer=is_answer))
         for text, score in _results(
             work.sentences[at], is_answer=is_answer, is_outcome=True
         )
@@ -507,11 +557,14 @@ def _outcome(
         return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
     if commits:
         return commits[-1]
-    last = work.replies[-1:]
-    lines = [one for at in last for one in work.sentences[at] if not one.is_heading]
-    for one in (one.text for one in lines):
+    last = reversed(work.replies[-2 if is_answer else -1 :])
+    lines = [(at, sentence) for at in last for sentence in work.sentences[at]]
+    for place, sentence in lines:
+        one = sentence.text
         if analyzer.count_content_words(one) and not (
-            is_progress_note(one)
+            sentence.is_heading
+            or sentence.is_quoted
+            or is_progress_note(one)
             or _is_single_word(one)
             or cues.is_agent_error(one)
             or _NO_STATEMENT.match(one)
@@ -519,7 +572,7 @@ def _outcome(
             or (work.has_failing_run and _ALL_PASS.search(one))
             or one in left_open
         ):
-            return CardLine(shorten(one, LINE_CHARS), tuple(last))
+            return CardLine(shorten(one, LINE_CHARS), (place,))
     return None
 
 
@@ -561,33 +614,90 @@ def _results(
     An answer begins with what was asked; details follow.
     """
     is_first = True
+    is_fixed = bool(sentences) and bool(_ONLY_FIXED.fullmatch(sentences[0].text))
+    is_option = False
     listed = find_open_items(sentences)
     for place, (one, is_left) in enumerate(zip(sentences, listed, strict=True)):
         words = analyzer.count_content_words(one.text)
-        if words < titles.MIN_CONTENT_WORDS or is_left or not _can_be_result(one):
+        is_option = bool(_OPTIONS.search(one.text)) or (is_option and one.is_item)
+        is_open = is_left or (is_option and one.is_item)
+        if words < titles.MIN_CONTENT_WORDS or is_open or not _can_be_result(one):
             continue
+        has_no_subject = _NO_SUBJECT.match(one.text) is not None
         if is_answer and is_first and _begins_answer(one):
             is_first = False
-            yield one.text, ANSWER_SCORE
+            yield one.text, ANSWER_SCORE - 0.3 * has_no_subject
             continue
-        is_aside = cues.is_routine(one.text) or any(
-            cue.search(one.text) for cue in (_ASIDE, _CAUSE)
-        )
+        is_reply = _REPLIES.match(one.text) is not None
+        is_cause = _CAUSE.search(one.text) is not None
+        is_aside = is_cause or _ASIDE.search(one.text) or cues.is_routine(one.text)
         score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
         is_report = RESULT.match(one.text) is not None
+        has_effect = not one.is_item and _EFFECT.match(one.text) is not None
         if not is_aside:
-            score += 0.3 * (is_first and (is_report or not one.is_item))
+            is_lead = is_first and not is_reply
+            score += 0.3 * (is_lead and (is_report or not one.is_item))
             score += 0.25 * is_report
-        score += 0.5 * (not one.is_item and _EFFECT.match(one.text) is not None)
-        score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        if is_outcome:
+            is_opening = place < OPENING and not is_aside
+            score += COMPLETED_SCORE * (is_opening and _is_completion(one.text))
+            score -= 0.3 * ((has_no_subject and not has_effect) or is_reply)
+        score += 0.5 * has_effect
+        score -= 0.5 * (bool(is_aside) and not (is_cause and is_fixed))
+        score -= 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         if is_outcome and one.is_item and not (is_report or _WAS_DONE.match(one.text)):
             score -= 0.2 + 0.2 * orders.is_order(_ITEM_NAME.sub("", one.text))
         is_field = one.is_item and _FIELD.match(one.text) is not None
         score -= (0.6 if is_answer else 0.3) * is_field
         score -= 0.3 * (_GUESS.search(one.text) is not None)
-        is_first = is_first and is_aside
+        is_first = is_first and bool(is_aside or is_reply)
         yield one.text, score - 0.1 * cues.needs_context(one.text)
+
+
+_NO_SUBJECT = re.compile(
+    r"(?:it|they|(?:this|that|these|those)(?= (?:also|are|were|will|would|\w+s)\b))\b"
+    r"|它|这",
+    re.IGNORECASE,
+)
+"""How a sentence begins that needs the one before it to say what it is about."""
+
+_REPLIES = re.compile(
+    r"(?:yes|yep|no|nope|ja|nein|oui|non|sí|sim|não|tak|nie|да|нет|possibly|probably"
+    r"|maybe|perhaps)\b|是的|不是|对[，,]",
+    re.IGNORECASE,
+)
+"""How a sentence begins that needs the question it answers."""
+
+_COMPLETED = re.compile(
+    r"(?:done\W+)?(?:(?:i|we)(?:['’]ve| have) (?:\w+ly |now |also )*"
+    r"(?!analy[sz]ed|examined|investigated|reviewed)"
+    r"(?:\w{3,}ed|built|made|put|set|written)\b"
+    r"|(?!based|checked|compared|confirmed|expected|need|proposed|related|used|verified)"
+    r"(?-i:[A-Z])\w{2,}ed (?!(?:and|as|by|from|in|rather|to|with)\b)"
+    r"|(?!if|when|once|what|which|how|there)\w[^.,;:]{2,70}(?:\b(?:is|are)|['’]s|['’]re)"
+    r" (?:now |all |fully )*(?:built|complete|deployed|done|fixed|implemented|in place"
+    r"|installed|live|merged|published|pushed|ready|scaffolded|set up|up and running"
+    r"|working)\b"
+    r"|(?:both|all|everything)\b[^.,;]{0,50}\b(?:done|fixed|implemented|pass(?:es)?)\b"
+    r"|(?:ich|wir) haben? [^.]*\bge\w+(?:t|en)\b"
+    r"|[^.,]{3,80}\bwurden? [^.]*\w{3,}(?:t|en)\b|j['’]ai \w+(?:é|is|it)\b"
+    r"|(?:he|hemos|se ha|se han|foi|foram) (?!anali|examin|investig|revis|verific)"
+    r"\w+[aid][do]\w*"
+    r"|(?:implementad|cread|criad|adicionad|añadid|a[ct]{1,2}ualizad|corr[ie]gid)[oa]s?\b"
+    r"|(?:zapisan|dodan|naprawion|utworzon)\w+"
+    r"|(?:готово|исправлен|добавлен|создан|обновл[её]н|сделан)\w*)"
+    r"|已(?:经)?(?:创建|修复|添加|更新|实现|安装|关联|删除|修改)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says what was completed."""
+
+
+def _is_completion(text: str) -> bool:
+    """Return whether a sentence says what was completed, with an object."""
+    if _TRIVIAL.search(text) or len(analyzer.query_terms(text)) < 3:
+        return False
+    return _COMPLETED.match(text) is not None
 
 
 _WAS_DONE = re.compile(
@@ -603,6 +713,8 @@ def _begins_answer(one: Sentence) -> bool:
     """Return whether a sentence is no list, title, quotation or polite phrase."""
     if one.is_item or (one.is_heading and not _STATES_END.search(one.text)):
         return False
+    if _REPLIES.match(one.text):
+        return False
     return cues.wording_score(one.text) > MIN_ANSWER_SCORE and one.text[0] not in '"“«'
 
 
@@ -610,7 +722,8 @@ _ITEM_NAME = re.compile(r"^\S+ [-–—] ")
 """The name of a file before what was or will be done to it."""
 
 _FIELD = re.compile(
-    r"[\w ./-]{3,30}(?:: | [-–—] )(?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
+    r"[\w `./-]{3,30}(?:: | [-–—→] )"
+    r"(?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
 )
 """Matches an item that only names a value, or says what something is for: "Reporting
 period: 2 to 4 June", "serve.sh - Start the server"."""
@@ -646,7 +759,8 @@ _REASON_OR_FIX = re.compile(
 
 def _can_be_result(one: Sentence) -> bool:
     return not (
-        is_progress_note(one.text)
+        one.is_quoted
+        or is_progress_note(one.text)
         or cues.is_agent_error(one.text)
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
@@ -694,11 +808,14 @@ def _commands(work: WorkEvents) -> CardLine | None:
 def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
     """Add up the changes of each file; writing all of it again replaces them.
 
-    The plans that Claude Code keeps outside of the project are left out.
+    The plans that Claude Code keeps outside of the project are left out, and files
+    that were removed later.
     """
     found: dict[str, tuple[FileChange, int]] = {}
     for at in work.calls:
         is_whole = tool_actions.writes_whole_file(work.events[at])
+        for path in tool_actions.find_removed(work.events[at], found):
+            del found[path]
         for one in tool_actions.file_changes(work.events[at]):
             if "/.claude/plans/" in one.path:
                 continue

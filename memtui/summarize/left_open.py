@@ -46,14 +46,15 @@ MAX_LEFT_OPEN = 5
 MAX_FILES_NAMED = 4
 """The maximum number of files in a line about what was not committed."""
 
-_CONDITION = re.compile(r"\W*(?:if|unless|in case|falls|si|если)\b|如果", re.I)
+_CONDITION = re.compile(r"\W*(?:if|once you|unless|in case|falls|si|если)\b|如果", re.I)
 
 _LEFT = re.compile(
     r"\b(?:still (?:needs?|needed|to|has to|have to|must|open|remain\w*|un\w+ed)"
     r"|remain(?:s|ing)? (?:to|un\w+ed|open|incomplete|missing)|remains?(?=\W*$)"
     r"|remaining (?:work|steps?|tasks?|issues?|items?|problems?)"
     r"|not yet|(?:not|n't)\b[^.;]{1,60}\byet|yet to|to-?do|next steps?|follow-?ups?"
-    r"|needs? (?:to be|another|more|a (?:follow-?up|decision|review))|out of scope"
+    r"|(?<!n['’]t )(?<!not )(?<!no )needs? (?:to be|another|more"
+    r"|a (?:follow-?up|decision|review))|out of scope"
     r"|for later|left for (?:you|another|the next)"
     r"|you(?:'ll| will)? (?:still )?(?:need|have) to|later on|only queued"
     r"|(?:is|are|still|remains?|currently) pending|pending(?= (?:on|until)\b|:)"
@@ -201,6 +202,9 @@ def _not_committed(
         for path, at in find_remaining_changes(work, last_commit).items()
         if not path.startswith("/tmp/")
     }
+    closing = work.sentences[work.last] if work.last in work.replies else []
+    if any(_NAMED_COMMIT.search(one.text) for one in closing):
+        later = {}
     uses_git = work.is_in_repository or any(map(_GIT.match, work.commands))
     if later and (commits or (state.text == WorkState.DONE and uses_git)):
         names = ", ".join(islice(later, MAX_FILES_NAMED))
@@ -221,6 +225,11 @@ def _not_committed(
         if ahead := tool_actions.commits_ahead(work.events[at].text):
             yield CardLine(f"Not pushed: {ahead}", (at,))
             return
+
+
+_NAMED_COMMIT = re.compile(
+    r"\bcommit\w*\b\W[^.]{0,20}?\b(?=\w*\d)[0-9a-f]{7,40}\b", re.I
+)
 
 
 _TOPIC = re.compile(r"[\w./-]+(?: [\w./-]+){0,3}:(?= )")

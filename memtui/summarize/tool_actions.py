@@ -351,6 +351,7 @@ _REVERT = re.compile(r"\bgit revert\b(?! --abort)|\bgit reset --hard \S*[~^]")
 _DISCARD = re.compile(
     r"\bgit (?:reset --hard|(?:checkout|restore)(?P<options> [^;&|\n]+))"
 )
+_REMOVE = re.compile(r"(?:^|[;&|\n] *)rm ([^;&|\n]+)")
 _CREATE = re.compile(r"\bgh (?:issue|pr|release) (?:create|edit|comment|close)\b")
 _DEPLOY = re.compile(
     r"(?:^|[;&|\n] *)(?:sudo )?(?:\w+=\S* )*(?:scp|rsync"
@@ -414,16 +415,28 @@ def find_discarded(event: Event, paths: Collection[str]) -> set[str]:
         if not command["options"]:  # git reset --hard
             return set(paths)
         words = command["options"].split()
-        if "-b" in words or "--staged" in words:
-            continue
-        for name in words:
-            place = name.strip("\"'").removeprefix("./").rstrip("/")
-            found |= {
-                path
-                for path in paths
-                if place == "." or (place and f"/{place}/" in f"/{path}/")
-            }
+        if "-b" not in words and "--staged" not in words:
+            found |= _find_named(words, paths)
     return found
+
+
+def find_removed(event: Event, paths: Collection[str]) -> set[str]:
+    """Return the files that a call removed with ``rm``."""
+    if not paths or not _is_successful(event, _REMOVE):
+        return set()
+    words = " ".join(_REMOVE.findall(whole_command(event))).split()
+    return _find_named([one for one in words if one != "."], paths)
+
+
+def _find_named(words: Collection[str], paths: Collection[str]) -> set[str]:
+    """Return the files that the arguments of a command name, or whose folder."""
+    places = {word.strip("\"'").removeprefix("./").rstrip("/") for word in words}
+    return {
+        path
+        for path in paths
+        for place in places
+        if place == "." or (place and f"/{place}/" in f"/{path}/")
+    }
 
 
 def has_created(event: Event) -> bool:

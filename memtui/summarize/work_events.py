@@ -166,7 +166,8 @@ RESULT = re.compile(
 def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
     """Return the agent's messages that report what was done, the last one first.
 
-    They are searched between two events; a later one may be the first.
+    They are searched between two events; a later one may be the first. Those that end
+    a turn come before those between calls.
     """
     found: list[int] = []
     for at in reversed([one for one in work.replies if one < until]):
@@ -178,7 +179,7 @@ def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
         is_result = not found and any(_CHANGED.match(one.text) for one in lines)
         if words >= REPORT_WORDS or is_last or is_result:
             found.append(at)
-    return found[:REPORTS_READ]
+    return sorted(found, key=lambda at: not ends_turn(work, at))[:REPORTS_READ]
 
 
 def find_closing_reports(work: WorkEvents) -> list[int]:
@@ -235,11 +236,12 @@ def is_given_up(work: WorkEvents, at: int) -> bool:
 
 
 def find_remaining_changes(work: WorkEvents, since: int) -> dict[str, int]:
-    """Return the files changed after an event and not discarded, with their calls."""
+    """Return the files changed after an event that remain, with their calls."""
     found: dict[str, int] = {}
     for at in (one for one in work.calls if one > since):
         event = work.events[at]
-        for path in tool_actions.find_discarded(event, found):
+        discarded = tool_actions.find_discarded(event, found)
+        for path in discarded | tool_actions.find_removed(event, found):
             del found[path]
         for change in tool_actions.file_changes(event):
             found[change.path] = at
@@ -300,6 +302,8 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
     """Derive how the work ended, with the event that shows it."""
     last, closing = work.last, work.replies[-1] if work.replies else -1
     if (cut := find_interruption(work)) >= 0:
+        if before := _find_state_before(work, commits):
+            return before
         is_put_off = work.farewell > cut
         return CardLine(WorkState.OPEN if is_put_off else WorkState.ABANDONED, (cut,))
     if last in work.requests:
@@ -319,7 +323,14 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         return CardLine(WorkState.OPEN, (missing,))
     if failed_push := find_failed_push(work):
         return CardLine(WorkState.OPEN, failed_push.refs)
-    if _breaks_off(work) or _reports_problems(work, closing, is_pushed=bool(pushes)):
+    changes = list(find_remaining_changes(work, -1).values())
+    if (complaint := _last_complaint(work, [*changes, *pushes])) >= 0:
+        return CardLine(WorkState.OPEN, (complaint,))
+    steps = [0, *changes, *work.requests, last_commit]
+    is_pushed = max(pushes, default=-1) >= max(steps)
+    if _breaks_off(work, is_pushed=is_pushed) or _reports_problems(
+        work, closing, is_pushed=bool(pushes)
+    ):
         return CardLine(WorkState.OPEN, (max(closing, 0) or last,))
     if merges := find_calls(work, tool_actions.was_merged):
         return CardLine(WorkState.MERGED, (merges[-1],))
@@ -340,6 +351,45 @@ def find_state(work: WorkEvents, commits: Sequence[CardLine]) -> CardLine:
         return CardLine(WorkState.DONE, (max(closing, 0),))
     state = WorkState.OPEN if _asks_back(work, closing) else WorkState.ANSWERED
     return CardLine(state, (max(closing, 0),))
+
+
+def _find_state_before(
+    work: WorkEvents, commits: Sequence[CardLine]
+) -> CardLine | None:
+    """Return how the work ended before the interrupted request, if it was finished."""
+    cut = find_interrupted_request(work)
+    if cut < 0 or any(at > cut for at in find_remaining_changes(work, -1).values()):
+        return None
+    before = read_work(work.events[:cut], is_in_repository=work.is_in_repository)
+    state = find_state(before, [one for one in commits if one.refs[-1] < cut])
+    finished = (WorkState.DONE, WorkState.PUSHED, WorkState.MERGED)
+    return state if state.text in finished else None
+
+
+_COMPLAINT = re.compile(
+    r"\bstill (?:an? |the |get|see|show|have|having|happen|fail|not\b|wrong|broken"
+    r"|there|error|\w+n['’]t)|\bkeeps? \w+ing\b|\bsame (?:error|issue|problem)\b"
+    r"|\b(?:immer noch|noch immer|nadal|wciąż)\b|\btoujours (?:pas|l[ae] même)\b"
+    r"|\b(?:sigue|continua) (?:sem|sin|igual|\w+ndo)\b|вс[её] ещ[её]"
+    r"|^(?:(?:it|that|this|das|es|ça|eso|isso|to|это) )?(?:(?:is )?not working"
+    r"|(?:does|did)(?:n['’]t| not) (?:help|work)|(?:geht|funktioniert|klappt) nicht"
+    r"|ne (?:marche|fonctionne) pas|no funciona|não funciona|nie działa|не работает)"
+    r"|仍然|还是(?:不|没|有|报)|^不行|没用",
+    re.IGNORECASE,
+)
+"""A sentence of the user that says that a problem remains: "It keeps showing up"."""
+
+
+def _last_complaint(work: WorkEvents, changes: Sequence[int]) -> int:
+    """Return the last request if it says that the changes before it did not help.
+
+    It is -1 if changes or a push followed.
+    """
+    at = work.requests[-1] if work.requests else -1
+    if not changes or max(changes) > at:
+        return -1
+    lines = [one.text for one in work.sentences[at][:2]]
+    return at if any(map(_COMPLAINT.search, lines)) else -1
 
 
 _CHANGED = re.compile(
@@ -412,11 +462,10 @@ def _last_undoing(work: WorkEvents, commits: Sequence[CardLine]) -> int:
             for at in made
             for change in tool_actions.file_changes(work.events[at])
         }
-        return max(
-            at
-            for at in work.calls
-            if tool_actions.find_discarded(work.events[at], paths)
+        found = find_calls(
+            work, lambda one: bool(tool_actions.find_discarded(one, paths))
         )
+        return max(found, default=-1)
     return -1
 
 
@@ -472,18 +521,21 @@ _ASKS_FOR = re.compile(
 """A request of the agent to the user: "Please provide the log."."""
 
 
-def _breaks_off(work: WorkEvents) -> bool:
-    """Return whether the agent was still at work, or asked something, at the end."""
+def _breaks_off(work: WorkEvents, *, is_pushed: bool) -> bool:
+    """Return whether the agent was still at work, or asked something, at the end.
+
+    Once all is pushed, it only watches what comes of it.
+    """
     event = work.events[work.last]
     if work.last in work.calls:
-        return not _ends_work(event)
+        return not (is_pushed or _ends_work(event))
     sentences = work.sentences.get(work.last, [])
     if work.last not in work.replies or not sentences:
         return False
     ending = sentences[-1].text
     if _ASKS_FOR.match(ending):
         return True
-    if cues.is_announcement(ending) and len(sentences) <= 2:
+    if cues.is_announcement(ending) and len(sentences) <= 2 and not is_pushed:
         return True
     if not asks(ending):
         return False

@@ -5,9 +5,9 @@ import re
 from memtui.text.stopwords import STOP_WORDS
 
 is_announcement = re.compile(
-    r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
+    r"(?:(?:now|ok(?:ay)?|and|but|first|next|then|so|also),?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
-    r"|continue|also)\b"
+    r"|continue|also|add|build|identify|implement|make|move|update|verify|write)\b"
     r"|(?:to\s\w+\s[^.;:]{0,300},\s)?(?:i|we)(?:(?:'|’)?ll\s|\s+will\s)|the\s+goal\s+is\s+to\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
     r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have(?!\s+(?:not|never|\w{2,}ed)\b)|understand)\b"
     r"|now\s+i\s|now\s+(?!it\b|all\b"
@@ -31,7 +31,14 @@ is_pleasantry = re.compile(
     r"|here\s+(?:is|are)|hello|hi\b|hey|done\s*[.!]?$|yes\s*[,.!]?$|no\s*[,.!]?$|ok(?:ay)?"
     r"\s*[,.!]?$|ready\s+to|try\s+(?:it|again|running)|feel\s+free|happy\s+to"
     r"|all\s+(?:good|set|done)|working\s+tree\s+is|commit(?:ted)?\s+(?:created\s+)?success"
-    r"|great\s+work|well\s+done|does\s+(?:this|that)|is\s+there\s+anything"
+    r"|great\s+work|well\s+done|you(?:['’]re|\s+are)\s+(?:\d+\s?%\s+|\w+ly\s+)*right\b"
+    r"|(?:this|that)(?:'|’|\si)s\s+(?:(?:an?|really|very)\s+)*"
+    r"(?:excellent|fair|good|great|helpful|interesting|nice|useful|valid)\b"
+    r"|dobr[ae]\s+(?:intuicja|obserwacja|pytanie)|(?:gute|berechtigte)\s+frage"
+    r"|guter\s+(?:punkt|einwand)|(?:bonne|excellente)\s+(?:idée|question|remarque)"
+    r"|(?:buena|boa|ótima|excelente)\s+(?:ide[ai]a?|observación|pergunta|pregunta|solu[cç]\w+)"
+    r"|(?:хороший|отличный)\s+вопрос|好问题|好主意|太好了|重大发现|我?发现(?:了)?问题了?\W*$"
+    r"|does\s+(?:this|that)|is\s+there\s+anything"
     r"|found\s+(?:it|(?:the\s+)?(?:key\s+)?(?:info\w*|issue|problem|bug|cause))\W?$"
     r"|todos\s+have|if\s+you\s+need\s+specific\s+details|i\s+hope"
     r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
@@ -165,7 +172,7 @@ _LOG_CONTAINS = (
         r"@ [\w.\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
         r"|h(?<!\wh)ttps?://\S+$"
     ),
-    re.compile(r"\w (?:err!|error) <|exited with code|(?i:\bready in \d)"),
+    re.compile(r"\w (?:err!|error) <|exited with code|(?i:\bready in \d)|reached · /"),
     re.compile(r"\dm?s\b.*\dm?s\b"),
     re.compile(r"\b[\da-f]{12,}\b"),
 )

@@ -121,7 +121,9 @@ _WISHES = re.compile(
 )
 
 _UNNAMED = "(?:some|every|no)thing|it|this|that|these|those|there"
-_UNNAMED_SUBJECT = re.compile(rf"(?:{_UNNAMED})\b", re.IGNORECASE)
+_UNNAMED_SUBJECT = re.compile(
+    rf"(?:{_UNNAMED})\b|.*\b(?:do|does|build|make|create) something\b", re.IGNORECASE
+)
 _VAGUE_SUBJECT = re.compile(rf"(?:{_UNNAMED}|we|you|i)\b", re.IGNORECASE)
 
 

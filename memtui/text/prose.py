@@ -28,6 +28,8 @@ class Sentence:
     """True if it starts a list item."""
     is_nested: bool = False
     """True if it starts an item of a list within a list."""
+    is_quoted: bool = False
+    """True if it is quoted: "> …"."""
 
 
 _INJECTED_TAGS = (
@@ -41,6 +43,13 @@ _INJECTED = re.compile(rf"<({_INJECTED_TAGS})\b[^>]*>.*?(?:</\1\b[^>]*>|\Z)", re
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
+
+_BOX = re.compile(
+    r"^`?★ [^\n]*─{5,}`?[ \t]*$.*?^`?─{5,}`?[ \t]*$", re.DOTALL | re.MULTILINE
+)
+"""A remark that Claude Code sets between rules: "★ Insight ─────"."""
+
+_QUOTED = re.compile(r"\s*>\s")
 
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>")
 _CLOSING_TAGS = re.compile(r"\s*(?:</[A-Za-z][\w.:-]*>\s*)+(?=\S)")
@@ -98,7 +107,7 @@ _CODE_BEGINS = re.compile(
     r"|for \w+ in .*:$|import [\w.*]+(?: as \w+)?;?$|(?:import|export)\b.*[{}=;*]"
     r"|from [\w.@/'\"]+ import\b"
     r"|[\w.\"'-]+\s*[:=]\s*[\[{\"'\d]|//|/\*|\*/|--\w"
-    r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$)"
+    r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$|(?:\w+\.)+\w+\(.*\)\s*[;{]?$)"
 )
 
 _CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n| --\w[\w-]*=")
@@ -135,6 +144,8 @@ def message_sentences(text: str) -> list[Sentence]:
         read = _TERMINAL_LINE.sub("\n", read)
     if "```" in read or "~~~" in read:
         read = _FENCE.sub("", read)
+    if "★" in read:
+        read = _BOX.sub("", read)
     return [
         replace(block, text=part, is_item=block.is_item and not place)
         for block in _blocks(read)
@@ -213,7 +224,7 @@ WRAP_CHARS = 60
 def _blocks(text: str) -> Iterator[Sentence]:
     """Yield headings, list items and paragraphs; wrapped lines are joined."""
     run = ""
-    run_is_item = run_is_nested = False
+    run_is_item = run_is_nested = run_is_quoted = False
     for line in text.split("\n"):
         line = _CLOSING_TAGS.sub("", line)
         heading = _HEADING.match(line)
@@ -229,7 +240,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
             run = f"{run} {bare}"
             continue
         if run:
-            yield Sentence(run, is_item=run_is_item, is_nested=run_is_nested)
+            yield Sentence(run, False, run_is_item, run_is_nested, run_is_quoted)
             run = ""
         if not bare or _is_noise(line):
             continue
@@ -238,8 +249,9 @@ def _blocks(text: str) -> Iterator[Sentence]:
         else:
             run, run_is_item = bare, begins is not None
             run_is_nested = entry is not None and line.startswith(("  ", "\t"))
+            run_is_quoted = _QUOTED.match(line) is not None
     if run:
-        yield Sentence(run, is_item=run_is_item, is_nested=run_is_nested)
+        yield Sentence(run, False, run_is_item, run_is_nested, run_is_quoted)
 
 
 _ASKS = re.compile(r"(?:can|could|would) (?:you|we)\b|please\b", re.IGNORECASE)

@@ -45,7 +45,8 @@ RESTATED_SENTENCES, RESTATED_CHARS = 2, 1_000
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
 _INTERJECTION = re.compile(
-    r"(?:(?:hey|hi|hello)(?: (?:claude|there|again))?|ok(?:ay)?|so|well|now"
+    r"(?:(?:hey|hi|hello)(?: (?:claude|there|again))?|ok(?:ay)?|so|well"
+    r"|now(?: that [^,.;]{3,60}(?=,)|(?! that\b))"
     r"|and|also|alright|actually|yes|yeah|great|cool"
     r"|perfect|excellent|awesome|good|nice|k|thanks?(?: you)?|please|pls|just|then|next"
     r"|first|basically|the (?:issue|problem|bug) (?:is|was) that"
@@ -67,6 +68,7 @@ _INTERJECTION = re.compile(
     r"|[^.!?;:\n]{0,60}?\b(?:works?|runs?|is|are) (?:perfectly|fine|well|great|good"
     r"|nicely)\b[^.!?;:\n]{0,60}?,? but"
     r"|(?:just )?to be (?:sure|clear|safe)(?=[,;:])|to (?:start|begin)(?: with)?(?=,)"
+    r"|if (?:we|you) can(?=,)|if (?:it(?:'s| is) )?possible(?=,)"
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
@@ -235,7 +237,8 @@ _PREFACE = re.compile(
     r"(?:i|we)(?:'ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
     r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
-    r"|(?:re)?(?:ran|made|built|wrote|did)|run|moved on|went|got)\b"
+    r"|(?:re)?(?:ran|made|built|wrote|written|did)|chosen|begun|run|moved on|went|got)"
+    r"\b"
     r"|i have (?:an?|some|another|a few|two|several) (?:\w+ )?questions?\b"
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
     re.IGNORECASE,
@@ -259,8 +262,8 @@ _LETS = re.compile(r"(?:so |then |ok(?:ay)?,? )?let(?:(?:'|’)?s| us) ", re.IGN
 _PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _PROPOSED_PLAN = re.compile(
-    r"(?:<proposed_plan>\s*|\"plan\": ?\")#+ +(?:(?:implementation )?plan\b[:\s–—-]+)?"
-    r"(.+?)(?=\\n|\n|$)",
+    r"(?:<proposed_plan>\s*|\"plan\": ?\")#+ +"
+    r"(?:(?:implementation )?plan(?: d[e'’] ?\w+)?\s*[:–—-]\s*)?(.+?)(?=\\n|\n|$)",
     re.IGNORECASE,
 )
 _IMPLEMENT = re.compile(
@@ -291,9 +294,15 @@ _SHELL_COMMAND = re.compile(
 """A command that the user entered for the agent to run."""
 
 _SHELL_PROMPT = re.compile(
-    r"\s*(?:[╭╰]─+\S* |➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
+    r"\s*(?:[╭╰]─+\S* |➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] "
+    r"|Windows PowerShell\s|(?:\(\w+\) )?PS [A-Z]:[^>\n]*>"
     r"|[\w.-]+@[\w.-]+[:~ ](?:[^%$#\n]{0,60}[%$#] )?)\s*"
 )
+
+_BANNER = re.compile(
+    r"\A\s*(?:Windows )?PowerShell\b.*?^(?=[^\n]{0,20}PS [A-Z]:)", re.S | re.M
+)
+"""What PowerShell prints when it starts."""
 
 REQUEST_CHARS = 200
 """The start of a request names the issue that it is about."""
@@ -347,6 +356,13 @@ _RESTATES = re.compile(
 )
 """The beginning of a sentence in which the agent says what it is going to do."""
 
+_WILL_ABROAD = re.compile(r"ich|vou|voy|je|我|让", re.IGNORECASE)
+
+_STEPS = frozenset(
+    {"collect", "compare", "examine", "fetch", "inspect", "pull", "trace"}
+)
+"""The verbs of first steps, beside those that prepare work."""
+
 _READS = re.compile(
     r"\b(?:lesen|prüfen|ansehen|anschauen|untersuchen|ler|verificar|olhar|leer|revisar"
     r"|mirar|lire|vérifier|regarder)\b",
@@ -366,16 +382,24 @@ def restated_title(reply: str, request: str) -> str:
         if found is None or _READS.search(sentence.text):
             continue
         title = tidy_title(_to_base_form(sentence.text[found.end() :]))
+        is_abroad = _WILL_ABROAD.search(found[0]) is not None
         words = analyzer.count_content_words(title)
         if (
             words >= MANY_CONTENT_WORDS
-            and orders.find_kind(title) <= orders.TitleKind.STATEMENT
+            and (is_abroad or _names_work(title))
             and not title.endswith("…")
             and not _ENDS_IN_REFERENCE.search(title)
             and not known.isdisjoint(analyzer.query_terms(title))
         ):
             return title
     return ""
+
+
+def _names_work(order: str) -> bool:
+    """Return whether the agent's order to itself is no step that only prepares work."""
+    verb = FIRST_WORD.match(order)
+    is_step = verb is not None and verb[1].lower() in _STEPS and " and " not in order
+    return not is_step and orders.find_kind(order) is orders.TitleKind.ORDER
 
 
 def proposed_plan_name(text: str) -> str:
@@ -449,7 +473,7 @@ def _with_ticket(title: str, start: str) -> str:
 
 def plain_title(text: str) -> str:
     """Return the first sentence that says anything as a title; "" if none does."""
-    for sentence in prose.message_sentences(text):
+    for sentence in prose.message_sentences(_BANNER.sub("", text)):
         for title in _clause_titles(sentence.text):
             if analyzer.count_content_words(title):
                 return title

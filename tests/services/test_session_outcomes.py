@@ -41,6 +41,9 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
     assert session_outcomes.read_work([key, ("codex", "none")]).keys() == {key}
+    # Another outcome replaces one that repeats the name.
+    name_session("s1", title="Added the mutex around the refresh.")
+    assert find(workspace, "walrus")["s1"].work.outcome == "All walrus tests pass now."
 
 
 def test_a_session_without_summary_has_none(workspace: Workspace) -> None:

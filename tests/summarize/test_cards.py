@@ -1449,3 +1449,149 @@ def test_a_question_after_a_push_does_not_leave_work_open() -> None:
 def test_deciding_later_is_no_decision() -> None:
     plan = "先做账本内的分层重构，再决定是否拆分账本的包结构。"
     assert not card(("user", "评价这个方案"), ("assistant", plan)).decisions
+
+
+SHELL = shell("ls", "ledger.py")
+FINDING = "The receipts in `ledger.py` were rounded twice because of a missing flag."
+
+
+def test_the_closing_message_of_a_turn_gives_the_outcome() -> None:
+    closing = "All confirmed.\n\n- Receipts and totals agree in every ledger"
+    found = card(ASK, EDIT, ("assistant", FINDING), SHELL, ("assistant", closing))
+    assert found.outcome
+    assert found.outcome.text == "Receipts and totals agree in every ledger"
+    # There may be no closing message.
+    found = card(ASK, EDIT, ("assistant", FINDING), SHELL)
+    assert found.outcome and found.outcome.text == FINDING
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "I've completed the review of the ledger and its receipts.",
+        "We've written a check of the ledger's totals.",
+        "The new ledger of the shop is live!",
+        "Swapped the rounding over to whole cents.",
+        "Die Rundung der Rechnungen wurde erfolgreich umgestellt.",
+        "Implementado o arredondamento das faturas.",
+        "已修复发票总额的四舍五入问题。",
+    ],
+)
+def test_what_was_completed_is_the_outcome_before_its_details(result: str) -> None:
+    detail = "`rounding.py:12` fails with an error if the `scale` is missing."
+    found = card(ASK, EDIT, ("assistant", f"{result}\n\n{detail}\n\n- {FINDING}"))
+    assert found.outcome and found.outcome.text == result
+
+
+def test_a_cause_after_fixed_is_the_outcome() -> None:
+    cause = "The issue was that the ledger swapped cents and totals."
+    closing = f"Fixed!\n\n{cause}\n\nThe receipts keep the old numbers of the ledger."
+    found = card(ASK, EDIT, ("assistant", closing))
+    assert found.outcome and found.outcome.text == cause
+
+
+def test_quotations_boxes_code_and_options_are_no_outcome() -> None:
+    rule = "─" * 40
+    closing = (
+        f"`★ Insight {rule}`\nThe ledger uses its own key format.\n`{rule}`\n\n"
+        "> The totals of the ledger must be exact.\n\n"
+        "ledger.total(str(cents), scale)\n\n"
+        "The cents come from one of:\n- The ledger's cache of totals\n\n"
+        "Receipts and totals agree."
+    )
+    found = card(ASK, EDIT, ("assistant", closing))
+    assert found.outcome and found.outcome.text == "Receipts and totals agree."
+
+
+def test_a_short_last_answer_does_not_replace_a_long_one() -> None:
+    answer = "The ledger rounds every receipt before it adds the cents to its total."
+    turns: list[Turn] = [
+        ("user", "Where does the ledger round its totals?"),
+        ("assistant", f"{answer} It then rounds again in the invoice, which is wrong."),
+        ("user", "How do I leave this program?"),
+        ("assistant", "Ctrl+D leaves the program."),
+    ]
+    found = card(*turns)
+    assert found.state.text == WorkState.ANSWERED
+    assert found.outcome and found.outcome.text == answer
+    # Calls show that it was more than a question.
+    found = card(*turns[:3], SHELL, turns[3])
+    assert found.outcome and found.outcome.text == turns[3][1]
+
+
+def test_an_answer_says_what_it_is_about() -> None:
+    closing = "Possibly, but only for receipts. The ledger rounds its totals once."
+    found = card(("user", "Is the ledger rounded?"), ("assistant", closing))
+    assert found.outcome
+    assert found.outcome.text == "The ledger rounds its totals once."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It keeps showing up", "still the same error", "Geht nicht.", "还是不对"],
+)
+def test_a_last_complaint_leaves_the_work_open(text: str) -> None:
+    answer = ("assistant", "The error comes from the cache of the receipts.")
+    found = card(ASK, EDIT, SAY, ("user", text), answer)
+    assert found.state.text == WorkState.OPEN
+    assert card(ASK, EDIT, SAY, ("user", text), EDIT, SAY).state.text == WorkState.DONE
+
+
+def test_watching_after_a_push_does_not_leave_the_work_open() -> None:
+    watch = shell("gh run watch 7", "Test and build in 40s")
+    piped = shell(
+        "npm ci | tail -3 && git push 2>&1 | tail", "1a2b..3c4d  main -> main"
+    )
+    note = ("assistant", "Let me watch the run.")
+    assert card(ASK, EDIT, COMMIT, piped, watch).state.text == WorkState.PUSHED
+    assert card(ASK, EDIT, COMMIT, PUSH, note).state.text == WorkState.PUSHED
+    assert card(ASK, EDIT, COMMIT, PUSH, EDIT, watch).state.text == WorkState.OPEN
+    more = ("user", "Now round the receipts of the shop, too.")
+    assert card(ASK, EDIT, COMMIT, PUSH, SAY, more, SHELL).state.text == WorkState.OPEN
+
+
+def test_an_interruption_after_finished_work_does_not_undo_it() -> None:
+    cut: list[Turn] = [("user", "Where are the receipts of March kept?"), SHELL]
+    cut.append(("system", "[Request interrupted by user]"))
+    found = card(ASK, EDIT, SAY, *cut)
+    assert found.state.text == WorkState.DONE
+    assert (
+        texts(found.left_open)[0]
+        == "Interrupted: Where are the receipts of March kept?"
+    )
+    assert card(ASK, SAY, EDIT, *cut[:1], EDIT, *cut[1:]).state.text == (
+        WorkState.ABANDONED
+    )
+
+
+def test_removed_files_are_neither_changed_nor_left_open() -> None:
+    probe = edit("/app/probe.py", "a", "b")
+    found = card(ASK, EDIT, COMMIT, EDIT, probe, shell("rm -f probe.py", ""), SAY)
+    assert [change.path for change, _ in found.files] == ["/app/ledger.py"]
+    assert texts(found.left_open) == ["1 changed file is not committed: ledger.py"]
+
+
+def test_what_a_closing_message_calls_committed_is_not_left_open() -> None:
+    closing = f"{REPORT}\n\n- Commit: `f6e86220 fix: round once`"
+    found = card(ASK, EDIT, COMMIT, EDIT, ("assistant", closing))
+    assert not found.left_open
+
+
+def test_what_need_not_be_done_is_not_left_open() -> None:
+    for closing in (
+        "The ledger is rounded. The receipts don't need to be rounded again.",
+        "The ledger rounds. Once you use cents, you still have to add the receipts.",
+    ):
+        assert not card(ASK, EDIT, ("assistant", closing)).left_open
+
+
+def test_praise_and_proposals_are_not_quoted() -> None:
+    for text in (
+        "This is a great design for the ledger and its receipts.",
+        "Now let's write tests for the new ledger and its receipts.",
+        "But first, let's identify where the ledger rounds its receipts.",
+    ):
+        work = work_of(ASK, ("assistant", f"{text}\n\n{REPORT}"), EDIT, SAY)
+        assert text not in [
+            line.text for line, score in best_sentences(work) if score > 0
+        ]

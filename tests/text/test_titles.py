@@ -586,6 +586,8 @@ def test_a_sentence_revokes_an_earlier_one(later: str, is_revoked: bool) -> None
         ("I'll check how the water wheel of the mill is mounted.", ""),
         ("Let me first inspect the bearing of the water wheel.", ""),
         ("I'll fix this wheel.", ""),
+        ("I'll cross-check the old drawings of the water wheel in the barn.", ""),
+        ("I'll fetch both drawings of the water wheel from the barn.", ""),
         ("I'll repaint the roof of the old barn in the valley.", ""),
         ("Ich werde zuerst die Dateien der Mühle und das wheel lesen.", ""),
         (
@@ -604,6 +606,17 @@ def test_the_name_of_a_proposed_plan() -> None:
     reply = "Here it is.\n<proposed_plan>\n# A brake for the wheel\n\n…</proposed_plan>"
     assert titles.proposed_plan_name(reply) == "A brake for the wheel"
     assert not titles.proposed_plan_name("# A brake for the wheel")
+    call = json.dumps(
+        {"plan": "# Plan de Implementación: Freno\n\n…"}, ensure_ascii=False
+    )
+    assert titles.proposed_plan_name(call) == "Freno"
+
+
+def test_the_banner_of_a_shell_is_no_title() -> None:
+    banner = "Windows PowerShell\nCopyright (C) Microsoft Corporation.\n\n"
+    pasted = f"{banner}PS C:\\mill> wheel\nwheel: The term is not recognized"
+    assert not titles.request_title(pasted)
+    assert titles.plain_title(pasted).startswith("Wheel")
 
 
 def test_a_long_title_leaves_an_aside_out() -> None:
