@@ -35,6 +35,7 @@ from memtui.summarize.work_events import (
     find_real_requests,
     find_reports,
     find_state,
+    is_overtaken,
     is_progress_note,
     read_work,
     request_line,
@@ -207,58 +208,75 @@ class _Request:
 def _find_named_requests(work: WorkEvents, *, is_continued: bool) -> list[_Request]:
     """Return the requests that have a title.
 
-    The effort counts events and the length of answers. That of a request without a
-    title, or of a remark, belongs to the request before.
+    The effort counts events and the length of answers. That of a remark, of a request
+    without a title, and of the approval of a proposal belongs to the request before.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
     found: list[_Request] = []
+    has_changed = True
     after = len(work.events)
     for at, following in zip_longest(work.requests, work.requests[1:], fillvalue=after):
         if at > end:
             break
-        text = work.events[at].text
         steps = range(at + 1, following)
-        later = work.events[following].text if following < after else ""
-        is_unfinished = len(later) > len(text) and later.startswith(text.strip())
-        is_dropped = (
-            is_unfinished
-            or _REPLACES.match(later) is not None
-            or (_was_rejected(work, steps) and titles.request_title(later) != "")
-        )
+        if following < after and _is_dropped(work, at, following):
+            continue
+        text = work.events[at].text
         replies = [work.events[one].text for one in work.replies if one in steps]
         effort = following - at + sum(map(len, replies)) / ANSWER_CHARS
-        title, kind = "", TitleKind.REMARK
-        if not is_dropped and (title := titles.request_title(text)):
-            kind = _find_kind(title, text, is_first=not found)
+        title = titles.request_title(text)
+        kind = TitleKind.REMARK
         plan = _plan_name(work, steps) or (title if titles.plan_name(text) else "")
         if plan:
             title, kind = plan, TitleKind.ORDER
-        elif not (is_dropped or _is_clear(title, kind)):
+        elif found and not has_changed and _APPROVES.match(text):
+            title = ""
+        else:
+            if title:
+                kind = _find_kind(title, text, is_first=not found)
             restated = titles.restated_title(next(iter(replies), ""), text)
-            if restated:
+            if restated and not _is_clear(title, kind):
                 title, kind = restated, min(kind, TitleKind.STATEMENT)
-        if found and kind is TitleKind.REMARK and not is_dropped:
+        if found and kind is TitleKind.REMARK:
             found[-1].effort += effort
         if title:
             found.append(_Request(kind, title, effort, bool(plan)))
+        has_changed = _changes_files(work, steps)
     return found
+
+
+_APPROVES = re.compile(
+    r"\W*(?:yes|yep|yeah|yup|sure|ok(?:ay)?|go ahead|do it|sounds good|perfect|great|ja"
+    r"|oui|s[ií]|sim|да|好的?|是的)(?!\w)",
+    re.IGNORECASE,
+)
+"""Begins the answer to a proposal."""
+
+
+def _is_dropped(work: WorkEvents, at: int, following: int) -> bool:
+    """Return whether the next request replaces one, or whether the user interrupted the
+    agent before it changed a file."""
+    text, later = work.events[at].text, work.events[following].text
+    is_unfinished = len(later) > len(text) and later.startswith(text.strip())
+    if is_unfinished or _REPLACES.match(later):
+        return True
+    steps = range(at + 1, following)
+    is_interrupted = any(
+        INTERRUPTED.match(work.events[one].text) for one in work.notices if one in steps
+    )
+    has_changed = _changes_files(work, steps)
+    return is_interrupted and not has_changed and titles.request_title(later) != ""
+
+
+def _changes_files(work: WorkEvents, steps: range) -> bool:
+    calls = (work.events[at] for at in work.calls if at in steps)
+    return any(map(tool_actions.file_changes, calls))
 
 
 def _is_clear(title: str, kind: TitleKind) -> bool:
     """Return whether a title is a whole order or wish."""
     is_wish = kind is TitleKind.STATEMENT and orders.wishes(title)
     return (kind is TitleKind.ORDER or is_wish) and not title.endswith("…")
-
-
-def _was_rejected(work: WorkEvents, steps: range) -> bool:
-    """Return whether the user interrupted the agent before it changed a file."""
-    is_interrupted = any(
-        INTERRUPTED.match(work.events[at].text) for at in steps if at in work.notices
-    )
-    changes = (
-        tool_actions.file_changes(work.events[at]) for at in steps if at in work.calls
-    )
-    return is_interrupted and not any(changes)
 
 
 def _plan_name(work: WorkEvents, steps: range) -> str:
@@ -514,10 +532,12 @@ def _reports_completion(work: WorkEvents, since: int, until: int) -> bool:
 _FOUND = re.compile(r"(?:i(?:['’]ve| have)? )?found\b", re.IGNORECASE)
 
 
-def _is_working_note(work: WorkEvents, at: int, text: str) -> bool:
-    """Return whether the agent notes something between two calls, but no result."""
+def _note_penalty(work: WorkEvents, at: int, text: str) -> float:
+    """Return what a note between two calls that is no result loses of its score."""
     is_result = RESULT.match(text) and not _FOUND.match(text)
-    return not (ends_turn(work, at) or is_result)
+    if is_result or ends_turn(work, at):
+        return 0.0
+    return 0.7 if is_overtaken(work, at) else 0.3
 
 
 def _is_single_word(text: str) -> bool:
@@ -541,7 +561,7 @@ def _outcome(
         is_answer: Whether the work only answers a question.
     """
     found = [
-        (score - 0.15 * age - 0.7 * _is_working_note(work, at, text), -at, text)
+        (score - 0.15 * age - _note_penalty(work, at, text), -at, text)
         for age, at in enumerate(_main_reports(work, is_answer=is_answer))
         for text, score in _results(
             work.sentences[at], is_answer=is_answer, is_outcome=True
@@ -597,7 +617,7 @@ def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
                 continue
             if work.has_failing_run and _ALL_PASS.search(text):
                 continue
-            if _is_working_note(work, at, text):
+            if _note_penalty(work, at, text):
                 score = min(score, 0.0)
             elif _CAUSE.search(text):
                 score += CAUSE_SCORE

@@ -166,8 +166,8 @@ RESULT = re.compile(
 def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
     """Return the agent's messages that report what was done, the last one first.
 
-    They are searched between two events; a later one may be the first. Those that end
-    a turn come before those between calls.
+    They are searched between two events; a later one may be the first. Those that the
+    closing message of their turn follows come last.
     """
     found: list[int] = []
     for at in reversed([one for one in work.replies if one < until]):
@@ -179,7 +179,13 @@ def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
         is_result = not found and any(_CHANGED.match(one.text) for one in lines)
         if words >= REPORT_WORDS or is_last or is_result:
             found.append(at)
-    return sorted(found, key=lambda at: not ends_turn(work, at))[:REPORTS_READ]
+    return sorted(found, key=lambda at: is_overtaken(work, at))[:REPORTS_READ]
+
+
+def is_overtaken(work: WorkEvents, at: int) -> bool:
+    """Return whether the closing message of its turn follows a message."""
+    end = min((one for one in work.requests if one > at), default=len(work.events))
+    return any(ends_turn(work, one) for one in work.replies if at < one < end)
 
 
 def find_closing_reports(work: WorkEvents) -> list[int]:
