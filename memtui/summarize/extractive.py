@@ -421,6 +421,14 @@ _ASIDE = re.compile(
 )
 """A sentence about something else than the result, or one that fits any work."""
 
+_LOOKED_AT = re.compile(
+    r"(?:i|we)(?:['’]ve| have)? (?:now |also |\w+ly )*(?:analy[sz]ed|reviewed|examined"
+    r"|investigated|explored|checked|looked|read|gone|went) "
+    r"|based on (?:my|the|this|what) ",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says what the agent looked at."""
+
 _ALL_PASS = re.compile(
     r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
     r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
@@ -465,14 +473,14 @@ _TICKED = re.compile(r"`[^`]+`")
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _NO_STATEMENT = re.compile(
-    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
+    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если|context limit)\b|如果"
     r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
     r"|(?:before|previously|file|location|(?:for )?example): "
     r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
-    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|go to)"
-    r" (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
+    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|go to|type"
+    r"|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
     re.IGNORECASE,
 )
 """How a thought, a condition, advice, a note on a line of code or a heading begins."""
@@ -650,7 +658,11 @@ def _results(
             continue
         is_reply = _REPLIES.match(one.text) is not None
         is_cause = _CAUSE.search(one.text) is not None
-        is_aside = is_cause or _ASIDE.search(one.text) or cues.is_routine(one.text)
+        is_aside = is_cause or bool(
+            _ASIDE.search(one.text)
+            or _LOOKED_AT.match(one.text)
+            or cues.is_routine(one.text)
+        )
         score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
         is_report = RESULT.match(one.text) is not None
         has_effect = not one.is_item and _EFFECT.match(one.text) is not None
@@ -663,7 +675,7 @@ def _results(
             score += COMPLETED_SCORE * (is_opening and _is_completion(one.text))
             score -= 0.3 * ((has_no_subject and not has_effect) or is_reply)
         score += 0.5 * has_effect
-        score -= 0.5 * (bool(is_aside) and not (is_cause and is_fixed))
+        score -= 0.5 * (is_aside and not (is_cause and is_fixed))
         score -= 0.3 * one.is_heading + 0.3 * (words < 4)
         score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
         if is_outcome and one.is_item and not (is_report or _WAS_DONE.match(one.text)):
@@ -671,7 +683,7 @@ def _results(
         is_field = one.is_item and _FIELD.match(one.text) is not None
         score -= (0.6 if is_answer else 0.3) * is_field
         score -= 0.3 * (_GUESS.search(one.text) is not None)
-        is_first = is_first and bool(is_aside or is_reply)
+        is_first = is_first and (is_aside or is_reply)
         yield one.text, score - 0.1 * cues.needs_context(one.text)
 
 
@@ -733,7 +745,7 @@ def _begins_answer(one: Sentence) -> bool:
     """Return whether a sentence is no list, title, quotation or polite phrase."""
     if one.is_item or (one.is_heading and not _STATES_END.search(one.text)):
         return False
-    if _REPLIES.match(one.text):
+    if _REPLIES.match(one.text) or _LOOKED_AT.match(one.text):
         return False
     return cues.wording_score(one.text) > MIN_ANSWER_SCORE and one.text[0] not in '"“«'
 

@@ -1016,6 +1016,22 @@ def test_a_commit_names_work_rather_than_a_problem_or_a_cut_order() -> None:
     assert card(order, EDIT, COMMIT, SAY).title == "Round invoices once"
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "I've analyzed the ledger and the receipts of the last two years.",
+        "Based on my review, I have the content of all files of the ledger.",
+        "Type `npm run ledger` and press Enter to see the totals of the ledger.",
+    ],
+)
+def test_what_the_agent_looked_at_is_no_outcome(step: str) -> None:
+    result = "The ledger rounds each tax of an invoice, then their sum."
+    found = card(
+        ("user", "Why is the ledger wrong?"), ("assistant", f"{step} {result}")
+    )
+    assert found.outcome is not None and found.outcome.text == result
+
+
 def test_an_agent_words_a_request_that_says_little() -> None:
     problem = ("user", "The totals of the invoices are wrong agian.")
     restated = ("assistant", "I'll round the totals of all invoices in the ledger.")
