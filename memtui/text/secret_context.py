@@ -247,6 +247,11 @@ _NEXT_LINE = re.compile(
     r"(?!\d{1,6}→)"
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
+# What a function returns: def get_token(): return "secret".
+_RETURNS = re.compile(
+    r"\([^()\n]{0,80}\)[^()\n]{0,40}?[:{][^()]{0,160}?\breturn"
+    r"(?P<gap> {1,4})(?P<sign>)(?=b?\\{0,7}[\"'])"
+)
 # The result of an expression in a console: os.environ["TOKEN"], then 'secret'.
 _RESULT = re.compile(
     r"(?:\\{0,7}[\"'])?[\])]{0,2}(?P<gap>)(?P<sign>)[ \t]*(?:(?:\\+r)?\\+n|\r?\n)"
@@ -444,6 +449,7 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or _match_spaced(text, start, end, before)
         or _COMPARED.match(text, end)
         or _CALL.match(text, end)
+        or _RETURNS.match(text, end)
         or _FALLBACK.match(text, end)
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
@@ -482,7 +488,7 @@ def _read_value(
         sign = "["
     elif found.re in (_NEXT_LINE, _RESULT):
         sign = "next"
-    elif found.re in (_ARGUMENT, _COMPARED):
+    elif found.re in (_ARGUMENT, _COMPARED, _RETURNS):
         sign = ","
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")

@@ -443,7 +443,7 @@ _VALUES = r"""
     slack token        random  slack             slack:(?:(?:\s|\\+n){1,12}rooms:)?(?:(?:\s|\\+n){0,12}- )? ?[\w.-]{1,64}:([A-Za-z0-9]{24})(?!\w)
     password           text    ugfzc             ugfzc3dvcmq6[ \t\"']*(?:\r?\n|\\+[rn])+[^\n]{0,60}?(?<![\w+/])((?:[A-Za-z0-9+/]{4}){1,64}(?:\w{2}==|\w{3}=)?)[ \t]{0,8}(?=\r?\n|\\+[rn]|\\*\"|$)
     password           phrase  passphrase        enter passphrase[^\n:]{0,200}: ([^\n\"'\\]{6,128}?)[ \t]{0,8}(?=\r?\n|\\+[rn]|\\*\"|$)
-    password           mixed   use               use (?:my|our|his|her|this|the)(?: [a-z]{1,12}){0,4}[,:]? [`\"'(]?[\w.@-]{1,64}:([^\s\"'`\\,;()]{8,128})
+    password           mixed   my                use my(?: [a-z]{1,12}){0,4}[,:]? [`\"'(]?[\w.@-]{1,64}:([^\s\"'`\\,;()]{8,128})
     password           chosen  crypt             crypt\(<Q>([^\"'\\\n]{4,128})(?=<Q>,)
     password           chosen  password bcrypt argon scrypt hashpw  hash(?:pw|sync)?\(b?<Q>([^\"'\\\n]{4,128})
     password           chosen  sha               sha2\(<Q>([^\"'\\\n]{4,128})(?=<Q>, ?\d)
@@ -982,23 +982,6 @@ def _prefixed(text: str, at: int) -> Iterator[SecretSpan]:
             yield *found.span(), "api key"
 
 
-_RETURNED = re.compile(
-    rf"(?:return|=>) {{1,4}}b?{QUOTE}([^\s\"'`\\]{{8,256}})(?={QUOTE})"
-)
-_FUNCTION = re.compile(
-    r"(\w{3,60})(?: ?[=:])?(?: async)? ?\([^()\n]{0,80}\)[^\n()]{0,40}[:{>]"
-)
-
-
-def _returned(text: str, at: int) -> Iterator[SecretSpan]:
-    """Find the secret that a function named for one returns."""
-    if found := _RETURNED.match(text, at):
-        functions = _FUNCTION.findall(text, max(0, at - 240), found.start(1))
-        kind = kind_of_name(functions[-1]) if functions else ""
-        if kind and is_generated(found[1]):
-            yield *found.span(1), kind
-
-
 _IN_BRACKETS = re.compile(r" / ([^\s()\"'`\\]{6,128})\)")
 _NAME_OPENED = re.compile(r"\((?:[a-z]{1,12}[: ] ?)?[\w.@-]{1,64}$")
 
@@ -1119,9 +1102,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("login stdin kinit smbpasswd vercel wrangler secret", "<<<", _here_string),
     *((kind, f"_{kind}_", _prefixed) for kind in _KINDS_WITHIN),
     ("~", "q~", _azure),
-    ("return", "return ", _returned),
-    ("=>", "=> ", _returned),
-    ("ssh sftp ftp rdp vpn login log melde anmelden", " / ", _login_in_brackets),
+    ("ssh sftp ftp rdp vpn login melde anmelden", " / ", _login_in_brackets),
     ("pw", "pw_set(", _login_call),
     ("hmac aes createhmac hash_hmac jwt fernet sign cipher totp", "", _key_call),
     ("secretkeyspec createcipheriv hmacsha hmacshakeyfor", "", _key_call),
@@ -1131,7 +1112,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("://", "", _url),
     ("@", "", _login_before_host),
 )
-_SIGNS = ("cred", "auth", "pw", "|", ":", "$", "://", "@", "~", "=>")
+_SIGNS = ("cred", "auth", "pw", "|", ":", "$", "://", "@", "~")
 """Strings that are looked for within words, too."""
 
 
