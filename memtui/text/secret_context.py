@@ -36,6 +36,7 @@ from memtui.text.secret_values import (
     is_phrase,
     is_random,
     is_secret,
+    is_spaced_phrase,
     is_strong,
     is_unlike_code,
     is_word_list,
@@ -63,10 +64,11 @@ NAME_WORDS = (
     b"kennwort", b"psk", b"mdp", b"senha", b"senhas", b"wachtwoord", b"contrasena",
     b"heslo", b"adgangskode", b"passord", b"salasana", b"schluessel", b"sleutel",
     b"clave", b"chave", b"chiave", b"jeton", b"geheimnis", b"segreto", b"segredo",
+    b"salt", b"pepper", b"pat",
 )  # fmt: skip
 """Other names of secrets, or parts of them."""
 
-_FREQUENT_PARTS = (b"token", b"key", b"auth")
+_FREQUENT_PARTS = (b"token", b"key", b"auth", b"pat", b"salt")
 
 _BEFORE_CHARS = 24
 
@@ -228,6 +230,10 @@ _FALLBACK = re.compile(
     r"(?:\\{0,7}[\"'`])?\)?(?P<gap>)[ \t]+(?P<sign>\?\?|\|\||\?:|or|(?<=\) ):)"
     r"\s{1,4}(?=\\{0,7}[\"'`])"
 )
+# A comparison: password === "secret".
+_COMPARED = re.compile(
+    r"(?P<gap>[ \t]{0,2})(?P<sign>[=!]={1,2})[ \t]{0,2}(?=b?\\{0,7}[\"'])"
+)
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 # The next string of a call or command: fill('[name="password"]', 'secret').
 _ARGUMENT = re.compile(
@@ -241,6 +247,16 @@ _NEXT_LINE = re.compile(
     r"(?!\d{1,6}→)"
     r"(?=[^\s\"'`\\]{8,}[ \t]*(?:\s*$|\r?\n|\\+[rn]|\\*[\"']))"
 )
+# What a function returns: def get_token(): return "secret".
+_RETURNS = re.compile(
+    r"\([^()\n]{0,80}\)[^()\n]{0,40}?[:{][^()]{0,160}?\breturn"
+    r"(?P<gap> {1,4})(?P<sign>)(?=b?\\{0,7}[\"'])"
+)
+# The result of an expression in a console: os.environ["TOKEN"], then 'secret'.
+_RESULT = re.compile(
+    r"(?:\\{0,7}[\"'])?[\])]{0,2}(?P<gap>)(?P<sign>)[ \t]*(?:(?:\\+r)?\\+n|\r?\n)"
+    r"(?:Out ?\[\d{1,4}\]: |=> )?(?=\\{0,7}[\"'])"
+)
 _BEFORE_NAME = ("'", '"', "=", ":", "#")
 # The next argument after a constant: put(Context.SECURITY_CREDENTIALS, "secret").
 _NEXT_ARGUMENT = re.compile(r"(?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'])")
@@ -253,7 +269,8 @@ _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 _IS = re.compile(
     r"(?:'s)?[`*]{0,3}(?: \([^()\n]{1,40}\)|, (?:by the way|btw|fyi|for reference),?)?"
     r"(?P<gap>(?:[ \t]+(?!(?:key|token|pass|secret)\w*+(?!: ))(?:\w{1,2}['’])?"
-    r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3})(?:['’]s)?,?)"
+    r"(?:(?:[^\W\d]|[@.](?=[^\W\d])|\\+u00\w\w){1,30}+\d{0,2}|\d{1,3}(?:\.\d{1,3}){0,3})"
+    r"(?:['’]s)?,?)"
     r"{0,7}?)"
     r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from(?:(?:[ \t]+\S{1,64}){1,3}[ \t]+to)?"
     r"|ist|lautet|sind|es|est|este|è|é|voor|это|je|jest|hei(?:ß|\\+u00df)t|c'est|är"
@@ -372,6 +389,7 @@ _BARE_VALUE = re.compile(
     rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}"
 )
 
+_FLAG_VALUE = re.compile(rf"[^\s\"'`\\;<>|&]{{1,{VALUE_CHARS}}}")
 _WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
 _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
 _BLANK_LINE = re.compile(r"[ \t]*(?:\n|\\+n)")
@@ -429,12 +447,15 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     found = (
         (_FLAG.match(text, end) if text[start] == "-" else None)
         or _match_spaced(text, start, end, before)
+        or _COMPARED.match(text, end)
         or _CALL.match(text, end)
+        or _RETURNS.match(text, end)
         or _FALLBACK.match(text, end)
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before[-1:] in _BEFORE_NAME else None)
         or (_NEXT_ARGUMENT.match(text, end) if text[end - 1].isupper() else None)
         or _NEXT_LINE.match(text, end)
+        or _RESULT.match(text, end)
         or _IS.match(text, end)
         or _NEXT.match(text, end)
     )
@@ -465,9 +486,9 @@ def _read_value(
         sign = "pair"
     elif found.re is _LIST_ITEM and text[end - 1] not in "sS":
         sign = "["
-    elif found.re is _NEXT_LINE:
+    elif found.re in (_NEXT_LINE, _RESULT):
         sign = "next"
-    elif found.re is _ARGUMENT:
+    elif found.re in (_ARGUMENT, _COMPARED, _RETURNS):
         sign = ","
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
@@ -489,16 +510,18 @@ def _read_value(
     )
     if before and before in "?&":
         shape = _QUERY
+    elif found.re is _FLAG:
+        shape = _FLAG_VALUE
     else:
         shape = _WHOLE if is_setting else _BARE_VALUE
     dense = None
-    if shape in (_WHOLE, _BARE_VALUE):
+    if shape is not _QUERY:
         dense = (_DENSE if _JSON_START.match(text) else _DENSE_QUOTES).match(text, at)
     bare = shape.match(text, at)
     value = bare[0] if bare else ""
     if dense and len(dense[0]) >= len(value.rstrip(",;)}].")) and is_noise(dense[0]):
         value = _without_closing(dense[0])
-    elif shape is _BARE_VALUE:
+    elif shape in (_BARE_VALUE, _FLAG_VALUE):
         value = value.rstrip(",;)}].")
     else:
         value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
@@ -620,6 +643,9 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         or (name == "pass" and is_human(value.text))
         or _is_passphrase(name, kind, value)
     ):
+        is_cell = value.sign in ("next", "|")
+        if is_cell and _HASHES.search(text, max(0, start - 1000), start):
+            return
         yield value.start, value.end, kind
         while joined := _JOINED.match(text, value.end):
             value = NamedValue(joined[1], joined.start(1), True, "+", True)
@@ -637,6 +663,8 @@ def _check_value(text: str, start: int, end: int, kind: str) -> Iterator[SecretS
         yield value.start, value.end, ""
 
 
+_HASHES = re.compile(r"(?:NAME|Name|KEY|Key)[ \t|│]{1,60}(?i:digest|hash|checksum)\b")
+"""Matches the heading of a table that shows only hashes of secrets."""
 _FOREIGN_PASSWORDS = ("clave", "chave", "chiave", "parola")
 _ACCESS = re.compile(
     "auth|api|server|deploy|personal|private|bot|codecov|railway|snyk|postmark|heroku"
@@ -725,7 +753,8 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
 
 def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
     """Return whether a value is a password of several words, as in a setting."""
-    return (
+    is_named = value.is_quoted and name.lower().endswith("passphrase")
+    return (is_named and is_spaced_phrase(value.text)) or (
         kind == PASSWORD
         and (name.isupper() or name.startswith("--"))
         and value.is_quoted
@@ -857,7 +886,11 @@ _FOREIGN_NAMES = {
         "zugangsdaten", "anmeldedaten", "inloggegevens", "identifiants", "credenziali",
         "credenciales", "credenciais",
     ),
-    KEY: ("schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰"),
+    KEY: (
+        "schlüssel", "clé", "ключ", "токен", "секрет", "密钥", "密鑰", "令牌",
+        "apiキー", "アクセスキー", "シークレット", "シークレットキー", "トークン",
+        "토큰", "시크릿", "비밀키", "api키", "api 키",
+    ),
 }  # fmt: skip
 """Names of secrets that ``kind_of_name`` does not read."""
 

@@ -28,6 +28,7 @@ from memtui.text.secret_values import (
     is_noise,
     is_placeholder,
     is_random,
+    is_spaced_phrase,
     is_template,
     kind_of_name,
 )
@@ -434,6 +435,20 @@ _VALUES = r"""
     api key            both    totp otp mfa recovery backup qr authenticator  secret<B>
     api key            both    totp otp mfa recovery backup authenticator  code<B>
     api key            both    fa                2fa (?:recovery |backup )?(?:key|secret|code)<B>
+    api key            both    totp otp mfa fa authenticator  seed(?: (?:for|of|in) [\w@. -]{1,40}?)?(?: is|:|=|:? is:?) [`\"']?((?-i:[A-Z2-7]{16,64}))(?!\w)
+    google key         any     apa               apa91b(?<=AAAA[\w-]{7}:APA91b)([\w-]{80,200})
+    api key            any     keyname           keyname[^{}]{1,300}?[\s\"']([A-Za-z0-9+/]{43,86}={1,2})(?![\w+/=])
+    api key            any     primarykey secondarykey  arykey<Q>: ?<Q>([A-Za-z0-9+/]{43,86}={1,2})(?=<Q>)
+    api key            any     permissions       full(?:<Q>,(?:\s|\\+n){0,20}<Q>value<Q>: ?<Q>|\s{1,16})([A-Za-z0-9+/]{43,86}={1,2})(?![\w+/=])
+    slack token        random  slack             slack:(?:(?:\s|\\+n){1,12}rooms:)?(?:(?:\s|\\+n){0,12}- )? ?[\w.-]{1,64}:([A-Za-z0-9]{24})(?!\w)
+    password           text    ugfzc             ugfzc3dvcmq6[ \t\"']*(?:\r?\n|\\+[rn])+[^\n]{0,60}?(?<![\w+/])((?:[A-Za-z0-9+/]{4}){1,64}(?:\w{2}==|\w{3}=)?)[ \t]{0,8}(?=\r?\n|\\+[rn]|\\*\"|$)
+    password           phrase  passphrase        enter passphrase[^\n:]{0,200}: ([^\n\"'\\]{6,128}?)[ \t]{0,8}(?=\r?\n|\\+[rn]|\\*\"|$)
+    password           mixed   my                use my(?: [a-z]{1,12}){0,4}[,:]? [`\"'(]?[\w.@-]{1,64}:([^\s\"'`\\,;()]{8,128})
+    password           chosen  crypt             crypt\(<Q>([^\"'\\\n]{4,128})(?=<Q>,)
+    password           chosen  password bcrypt argon scrypt hashpw  hash(?:pw|sync)?\(b?<Q>([^\"'\\\n]{4,128})
+    password           chosen  sha               sha2\(<Q>([^\"'\\\n]{4,128})(?=<Q>, ?\d)
+    password           chosen  equals            \.equals(?<=(?:word|oken|cret)\.equals)\(<Q>([^\"'\\\n]{6,128})
+    password           chosen  digest            compare_digest\([\w.>-]{0,40}(?:pass|pw|token|secret|key)\w{0,12}, ?b?<Q>([^\"'\\\n]{6,128})
     api key            any     totp otp mfa      _seed(?:<Q>)?[:=] ?(?:<Q>)?([A-Z2-7]{16,64})(?!\w)
     password           word    :                 (?<=[\w.*-]):543\d<F>
     password           plain   :                 (?<=[\w.*-]):\*<F>
@@ -499,13 +514,19 @@ def _has_nul(value: str) -> bool:
     return login.count(b"\0") == 2
 
 
+def _decoded_text(value: str) -> str:
+    """Return the text that a value is the base64 of; "" if it is none."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4)).decode("ascii")
+    except ValueError:
+        return ""
+    return plain if plain.isprintable() else ""
+
+
 def _has_login(value: str) -> bool:
     """Return whether a value is the base64 of a password, or of a name and password."""
-    try:
-        login = base64.b64decode(value + "=" * (-len(value) % 4)).decode("ascii")
-    except ValueError:
-        return False
-    return login.isprintable() and is_chosen(login.partition(":")[2] or login)
+    login = _decoded_text(value)
+    return is_chosen(login.partition(":")[2] or login)
 
 
 _FREQUENT = frozenset((
@@ -545,7 +566,9 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "login": _has_login,
     "mixed": is_mixed_password,
     "random": _is_random,
+    "phrase": lambda value: is_chosen(value) or is_spaced_phrase(value),
     "sasl": _has_nul,
+    "text": lambda value: bool(_decoded_text(value)),
 }
 
 
@@ -786,11 +809,14 @@ _LOGIN_NAME = re.compile(r"[\w.@+,=-]{1,128}$")
 _APP_PASSWORD = re.compile(r"[a-z]{16}$|[a-z]{4}(?: [a-z]{4}){3}$")
 
 
+_SIGNED = re.compile(r"[^/: ]*[^\w/:. +=-][^/: ]*$")
+
+
 def _key_call(text: str, at: int) -> Iterator[SecretSpan]:
     """Find the key among the arguments of a call that signs or encrypts."""
     for literal in _literals(text, at):
         value = literal[2]
-        is_signed = has_sign(value) and is_generated(value)
+        is_signed = _SIGNED.match(value) and is_generated(value)
         if (is_signed or is_random(value) or is_noise(value)) and has_no_template(
             value
         ):
@@ -956,6 +982,19 @@ def _prefixed(text: str, at: int) -> Iterator[SecretSpan]:
             yield *found.span(), "api key"
 
 
+_IN_BRACKETS = re.compile(r" / ([^\s()\"'`\\]{6,128})\)")
+_NAME_OPENED = re.compile(r"\((?:[a-z]{1,12}[: ] ?)?[\w.@-]{1,64}$")
+
+
+def _login_in_brackets(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the password in "log in by SSH (ada / password)"."""
+    found = _IN_BRACKETS.match(text, at)
+    if found and _NAME_OPENED.search(text, max(0, at - 80), at):
+        value = found[1]
+        if (has_sign(value) and is_generated(value)) or is_mixed_password(value):
+            yield *found.span(1), PASSWORD
+
+
 _AZURE_SECRET = re.compile(r"[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")
 
 
@@ -1063,6 +1102,7 @@ _FUNCTIONS: tuple[tuple[str, str, Rule], ...] = (
     ("login stdin kinit smbpasswd vercel wrangler secret", "<<<", _here_string),
     *((kind, f"_{kind}_", _prefixed) for kind in _KINDS_WITHIN),
     ("~", "q~", _azure),
+    ("ssh sftp ftp rdp vpn login melde anmelden", " / ", _login_in_brackets),
     ("pw", "pw_set(", _login_call),
     ("hmac aes createhmac hash_hmac jwt fernet sign cipher totp", "", _key_call),
     ("secretkeyspec createcipheriv hmacsha hmacshakeyfor", "", _key_call),

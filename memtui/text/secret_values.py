@@ -42,7 +42,7 @@ _KEYS = (
     "subscription", "client", "session", "hmac", "jwt", "role", "connection", "setup",
     "unseal", "recovery", "totp", "mfa", "fa", "bot", "webhook", "backup", "wifi",
     "validation", "decryption", "aes", "cipher", "crypto",
-    "enc", "symmetric", "network", "device", "functions",
+    "enc", "symmetric", "network", "device", "functions", "wpa", "wep", "wlan",
 )  # fmt: skip
 """Words that make a key secret when they precede it."""
 
@@ -87,7 +87,8 @@ _TRAILING = (
 """Suffixes that do not change the meaning of a name."""
 
 # A value that begins with a sign is a placeholder if the rest looks like one: <token>,
-# ${TOKEN}, $TOKEN, $(cat file), {token}, [token], #/pointer, @token, *alias, %TOKEN%.
+# ${TOKEN}, $TOKEN, $(cat file), {token}, [token], #/pointer, @token, *alias, %TOKEN%,
+# __TOKEN__.
 _SIGN_FIRST = re.compile(
     r"<\.{0,3}[A-Za-z][A-Za-z0-9_ .:|/'-]*>?$|<[^<>]{1,80}>$|</?[a-z]+\d?(?:[ />]|$)"
     r"|[*•xX.…]+$|…"
@@ -102,7 +103,8 @@ _SIGN_FIRST = re.compile(
     r"|@[A-Za-z_]+\d?$|@[A-Za-z_.]+[({/]|@\{"
     r"|#[A-Za-z_-]*$|#[/{]|#[0-9a-fA-F]{3,8}$"
     r"|\|[-+>]?$|\|\||--?[A-Za-z][A-Za-z_-]*(?:=.*)?$|-+[>.]?$|=+>?$|-\d+(?:\.\d+)?$"
-    r"|!{1,2}[A-Za-z_]+!?$|!(?:==?|\()|\\+(?:[nrtbdwsux\"'/.]|$)",
+    r"|!{1,2}[A-Za-z_]+!?$|!(?:==?|\()|\\+(?:[nrtbdwsux\"'/.]|$)"
+    r"|([_@#~|])\1(?:[A-Z][A-Z0-9_]*|[a-z_]+)\1\1$",
 )
 
 # Matches at the start of placeholders: your-api-key, changeme, null.
@@ -131,7 +133,7 @@ _CONTAINS_PLACEHOLDER = re.compile(
     rf"{_REGEX.pattern}|\.[*+][^*+]*$|\[\^|"
     r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
     r"|redacted|change[-_]?me|replace[-_]?|insert[-_]|\[redacted|\\\$\{|[-_]goes[-_]"
-    r"|process\.env|os\.environ|getenv|secrets\.|import\.meta",
+    r"|process\.env|os\.environ|getenv|secrets\.|import\.meta|abcdefghijklm",
     re.IGNORECASE,
 )
 
@@ -215,8 +217,9 @@ _PATH = re.compile(
 
 _PASSWORD_SIGN = re.compile(r"[!#$%&@^]")
 _CHOSEN = re.compile(
-    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}_(?:19|20)\d\d$|(?=.*\d)(?:[a-z]{2,}\d*-)"
-    r"+[A-Z][a-z]+\d*(?:-\w+)*$"
+    r"[^\W\d_]{4,}\d{2,6}[!?]?$|[A-Z][a-z]{3,}\d{2,6}[_*~+=-]$"
+    r"|[A-Z][a-z]{3,}_(?:19|20)\d\d$"
+    r"|(?=.*\d)(?:[a-z]{2,}\d*-)+[A-Z][a-z]+\d*(?:-\w+)*$"
 )
 _JOINED_WORDS = re.compile(
     r"(?=.*\d|(?:[^-._]+[-._]){3})[A-Za-z]{2,10}\d{0,4}([-._])"
@@ -326,7 +329,11 @@ def kind_of_name(name: str) -> str:
         return KEY if is_named or is_setting else ""
     if last.endswith("key") and last[:-3].endswith(_KEYS):
         return KEY
+    if last in ("salt", "pepper") and before and name.isupper():
+        return SECRET
     if last.endswith("token") or last in ("credential", "credentials", "creds"):
+        return TOKEN
+    if last == "pat" and name.isupper():
         return TOKEN
     if name == "auth":
         return BASIC
@@ -506,6 +513,17 @@ def is_human(value: str) -> bool:
 def is_phrase(value: str) -> bool:
     """Return whether a value is a password of three words, where one is expected."""
     return bool(_THREE_WORDS.match(value)) and not _COMPOUND.search(value)
+
+
+_SPACED_WORDS = re.compile(r"(?:[a-z]{3,10}[ -]){3,7}[a-z]{3,10}$")
+
+
+def is_spaced_phrase(value: str) -> bool:
+    """Return whether a value is a password of four to eight words, where one is
+    expected."""
+    return bool(_SPACED_WORDS.match(value)) and not (
+        FUNCTION_WORDS.search(value) or _COMPOUND.search(value)
+    )
 
 
 def is_word_list(value: str) -> bool:
