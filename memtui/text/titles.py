@@ -345,18 +345,17 @@ def request_title(text: str) -> str:
 _RESTATES = re.compile(
     r"(?:(?:sure|ok(?:ay)?|great|perfect|absolutely|certainly|understood|got it|good"
     r"|yes|right|alright|thanks?|of course|excellent|claro|perfeito|gut|gerne|natürlich"
-    r"|alles klar|好的?|명)\b[^.!?:]{0,30}[,.!:：，。—–]\s*)?(?:now,? )?"
+    r"|alles klar|好的?)\b[^.!?:]{0,30}[,.!:：，。—–]\s*)?(?:now,? )?"
     r"(?:(?:i['’]ll|i will|i(?:['’]m| am) going to|let me|let['’]s|we['’]ll"
     r"|i(?:['’]m| am)(?= \w+ing\b)) (?:now |also |help (?:you )?(?:to )?|go ahead and"
     r" |\w+ly )*(?!start|begin|first|use |using |think|search|find |verif|confirm|see"
     r"|look|show|read|run|go |get |[^.!?]*\bfirst\b(?!,))"
-    r"|ich werde (?:nun |jetzt |zuerst )?|vou |voy a |je vais |我来|让我|我会|我将)"
+    r"|(?P<abroad>ich werde (?:nun |jetzt |zuerst )?|vou |voy a |je vais "
+    r"|我来|让我|我会|我将))"
     r"(?=\S)",
     re.IGNORECASE,
 )
 """The beginning of a sentence in which the agent says what it is going to do."""
-
-_WILL_ABROAD = re.compile(r"ich|vou|voy|je|我|让", re.IGNORECASE)
 
 _STEPS = frozenset(
     {"collect", "compare", "examine", "fetch", "inspect", "pull", "trace"}
@@ -382,11 +381,10 @@ def restated_title(reply: str, request: str) -> str:
         if found is None or _READS.search(sentence.text):
             continue
         title = tidy_title(_to_base_form(sentence.text[found.end() :]))
-        is_abroad = _WILL_ABROAD.search(found[0]) is not None
         words = analyzer.count_content_words(title)
         if (
             words >= MANY_CONTENT_WORDS
-            and (is_abroad or _names_work(title))
+            and (found["abroad"] or _names_work(title))
             and not title.endswith("…")
             and not _ENDS_IN_REFERENCE.search(title)
             and not known.isdisjoint(analyzer.query_terms(title))

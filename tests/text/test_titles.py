@@ -586,6 +586,7 @@ def test_a_sentence_revokes_an_earlier_one(later: str, is_revoked: bool) -> None
         ("I'll check how the water wheel of the mill is mounted.", ""),
         ("Let me first inspect the bearing of the water wheel.", ""),
         ("I'll fix this wheel.", ""),
+        ("Great project! I'll check how the wheel of the mill turns in winter.", ""),
         ("I'll cross-check the old drawings of the water wheel in the barn.", ""),
         ("I'll fetch both drawings of the water wheel from the barn.", ""),
         ("I'll repaint the roof of the old barn in the valley.", ""),
