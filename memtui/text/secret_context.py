@@ -194,8 +194,8 @@ def _find_named(
 _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 
 _ASSIGNS = re.compile(
-    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?(?:\*\*|__)"
-    rf"?{_COLOUR}[ \t]{{0,8}}"
+    rf"(?:\[\w{{0,16}}\])?(?P<closed>\\{{0,7}}[\"'`])?\]?"
+    rf"(?:\*\*|__)?{_COLOUR}[ \t]{{0,8}}"
     r"(?:(?<= )[\[(][\w ,.*-]{0,30}[\])][ \t]?)?"
     r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?!>|[=~](?![^\s=~]{7}))|:(?![:=/])"
     r")(?:\*\*)?"
@@ -284,8 +284,8 @@ _IS = re.compile(
     r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
 _NEXT = re.compile(
-    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-zа-яё]{1,12}|API)){0,4}?)("
-    r"?P<sign>[ \t]{1,8})(?=[^\s|-])"
+    r"(?P<gap>(?: (?!key|token|pass|secret)(?:[a-zа-яё]{1,12}|API)){0,4}?)"
+    r"(?P<sign>[ \t]{1,8})(?=[^\s|-])"
     r"(?![a-z]{1,14}(?:[\s,;:]|\.(?:\s|$)))"
 )
 _LOGIN_PAIR = re.compile(
@@ -328,8 +328,8 @@ _XML = re.compile(
 _AFTER_TAG = re.compile(r"<\w[^<>\n]{0,20}>(?:[A-Za-z]\w* )?$|>$")
 _IN_TAG = re.compile(r"<[^<>\n]{0,60}$")
 _ELEMENT = re.compile(
-    r"[:*]?(?:<\\?/[\w:]{1,20}>(?:\s|\\+n){0,20}){1,3}(?:<[a-zA-Z][^<>]{0,80}>("
-    r"?:\s|\\+n){0,20}){1,3}"
+    r"[:*]?(?:<\\?/[\w:]{1,20}>(?:\s|\\+n){0,20}){1,3}"
+    r"(?:<[a-zA-Z][^<>]{0,80}>(?:\s|\\+n){0,20}){1,3}"
     r"([^<>\s\"'`\\]{4,200})(?=<\\?/)"
 )
 """The value in the element after that of its name, as in a table."""
@@ -689,8 +689,7 @@ _OUTER = re.compile(
 """Matches the name of an object, section or element."""
 _PUBLIC_KEY = re.compile(
     r"(?:public|primary|foreign|cache|partition|sort|hash|commit|object|index|the same"
-    r"|row"
-    r"|idempotency|lookup|dedup\w*|query) $",
+    r"|row|idempotency|lookup|dedup\w*|query) $",
     re.IGNORECASE,
 )
 _OWN_KEY = re.compile(r"\b(?:my|our|your|this|the new|for) (?:[A-Z]\w* )?$")

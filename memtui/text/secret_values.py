@@ -258,8 +258,8 @@ FUNCTION_WORDS = re.compile(
 )
 """Words of prose that seed phrases do not contain."""
 _SYLLABLES = re.compile(
-    r"(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$|[a-z]{4}("
-    r"?:-[a-z]{4}){3}$"
+    r"(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$|[a-z]{4}"
+    r"(?:-[a-z]{4}){3}$"
 )
 """Matches passwords that systems suggest: ``mafReb-7tukhe-bybkyw``."""
 _TECHNICAL = re.compile(
@@ -286,8 +286,8 @@ _ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 _GROUPS = re.compile(
     r"(?=.*\d)(?=.*[A-Z])(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})$"
     r"|(?=.*\d)(?=.*[A-Z])[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2}$"
-    r"|(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9]{4,6}-){3,8}[A-Za-z0-9]{4,6}$|("
-    r"?:\d{6}-){7}\d{6}$"
+    r"|(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9]{4,6}-){3,8}[A-Za-z0-9]{4,6}$"
+    r"|(?:\d{6}-){7}\d{6}$"
 )
 """Matches keys in base32, and recovery keys in groups."""
 

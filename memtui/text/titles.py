@@ -384,7 +384,7 @@ def restated_title(reply: str, request: str) -> str:
         words = analyzer.count_content_words(title)
         if (
             words >= MANY_CONTENT_WORDS
-            and (found["abroad"] or _names_work(title))
+            and (found["abroad"] or _is_work_order(title))
             and not title.endswith("…")
             and not _ENDS_IN_REFERENCE.search(title)
             and not known.isdisjoint(analyzer.query_terms(title))
@@ -393,7 +393,7 @@ def restated_title(reply: str, request: str) -> str:
     return ""
 
 
-def _names_work(order: str) -> bool:
+def _is_work_order(order: str) -> bool:
     """Return whether the agent's order to itself is no step that only prepares work."""
     verb = FIRST_WORD.match(order)
     is_step = verb is not None and verb[1].lower() in _STEPS and " and " not in order
