@@ -16,34 +16,24 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import BULLET_COUNTS, BulletKind, DraftBullet, Summary
 from memtui.model.sessions import WorkState
-from memtui.summarize import tool_actions
-from memtui.summarize.left_open import find_left_open, find_open_items
+from memtui.summarize import results, tool_actions
+from memtui.summarize.left_open import find_left_open
+from memtui.summarize.results import can_be_result
 from memtui.summarize.session_work import CONTINUED, MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import (
     INTERRUPTED,
     LINE_CHARS,
-    REQUEST_CHARS,
-    RESULT,
-    UNDONE,
     WorkEvents,
     asks,
-    ends_turn,
-    find_closing_reports,
-    find_interrupted_request,
     find_pull_requests,
-    find_real_requests,
-    find_reports,
     find_state,
-    is_overtaken,
-    is_progress_note,
     read_work,
     request_line,
 )
 from memtui.text import analyzer, cues, orders, titles
 from memtui.text.orders import TitleKind
 from memtui.text.prose import (
-    Sentence,
     shorten,
     shorten_to_sentences,
     strip_markup,
@@ -59,9 +49,6 @@ MAX_COMMANDS, RESULT_CHARS = 3, 90
 SMALL_SHARE = 0.33
 """A request with a smaller share of the effort of the largest took little work."""
 
-LONG_SHARE = 0.6
-"""An answer with a smaller share of the length of the longest is a small one."""
-
 ANSWER_CHARS = 500
 """So much text of the agent counts as much as an event."""
 
@@ -70,18 +57,6 @@ WISH_CHARS = 600
 
 LATE_SHARE = 0.6
 """A request after this share of the events does not describe those before it."""
-
-MIN_OUTCOME_SCORE = 0.0
-"""A sentence with a lower score is no better outcome than the subject of a commit."""
-
-ANSWER_SCORE, MIN_ANSWER_SCORE = 0.5, -0.3
-"""The score of the first sentence of an answer, if that of its wording is higher."""
-
-OPENING, COMPLETED_SCORE = 3, 0.45
-"""A message says in so many first sentences what was completed, and what that adds."""
-
-CAUSE_SCORE = 0.75
-"""Added to the score of a sentence about the cause where it is not the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +95,18 @@ def make_card(
     left_open = find_left_open(work, commits, state)
     outcome = None
     if state.text == WorkState.ABANDONED:
-        outcome = _undoing(work, state.refs[0])
+        outcome = results.find_undoing(work, state.refs[0])
+    title = _title(work, commits, is_continued=bool(earlier_prompts))
+    earlier_title = _earlier_title(work.events, earlier_prompts)
     if outcome is None:
         is_answer = state.text == WorkState.ANSWERED
         known = [line.text for line in left_open]
-        outcome = _outcome(work, commits, known, is_answer=is_answer)
+        name = title or earlier_title
+        outcome = results.find_outcome(work, commits, known, name, is_answer=is_answer)
     title = (
-        _title(work, commits, is_continued=bool(earlier_prompts))
+        title
         or (_result_title(outcome) if earlier_prompts else "")
-        or _earlier_title(work.events, earlier_prompts)
+        or earlier_title
         or _plain_title(work, outcome)
     )
     return Card(
@@ -405,406 +383,6 @@ def _asked(work: WorkEvents) -> CardLine | None:
     return copied
 
 
-_ASIDE = re.compile(
-    r"\b(?:pre-existing|unrelated|(?:is|are) already"
-    r"|not (?:related|caused|due) (?:to|by)|already in the"
-    r"|still running|was committed"
-    r"|both point|(?:committed|pushed) successfully|working tree|git status|line \d+:"
-    r"|(?:on|at) lines? ~?\d)"
-    r"|^(?:commit )?(?:committed|pushed)\b"
-    r"|^all (?:\d+ )?(?:files|changes) committed\b|^已(?:经)?(?:提交|推送|完成)"
-    r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b"
-    r"[^.,]{0,30}$"
-    r"|^(?:the )?(?:part|phase|stage|step|task|work|implementation)\b[^.,;:]{0,20}"
-    r"\b(?:completed?|done|finished)\W*$",
-    re.IGNORECASE,
-)
-"""A sentence about something else than the result, or one that fits any work."""
-
-_LOOKED_AT = re.compile(
-    r"(?:i|we)(?:['’]ve| have)? (?:now |also |\w+ly )*(?:analy[sz]ed|reviewed|examined"
-    r"|investigated|explored|checked|looked|read|gone|went) "
-    r"|based on (?:my|the|this|what) ",
-    re.IGNORECASE,
-)
-"""How a sentence begins that says what the agent looked at."""
-
-_ALL_PASS = re.compile(
-    r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
-    r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
-    r"|\balle\b[^.;]{0,20}\btests?\b[^.;]{0,30}\b(?:durch|grün|bestanden|erfolgreich)"
-    r"|\bвсе\b[^.;]{0,20}\bтест\w*[^.;]{0,20}\b(?:проход|прошл|зел[её]н)",
-    re.IGNORECASE,
-)
-"""A claim that all tests pass."""
-
-_CAUSE = re.compile(
-    r"\broot cause\b|\bthe (?:issue|problem|failure|bug) (?:is|was)\b", re.IGNORECASE
-)
-"""A sentence about the cause: worth a line, but not the result."""
-
-_OPTIONS = re.compile(
-    r"\b(?:one of|either|options?|possible|could|(?:we|you) can)\b[^.]*:$",
-    re.IGNORECASE,
-)
-"""Introduces a list of what may be so, or may be done."""
-
-_ONLY_FIXED = re.compile(
-    r"(?:(?:all|both|now) )*(?:fixed|(?:re)?solved|behoben|исправлено|已?修复了?)\W*",
-    re.I,
-)
-"""An opening after which the cause tells what was fixed."""
-
-_EFFECT = re.compile(
-    r"(?:this|that|the (?:fix|changes?)) (?:now )?(?:stops?|fix(?:es)?|prevents?"
-    r"|eliminates?|resolves?|ensures?|removes?|makes?|keeps?|lets?|allows?)\b",
-    re.IGNORECASE,
-)
-"""How a sentence on the effect of the changes begins, often after their list."""
-
-_TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
-"""The end of a sentence about a detail."""
-
-_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*|\([^()]*\)\W*")
-"""Words that quote a file or the user, or a remark in brackets."""
-
-_TICKED = re.compile(r"`[^`]+`")
-
-_HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
-
-_NO_STATEMENT = re.compile(
-    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если|context limit)\b|如果"
-    r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
-    r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
-    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
-    r"|(?:before|previously|file|location|(?:for )?example): "
-    r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
-    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|go to|type"
-    r"|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
-    re.IGNORECASE,
-)
-"""How a thought, a condition, advice, a note on a line of code or a heading begins."""
-
-_GUESS = re.compile(
-    r"\b(?:likely|probably|perhaps|maybe|might|may be|seems?|appears?"
-    r"|i (?:think|suspect)|вероятно|возможно|похоже|vermutlich|wahrscheinlich)\b|可能",
-    re.IGNORECASE,
-)
-
-_DONE = re.compile(r"^done\W+(?=\w)", re.IGNORECASE)
-
-_LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
-
-
-def _main_reports(work: WorkEvents, *, is_answer: bool) -> list[int]:
-    """Return the reports on the last request for which files were changed.
-
-    Changes are often followed by a question about them, whose answer is not the
-    outcome. Messages before an interruption are not, either, if earlier requests were
-    done. A short last answer to a short question does not replace a long one.
-    """
-    cut = find_interrupted_request(work)
-    end = cut if cut >= 0 else len(work.events)
-    starts = [at for at in find_real_requests(work) if at < end]
-    for since, until in reversed(list(pairwise((0, *starts, end)))):
-        is_change = any(map(_is_change, work.events[since:until]))
-        if is_change or (is_answer and _reports_completion(work, since, until)):
-            return find_reports(work, since, until)
-    turns = list(pairwise((*(at for at in work.requests if at < end), end)))
-    if not (is_answer and turns):
-        return find_closing_reports(work)
-    lengths = [
-        sum(len(work.events[at].text) for at in work.replies if since < at < until)
-        for since, until in turns
-    ]
-    least, last = LONG_SHARE * max(lengths), len(turns) - 1
-    is_short = len(work.events[turns[last][0]].text) < REQUEST_CHARS
-    if is_short and max(work.calls, default=-1) < turns[last][0]:
-        last = max(at for at, length in enumerate(lengths) if length >= least)
-    return find_reports(work, *turns[last])
-
-
-def _is_change(event: Event) -> bool:
-    return bool(tool_actions.file_changes(event)) or tool_actions.was_merged(event)
-
-
-def _reports_completion(work: WorkEvents, since: int, until: int) -> bool:
-    """Return whether a report begins with what calls completed."""
-    opening = [
-        one for at in find_reports(work, since, until)[:1] for one in work.sentences[at]
-    ]
-    has_calls = any(since < at < until for at in work.calls)
-    return has_calls and any(_is_completion(one.text) for one in opening[:1])
-
-
-_FOUND = re.compile(r"(?:i(?:['’]ve| have)? )?found\b", re.IGNORECASE)
-
-
-def _note_penalty(work: WorkEvents, at: int, text: str) -> float:
-    """Return what a note between two calls that is no result loses of its score."""
-    is_result = RESULT.match(text) and not _FOUND.match(text)
-    if is_result or ends_turn(work, at):
-        return 0.0
-    return 0.7 if is_overtaken(work, at) else 0.3
-
-
-def _is_single_word(text: str) -> bool:
-    """Return whether a text is a path, a command or another single word."""
-    return (text.isascii() and " " not in text) or _TICKED.fullmatch(text) is not None
-
-
-def _outcome(
-    work: WorkEvents,
-    commits: Sequence[CardLine],
-    left_open: Sequence[str],
-    *,
-    is_answer: bool,
-) -> CardLine | None:
-    """Quote the best sentence about the result from the last reports.
-
-    Args:
-        work: The events.
-        commits: The commits made.
-        left_open: Sentences about what remains to be done.
-        is_answer: Whether the work only answers a question.
-    """
-    found = [
-        (score - 0.15 * age - _note_penalty(work, at, text), -at, text)
-        for age, at in enumerate(_main_reports(work, is_answer=is_answer))
-        for text, score in _results(
-            work.sentences[at], is_answer=is_answer, is_outcome=True
-        )
-        if not (age and _is_setback(text))
-        and not _DECIDED.match(text)
-        and not (work.has_failing_run and _ALL_PASS.search(text))
-        and shorten_to_sentences(text, LINE_CHARS) not in left_open
-    ]
-    score, place, text = max(found, default=(-1.0, 0, ""))
-    if text and (score >= MIN_OUTCOME_SCORE or not commits):
-        line = _DONE.sub("", _LINE_NUMBERS.sub("", text)).rstrip(":：")
-        return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
-    if commits:
-        return commits[-1]
-    last = reversed(work.replies[-2 if is_answer else -1 :])
-    lines = [(at, sentence) for at in last for sentence in work.sentences[at]]
-    for place, sentence in lines:
-        one = sentence.text
-        if analyzer.count_content_words(one) and not (
-            sentence.is_heading
-            or sentence.is_quoted
-            or is_progress_note(one)
-            or _is_single_word(one)
-            or cues.is_agent_error(one)
-            or _NO_STATEMENT.match(one)
-            or _DECIDED.match(one)
-            or (work.has_failing_run and _ALL_PASS.search(one))
-            or one in left_open
-        ):
-            return CardLine(shorten(one, LINE_CHARS), (place,))
-    return None
-
-
-def _undoing(work: WorkEvents, since: int) -> CardLine | None:
-    """Quote what the agent says about work that was undone, if it says so."""
-    for at in (one for one in work.replies if one >= since):
-        for one in work.sentences[at]:
-            if UNDONE.search(one.text) and not (
-                is_progress_note(one.text) or asks(one.text)
-            ):
-                return CardLine(shorten_to_sentences(one.text, LINE_CHARS), (at,))
-    return None
-
-
-def best_sentences(work: WorkEvents) -> Iterator[tuple[CardLine, float]]:
-    """Yield the sentences of the messages that say most with scores, best first."""
-    final = work.replies[-1] if work.replies else -1
-    found: list[tuple[float, int, str]] = []
-    for at in work.replies or work.requests:
-        for text, score in _results(work.sentences[at]):
-            if len(text) > 2 * LINE_CHARS or (at < final and _is_setback(text)):
-                continue
-            if work.has_failing_run and _ALL_PASS.search(text):
-                continue
-            if _note_penalty(work, at, text):
-                score = min(score, 0.0)
-            elif _CAUSE.search(text):
-                score += CAUSE_SCORE
-            found.append((score, -at, text))
-    for score, place, text in sorted(found, reverse=True):
-        yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
-
-
-def _results(
-    sentences: Sequence[Sentence], *, is_answer: bool = False, is_outcome: bool = False
-) -> Iterator[tuple[str, float]]:
-    """Yield sentences with a score of how well they say what came of the work.
-
-    An answer begins with what was asked; details follow.
-    """
-    is_first = True
-    is_fixed = bool(sentences) and bool(_ONLY_FIXED.fullmatch(sentences[0].text))
-    is_option = False
-    listed = find_open_items(sentences)
-    for place, (one, is_left) in enumerate(zip(sentences, listed, strict=True)):
-        words = analyzer.count_content_words(one.text)
-        is_option = bool(_OPTIONS.search(one.text)) or (is_option and one.is_item)
-        is_open = is_left or (is_option and one.is_item)
-        if words < titles.MIN_CONTENT_WORDS or is_open or not _can_be_result(one):
-            continue
-        has_no_subject = _NO_SUBJECT.match(one.text) is not None
-        if is_answer and is_first and _begins_answer(one):
-            is_first = False
-            yield one.text, ANSWER_SCORE - 0.3 * has_no_subject
-            continue
-        is_reply = _REPLIES.match(one.text) is not None
-        is_cause = _CAUSE.search(one.text) is not None
-        is_aside = is_cause or bool(
-            _ASIDE.search(one.text)
-            or _LOOKED_AT.match(one.text)
-            or cues.is_routine(one.text)
-        )
-        score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
-        is_report = RESULT.match(one.text) is not None
-        has_effect = not one.is_item and _EFFECT.match(one.text) is not None
-        if not is_aside:
-            is_lead = is_first and not is_reply
-            score += 0.3 * (is_lead and (is_report or not one.is_item))
-            score += 0.25 * is_report
-        if is_outcome:
-            is_opening = place < OPENING and not is_aside
-            score += COMPLETED_SCORE * (is_opening and _is_completion(one.text))
-            score -= 0.3 * ((has_no_subject and not has_effect) or is_reply)
-        score += 0.5 * has_effect
-        score -= 0.5 * (is_aside and not (is_cause and is_fixed))
-        score -= 0.3 * one.is_heading + 0.3 * (words < 4)
-        score -= 0.3 * (_TRIVIAL.search(one.text) is not None)
-        if is_outcome and one.is_item and not (is_report or _WAS_DONE.match(one.text)):
-            score -= 0.2 + 0.2 * orders.is_order(_ITEM_NAME.sub("", one.text))
-        is_field = one.is_item and _FIELD.match(one.text) is not None
-        score -= (0.6 if is_answer else 0.3) * is_field
-        score -= 0.3 * (_GUESS.search(one.text) is not None)
-        is_first = is_first and (is_aside or is_reply)
-        yield one.text, score - 0.1 * cues.needs_context(one.text)
-
-
-_NO_SUBJECT = re.compile(
-    r"(?:it|they|(?:this|that|these|those)(?= (?:also|are|were|will|would|\w+s)\b))\b"
-    r"|它|这",
-    re.IGNORECASE,
-)
-"""How a sentence begins that needs the one before it to say what it is about."""
-
-_REPLIES = re.compile(
-    r"(?:yes|yep|no|nope|ja|nein|oui|non|sí|sim|não|tak|nie|да|нет|possibly|probably"
-    r"|maybe|perhaps)\b|是的|不是|对[，,]",
-    re.IGNORECASE,
-)
-"""How a sentence begins that needs the question it answers."""
-
-_COMPLETED = re.compile(
-    r"(?:done\W+)?(?:(?:i|we)(?:['’]ve| have) (?:\w+ly |now |also )*"
-    r"(?!analy[sz]ed|examined|investigated|reviewed)"
-    r"(?:\w{3,}ed|built|made|put|set|written)\b"
-    r"|(?!based|checked|compared|confirmed|expected|need|proposed|related|used|verified)"
-    r"(?-i:[A-Z])\w{2,}ed (?!(?:and|as|by|from|in|rather|to|with)\b)"
-    r"|(?!if|when|once|what|which|how|there)\w[^.,;:]{2,70}(?:\b(?:is|are)|['’]s|['’]re)"
-    r" (?:now |all |fully )*(?:built|complete|deployed|done|fixed|implemented|in place"
-    r"|installed|live|merged|published|pushed|ready|scaffolded|set up|up and running"
-    r"|working)\b"
-    r"|(?:both|all|everything)\b[^.,;]{0,50}\b(?:done|fixed|implemented|pass(?:es)?)\b"
-    r"|(?:ich|wir) haben? [^.]*\bge\w+(?:t|en)\b"
-    r"|[^.,]{3,80}\bwurden? [^.]*\w{3,}(?:t|en)\b|j['’]ai \w+(?:é|is|it)\b"
-    r"|(?:he|hemos|se ha|se han|foi|foram) (?!anali|examin|investig|revis|verific)"
-    r"\w+[aid][do]\w*"
-    r"|(?:implementad|cread|criad|adicionad|añadid|a[ct]{1,2}ualizad|corr[ie]gid)[oa]s?\b"
-    r"|(?:zapisan|dodan|naprawion|utworzon)\w+"
-    r"|(?:готово|исправлен|добавлен|создан|обновл[её]н|сделан)\w*)"
-    r"|已(?:经)?(?:创建|修复|添加|更新|实现|安装|关联|删除|修改)",
-    re.IGNORECASE,
-)
-"""How a sentence begins that says what was completed."""
-
-
-def _is_completion(text: str) -> bool:
-    """Return whether a sentence says what was completed, with an object."""
-    if _TRIVIAL.search(text) or len(analyzer.query_terms(text)) < 3:
-        return False
-    return _COMPLETED.match(text) is not None
-
-
-_WAS_DONE = re.compile(
-    r"(?:(?!(?:not?|never|to|be|should|if|when|\w+n['’]t)\b)[^\s:—–-]\S* ){1,6}?"
-    r"(?:added|created|deleted|deployed|disabled|enabled|fixed|installed|merged|migrated"
-    r"|moved|published|pushed|removed|renamed|replaced|updated)\b",
-    re.IGNORECASE,
-)
-"""Matches an item like "213 stale branches deleted"."""
-
-
-def _begins_answer(one: Sentence) -> bool:
-    """Return whether a sentence is no list, title, quotation or polite phrase."""
-    if one.is_item or (one.is_heading and not _STATES_END.search(one.text)):
-        return False
-    if _REPLIES.match(one.text) or _LOOKED_AT.match(one.text):
-        return False
-    return cues.wording_score(one.text) > MIN_ANSWER_SCORE and one.text[0] not in '"“«'
-
-
-_ITEM_NAME = re.compile(r"^\S+ [-–—] ")
-"""The name of a file before what was or will be done to it."""
-
-_FIELD = re.compile(
-    r"[\w `./-]{3,30}(?:: | [-–—→] )"
-    r"(?!.*\b(?:is|are|was|were|now|no longer|\w{3,}ed)\b)"
-)
-"""Matches an item that only names a value, or says what something is for: "Reporting
-period: 2 to 4 June", "serve.sh - Start the server"."""
-
-_STATES_END = re.compile(
-    r"\b(?:(?!relat|detail|advanc|propos|requir|need|unus)\w{2,}ed(?!\s+(?-i:[A-Z]))"
-    r"|complete|done"
-    r"|works?|working|pass(?:es)?|ready|success\w*"
-    r"|is|are|was|were|now|fertig|behoben|готово|исправлен\w*)\b|完成|修复",
-    re.IGNORECASE,
-)
-"""Matches a heading that reports something: "Migration complete"."""
-
-_SETBACK = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|errors? out"
-    r"|does(?:n['’]t| not) work|(?:could|i ca)n['’]t|(?:can|could) ?not|unable to"
-    r"|broken)\b",
-    re.IGNORECASE,
-)
-
-
-def _is_setback(text: str) -> bool:
-    """Return whether a sentence says that a step failed, without a cause or remedy."""
-    return _SETBACK.search(text) is not None and not _REASON_OR_FIX.search(text)
-
-
-_REASON_OR_FIX = re.compile(
-    r"\b(?:fix\w*|root cause|the (?:cause|reason)|turned out|was that|solved|resolved"
-    r"|no longer|now)\b",
-    re.IGNORECASE,
-)
-
-
-def _can_be_result(one: Sentence) -> bool:
-    return not (
-        one.is_quoted
-        or is_progress_note(one.text)
-        or cues.is_agent_error(one.text)
-        or cues.is_log_line(one.text)
-        or _is_single_word(one.text)
-        or _QUOTATION.fullmatch(one.text)
-        or (one.is_heading and not _STATES_END.search(one.text))
-        or _HASH.match(one.text)
-        or _NO_STATEMENT.match(one.text)
-        or cues.is_offer(one.text)
-        or asks(one.text)
-    )
-
-
 def _tests(work: WorkEvents) -> CardLine | None:
     """Describe the last test run, and the first one that failed before it.
 
@@ -886,13 +464,6 @@ _DECISION = re.compile(
 )
 """A sentence with one of these is a decision even without its reason."""
 
-_DECIDED = re.compile(
-    r"\W*(?:(?:we|i)(?:'ve| have)? (?:decided|chose|opted|agreed|went with)\b|decision:"
-    r"|(?:wir|ich) haben? (?:uns|mich) .*\bentschieden|(?:мы |я )?решил[аи]?\b)",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that states a decision, and no result."""
-
 _USER_CHOICE = re.compile(
     r"\W*(?:(?:ok(?:ay)?|so|then|hm+|no|actually|please|good|yes|gut|ja|nein|also|dann"
     r"|хорошо|нет|тогда)\b\W*)*"
@@ -932,7 +503,7 @@ def _decisions(work: WorkEvents) -> list[CardLine]:
         known, later = later, [*later, *(one.text for one in work.sentences[at])]
         for place, one in enumerate(work.sentences[at]):
             proposed = replace(one, text=_LETS.sub("", one.text, count=1))
-            if one.is_heading or not _can_be_result(proposed):
+            if one.is_heading or not can_be_result(proposed):
                 continue
             if len(one.text) > LINE_CHARS:
                 continue
@@ -958,7 +529,7 @@ MAX_COMMITS = 6
 MAX_OVERLAP = 0.6
 """A sentence that shares more of its terms with another line adds nothing new."""
 
-MIN_NOTE_SCORE = 0.2
+MIN_NOTE_SCORE = 2.0
 """A sentence with a lower score is only quoted where there are too few lines."""
 
 EMPTY_TITLE = "Nothing was said"
@@ -987,7 +558,7 @@ def summarize_segment(
     card = make_card(work, earlier_prompts, session_title)
     statements = list(_statements(card))
     most = BULLET_COUNTS[TocLevel.SEGMENT][1]
-    statements += _notes(work, statements, most)
+    statements += _notes(work, card.title, statements, most)
     bullets = (*statements[:most], *_facts(card))
     return Summary(card.title or _first_line(events) or EMPTY_TITLE, bullets)
 
@@ -1031,12 +602,12 @@ def _file_line(files: Sequence[tuple[FileChange, int]]) -> CardLine:
 
 
 def _notes(
-    work: WorkEvents, statements: Sequence[DraftBullet], most: int
+    work: WorkEvents, title: str, statements: Sequence[DraftBullet], most: int
 ) -> list[DraftBullet]:
     """Return good sentences that say something new; a poor one if there is no other."""
     seen = [set(analyzer.query_terms(one.text)) for one in statements]
     found: list[DraftBullet] = []
-    for line, score in best_sentences(work):
+    for line, score in results.find_statements(work, title):
         count = len(seen)
         if count >= most or (count and score < MIN_NOTE_SCORE):
             break

@@ -36,7 +36,7 @@ from memtui.summarize import session_work
 from memtui.text import analyzer, orders, prose, stopwords, titles
 from memtui.text.titles import MIN_CONTENT_WORDS, MIN_REQUEST_WORDS
 
-IDENTITY = "extractive-11"
+IDENTITY = "extractive-12"
 """The name and version of the rules of extracts. Raise the version if a rule changes,
 so that stored nodes are rolled up again."""
 

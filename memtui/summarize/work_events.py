@@ -179,10 +179,10 @@ def find_reports(work: WorkEvents, since: int, until: int) -> list[int]:
         is_result = not found and any(_CHANGED.match(one.text) for one in lines)
         if words >= REPORT_WORDS or is_last or is_result:
             found.append(at)
-    return sorted(found, key=lambda at: is_overtaken(work, at))[:REPORTS_READ]
+    return sorted(found, key=lambda at: _is_overtaken(work, at))[:REPORTS_READ]
 
 
-def is_overtaken(work: WorkEvents, at: int) -> bool:
+def _is_overtaken(work: WorkEvents, at: int) -> bool:
     """Return whether the closing message of its turn follows a message."""
     end = min((one for one in work.requests if one > at), default=len(work.events))
     return any(ends_turn(work, one) for one in work.replies if at < one < end)

@@ -219,21 +219,6 @@ starts_with_reference = re.compile(
 ).match
 """Matches a sentence that starts with a word such as "this" or "it"."""
 
-_ROUTINE = re.compile(
-    r"\b(?:tests?|lint|typecheck|checks?|hooks?|build)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean"
-    r"|green|succeed\w*)\b|^(?:committed|pushed) (?:as|and|to)\b|\bup to date\b"
-    r"|\bchangelog\b|pre-existing|untracked",
-    re.IGNORECASE,
-)
-
-_MAY_BE_ROUTINE = re.compile(
-    "pass|clean|green|succeed|commit|push|up to date|changelog|pre-existing|untracked"
-)
-"""Every routine sentence contains one of these; a faster test than ``_ROUTINE``."""
-
-
-_CLAUSE = re.compile(r", (?:and|so) |; | [—–] ")
-
 
 def is_log_line(sentence: str) -> bool:
     if _LOG_BEGINS.match(sentence) or any(
@@ -300,15 +285,6 @@ is_agent_error = re.compile(
     re.IGNORECASE,
 ).match
 """Matches the report of an agent that its model did not answer."""
-
-
-def is_routine(sentence: str) -> bool:
-    """Return whether a sentence states what is true of all work: that the tests
-    pass. It may begin with something else."""
-    if not (_MAY_BE_ROUTINE.search(sentence.lower()) and _ROUTINE.search(sentence)):
-        return False
-    first = _CLAUSE.split(sentence, maxsplit=1)[0]
-    return first.count(" ") < 3 or _ROUTINE.search(first) is not None
 
 
 def wording_score(sentence: str) -> float:

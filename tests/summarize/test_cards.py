@@ -8,7 +8,8 @@ import pytest
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import WorkState
-from memtui.summarize.extractive import Card, best_sentences, make_card
+from memtui.summarize.extractive import Card, make_card
+from memtui.summarize.results import find_statements
 from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.work_events import WorkEvents, read_work
 
@@ -325,7 +326,7 @@ def test_a_decision_is_quoted_with_its_reason() -> None:
 
 def test_the_effect_of_the_changes_is_a_better_outcome_than_one_of_them() -> None:
     effect = "This stops the ledger from rounding every line of an invoice twice."
-    report = f"Summary of the changes:\n\n- Added `round` to the imports\n\n{effect}"
+    report = f"Summary of the changes:\n\n- Added `decimal` to the imports\n\n{effect}"
     found = card(ASK, EDIT, ("assistant", report)).outcome
     assert found is not None and found.text == effect
 
@@ -449,7 +450,7 @@ def test_a_finding_between_calls_is_not_quoted_beside_a_result() -> None:
     note = "Found the totals of the invoices in the archive of the ledger."
     look = shell("ls archive", "totals.csv")
     work = work_of(ASK, ("assistant", note), look, EDIT, SAY)
-    scores = {line.text: score for line, score in best_sentences(work)}
+    scores = {line.text: score for line, score in find_statements(work, "")}
     assert scores[note] <= 0 < scores[REPORT]
 
 
@@ -696,7 +697,7 @@ def test_notes_between_calls_give_way_to_the_report() -> None:
         event(2, who, edited, **given),
         event(3, *SAY),
     ]
-    scores = {line.text: score for line, score in best_sentences(read_work(turns))}
+    scores = {line.text: score for line, score in find_statements(read_work(turns), "")}
     assert scores[note] <= 0.0 < scores[REPORT]
 
 
@@ -1358,7 +1359,8 @@ def test_the_subject_of_a_commit_says_more_than_one_of_many_changes() -> None:
 
 def test_a_noun_that_is_also_a_verb_may_begin_an_outcome() -> None:
     closing = "Refresh tokens of the ledger are rotated now."
-    made = card(ASK, EDIT, COMMIT, ("assistant", closing))
+    rest = "The receipts are as they were. No other file has changed."
+    made = card(ASK, EDIT, COMMIT, ("assistant", f"{closing} {rest}"))
     assert made.outcome and made.outcome.text == closing
 
 
@@ -1406,7 +1408,7 @@ def test_what_was_before_is_no_outcome() -> None:
 def test_a_result_that_also_says_that_the_tests_pass_is_an_outcome() -> None:
     closing = (
         "All twelve ledgers round once, and the build and the tests pass.\n\n"
-        "## Ledger\n\nMerged rather than picked.\n"
+        "## Ledger\n\nThe receipts of May were left as they are.\n"
     )
     made = card(ASK, EDIT, ("assistant", closing))
     assert made.outcome and made.outcome.text.startswith("All twelve ledgers")
@@ -1415,11 +1417,6 @@ def test_a_result_that_also_says_that_the_tests_pass_is_an_outcome() -> None:
 @pytest.mark.parametrize(
     ("closing", "outcome"),
     [
-        (
-            "It would be a no-op: the branch is up to date.\n\nYour ledger is 17"
-            " commits ahead of the receipts, because nothing was merged since.",
-            "It would be a no-op: the branch is up to date.",
-        ),
         (
             "### Amounts are real; totals are estimated\n\nThe report was fixed.",
             "Amounts are real; totals are estimated",
@@ -1441,11 +1438,12 @@ def test_the_outcome_of_a_question_is_how_its_answer_begins(
 
 def test_committed_in_chinese_is_no_outcome_and_an_offer_leaves_nothing_open() -> None:
     first = "已按方案 A 修复：账本只舍入一次，收据同步更新。"
+    kept = "收据的旧数字保持不变。"
     last = "已提交并推送。\n\n- `make ledger`\n\n要不要我顺手整理剩余改动？"
     made = card(
         ("user", "账本的总额需要只舍入一次"),
         EDIT,
-        ("assistant", first),
+        ("assistant", f"{first}{kept}"),
         ("user", "提交推送"),
         COMMIT,
         PUSH,
@@ -1482,20 +1480,29 @@ def test_the_closing_message_of_a_turn_gives_the_outcome() -> None:
 
 
 @pytest.mark.parametrize(
-    "result",
+    ("request_text", "result"),
     [
-        "I've completed the review of the ledger and its receipts.",
-        "We've written a check of the ledger's totals.",
-        "The new ledger of the shop is live!",
-        "Swapped the rounding over to whole cents.",
-        "Die Rundung der Rechnungen wurde erfolgreich umgestellt.",
-        "Implementado o arredondamento das faturas.",
-        "已修复发票总额的四舍五入问题。",
+        (ASK[1], "I've completed the review of the ledger and its receipts."),
+        (ASK[1], "We've written a check of the ledger's totals."),
+        (ASK[1], "The new ledger of the shop is live!"),
+        (ASK[1], "Swapped the rounding over to whole cents."),
+        (
+            "Runde die Rechnungen nur einmal",
+            "Die Rundung der Rechnungen wurde erfolgreich umgestellt.",
+        ),
+        (
+            "Corrija o arredondamento das faturas",
+            "Implementado o arredondamento das faturas.",
+        ),
+        ("请修复发票总额的四舍五入", "已修复发票总额的四舍五入问题。"),
     ],
 )
-def test_what_was_completed_is_the_outcome_before_its_details(result: str) -> None:
+def test_what_was_completed_is_the_outcome_before_its_details(
+    request_text: str, result: str
+) -> None:
     detail = "`rounding.py:12` fails with an error if the `scale` is missing."
-    found = card(ASK, EDIT, ("assistant", f"{result}\n\n{detail}\n\n- {FINDING}"))
+    report = f"{result}\n\n{detail}\n\n- {FINDING}"
+    found = card(("user", request_text), EDIT, ("assistant", report))
     assert found.outcome and found.outcome.text == result
 
 
@@ -1533,13 +1540,6 @@ def test_a_short_last_answer_does_not_replace_a_long_one() -> None:
     # Calls show that it was more than a question.
     found = card(*turns[:3], SHELL, turns[3])
     assert found.outcome and found.outcome.text == turns[3][1]
-
-
-def test_an_answer_says_what_it_is_about() -> None:
-    closing = "Possibly, but only for receipts. The ledger rounds its totals once."
-    found = card(("user", "Is the ledger rounded?"), ("assistant", closing))
-    assert found.outcome
-    assert found.outcome.text == "The ledger rounds its totals once."
 
 
 @pytest.mark.parametrize(
@@ -1609,5 +1609,5 @@ def test_praise_and_proposals_are_not_quoted() -> None:
     ):
         work = work_of(ASK, ("assistant", f"{text}\n\n{REPORT}"), EDIT, SAY)
         assert text not in [
-            line.text for line, score in best_sentences(work) if score > 0
+            line.text for line, score in find_statements(work, "") if score > 0
         ]

@@ -258,7 +258,7 @@ def test_a_message_of_emoji_alone_is_the_title() -> None:
 
 def test_the_extractive_summarizer_implements_the_protocol() -> None:
     summarizer = ExtractiveSummarizer()
-    assert summarizer.identity == "extractive-11"
+    assert summarizer.identity == "extractive-12"
     segment = Segment("x", tuple(SESSION))
     assert summarizer.summarize_segment(segment) == extractive.summarize_segment(
         SESSION
