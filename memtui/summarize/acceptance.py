@@ -45,8 +45,8 @@ class Objection(StrEnum):
     """A reason to withhold a bullet or to reject a title, in the order of the search.
 
     ``UNSUPPORTED`` follows from the verdict. ``GroundedSummary.with_extract`` finds
-    ``TOO_SURE``, ``WEAK`` and further repetitions, by comparing a bullet with the
-    extract.
+    ``TOO_SURE``, ``OVERTAKEN``, ``WEAK`` and further repetitions, by comparing a bullet
+    with the extract.
     """
 
     NONE = ""
@@ -64,6 +64,8 @@ class Objection(StrEnum):
     """It offers further work, or is only polite."""
     PLAN = "plan"
     """It is an outcome that only says what should be done."""
+    NO_RESULT = "no result"
+    """It is an outcome that only says what was looked at, or that all is committed."""
     COPIED_LINE = "copied line"
     """It is a command, a line of a program's output, or code."""
     SWAPPED_ROLES = "swapped roles"
@@ -73,6 +75,8 @@ class Objection(StrEnum):
     """The source does not contain its wording, see ``grounding``."""
     TOO_SURE = "too sure"
     """It says that work is done which the extract found open or abandoned."""
+    OVERTAKEN = "overtaken"
+    """It says that nothing is committed, and a commit followed."""
     WEAK = "weak"
     """The source contains only a part of it, and the extract has that field."""
 
@@ -139,6 +143,8 @@ def _find_objection(
         return Objection.OFFER
     if bullet.kind is BulletKind.OUTCOME and is_plan(text):
         return Objection.PLAN
+    if bullet.kind is BulletKind.OUTCOME and has_no_result(text):
+        return Objection.NO_RESULT
     if is_copied_line(text, source.tool_lines):
         return Objection.COPIED_LINE
     if _has_swapped_roles(bullet, source):
@@ -168,16 +174,21 @@ def accept_title(
     return "" if find_title_objection(title, source) else title
 
 
-def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
+def check_draft(
+    draft: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool = False
+) -> str:
     """Return why a draft will be rejected; "" if it may be accepted.
 
     Args:
         draft: What a model wrote.
         texts: What it was shown; each text comes with its role.
+        is_last: Whether the model is not asked again. A good title and request suffice
+            then, if the extract has no clear title.
     """
     source = SourceTexts(texts)
     whole = " ".join(one.text for one in draft.bullets)
-    if prose.is_in_other_script(whole, source.spoken):
+    is_translated = prose.is_translated(whole, source.spoken)
+    if is_translated or prose.is_in_other_script(whole, source.spoken):
         return "the reply is in another language than the log"
     passages = PassageIndex([text for _, text in texts])
     objections = list_objections(draft.bullets, source)
@@ -188,7 +199,8 @@ def check_draft(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
         bullets.append(Bullet(one.text, ("",), verdict, one.kind))
     is_continued = all(role != EventRole.USER for role, _ in texts)
     title = accept_title(draft.title, [draft.title], passages, source)
-    return find_rejection(bullets, adds_title=is_continued and bool(title))
+    adds_title = bool(title) and (is_continued or is_last)
+    return find_rejection(bullets, adds_title=adds_title)
 
 
 def is_kept(bullet: Bullet) -> bool:
@@ -199,20 +211,19 @@ def is_kept(bullet: Bullet) -> bool:
 def find_rejection(bullets: Sequence[Bullet], *, adds_title: bool = False) -> str:
     """Return why a model's version is not better than the extract; "" if it is.
 
-    It is better if it says what was asked and what came of it: both are kept, the
-    outcome is supported, and at least half of its bullets are kept. A list needs only
-    one supported bullet. It is better, too, if it says what was asked where the extract
-    can only name an earlier request.
+    It is better if it says what came of the work: the outcome is kept and supported,
+    and at least half of its bullets are kept. A list needs only one supported bullet.
+    It is better, too, if it says what was asked and names the work where the extract
+    does not.
 
     Args:
         bullets: All bullets that the model wrote.
-        adds_title: Whether its title was accepted, and the extract has none of its own.
+        adds_title: Whether its title was accepted, and that of the extract is unclear.
     """
     if not bullets:
         return "no bullet was written"
     requests = [one for one in bullets if one.kind is BulletKind.ASKED]
-    says_asked = any(map(is_kept, requests))
-    if adds_title and says_asked:
+    if adds_title and any(map(is_kept, requests)):
         return ""
     withheld = [one for one in bullets if not is_kept(one)]
     results = [
@@ -220,8 +231,6 @@ def find_rejection(bullets: Sequence[Bullet], *, adds_title: bool = False) -> st
     ]
     if not any(is_kept(one) and one.support is Support.SUPPORTED for one in results):
         return f"it has no result that the source supports: {_describe(results)}"
-    if any(one.kind is BulletKind.OUTCOME for one in results) and not says_asked:
-        return f"it does not say what was asked: {_describe(requests)}"
     if 2 * len(withheld) > len(bullets):
         objections = [
             one.verdict.objection or Objection.UNSUPPORTED for one in withheld
@@ -336,10 +345,31 @@ def is_plan(text: str) -> bool:
     return all(map(_PLAN.search, prose.split_paragraph(text)))
 
 
+_NO_RESULT = re.compile(
+    r"[^.,;]{0,60}\b(?:was|were|(?:has|have) been) (?:also |all )?(?:analy[sz]ed"
+    r"|checked|examined|explored|inspected|reviewed)\b"
+    r"|(?:all )?(?:the )?(?:\w+ )?(?:changes|files|work) (?:(?:was|were|are|is) )?"
+    r"(?:now )?(?:committed|pushed)\b",
+    re.IGNORECASE,
+)
+
+
+def has_no_result(text: str) -> bool:
+    """Return whether each sentence of a text says what was looked at or committed."""
+    return all(map(_NO_RESULT.match, prose.split_paragraph(text)))
+
+
 _DONE = re.compile(
     r"\b(?:resolved|fixed|solved|completed?|successful(?:ly)?|done|works? (?:now|again)"
-    r"|now works?)\b|исправлен|решен|готово|已修复|已解决|已完成",
+    r"|now works?|(?:is|are|was|were) (?:now )?(?:added|configured|created|deployed"
+    r"|implemented|installed|published|saved|updated))\b"
+    r"|исправлен|решен|готово|已修复|已解决|已完成",
     re.IGNORECASE,
+)
+
+
+_UNCOMMITTED = re.compile(
+    r"\b(?:nothing|not)\b[^.]{0,20}\bcommitted\b|\buncommitted\b", re.IGNORECASE
 )
 
 
@@ -366,9 +396,9 @@ _CODE_MARKS = re.compile(
 
 def is_copied_line(text: str, tool_lines: Collection[str] = ()) -> bool:
     """Return whether a bullet is a command, a line of output, or code."""
-    if _COMMAND.match(text) or cues.is_log_line(text):
+    if _COMMAND.match(text) or cues.is_log_line(text) or cues.is_agent_error(text):
         return True
-    if len(_CODE_MARKS.findall(text)) >= 2:
+    if "```" in text or len(_CODE_MARKS.findall(text)) >= 2:
         return True
     return squeeze(text) in tool_lines
 
@@ -462,10 +492,13 @@ class GroundedSummary:
             own.remove(bullet)
             withheld.append(_with_objection(bullet, objection))
 
+        has_commit = any(one.kind is BulletKind.COMMIT for one in lines)
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
             if is_outcome and claims_completion(one.text):
                 withhold(one, Objection.TOO_SURE)
+            elif has_commit and _UNCOMMITTED.search(one.text):
+                withhold(one, Objection.OVERTAKEN)
         written = (*own, *withheld)
         for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
@@ -481,7 +514,7 @@ class GroundedSummary:
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         title = self._title_beside(extract.title, works)
         says_more = title != extract.title or BulletKind.NOTE in kinds or not works
-        adds_title = bool(self.title) and extract.title.endswith(CONTINUED)
+        adds_title = title != extract.title and not _is_clear_request(extract.title)
         return replace(
             self,
             title=title,
@@ -506,8 +539,11 @@ class GroundedSummary:
 
 
 def _is_clear_request(title: str) -> bool:
+    """Return whether a title is a whole order, wish or problem."""
+    kind = orders.find_kind(title)
+    is_wish = kind is TitleKind.STATEMENT and orders.states_need(title)
     is_whole = not title.endswith(("…", CONTINUED))
-    return is_whole and orders.find_kind(title) <= TitleKind.STATEMENT
+    return is_whole and (kind is TitleKind.ORDER or is_wish)
 
 
 def _with_objection(bullet: Bullet, objection: Objection) -> Bullet:

@@ -274,11 +274,13 @@ def _words(text: str) -> set[str]:
 
 
 is_agent_error = re.compile(
-    r"(?:(?:Failed to authenticate\. )?API Error|Error: \d{3}\b|litellm\."
+    r"(?:(?:Failed to authenticate\. |Please run /login\W+)?API Error|Error: \d{3}\b"
+    r"|litellm\."
     r"|\w+Exception - litellm"
     r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
     r"|retrying in \d|your limit will reset|(?:claude |codex )?(?:ai )?usage limit"
-    r"|(?:\w+-hour|weekly|session) limit reached|(?:/upgrade )?to increase your usage"
+    r"|(?:\w+-hour|weekly|session|context)"
+    r" limit reached|(?:/upgrade )?to increase your usage"
     r"|you(?:'ve| have) (?:hit|reached) your (?:\w+ )?limit|credit balance is too low"
     r"|prompt is too long"
     r"|(?:connection|request) (?:error|timed out)\b|stream disconnected)",

@@ -140,6 +140,11 @@ def is_remark(title: str) -> bool:
     return not wishes.search(title)
 
 
+def states_need(title: str) -> bool:
+    """Return whether a title asks for something, or states a problem."""
+    return _WANTS.search(title) is not None
+
+
 def wishes(text: str) -> bool:
     """Return whether a text asks for something."""
     return _WISHES.search(text) is not None

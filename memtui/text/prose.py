@@ -393,6 +393,30 @@ def is_in_other_script(text: str, source: str) -> bool:
     return bool(found and expected) and found != expected
 
 
+_ENGLISH_WORDS = re.compile(
+    r"\b(?:an?|and|are|as|at|be|by|for|from|in|is|it|not|of|on|or|that|the|this|to|was"
+    r"|which|with)\b"
+)
+"""The most frequent words of English."""
+
+MIN_WORDS, ENGLISH_SHARE, FOREIGN_SHARE = 8, 0.15, 0.07
+"""The share of these words in an English text of some words, and in one that is not."""
+
+
+def is_translated(text: str, source: str) -> bool:
+    """Return True if a text is plainly in English, and its source is not."""
+    return (
+        _english_share(text) >= ENGLISH_SHARE and _english_share(source) < FOREIGN_SHARE
+    )
+
+
+def _english_share(text: str) -> float:
+    """Return the share of frequent English words; 0.0 for a text of few words."""
+    lower = _NO_LANGUAGE.sub(" ", text[:SCRIPT_CHARS]).lower()
+    count = len(lower.split())
+    return len(_ENGLISH_WORDS.findall(lower)) / count if count >= MIN_WORDS else 0.0
+
+
 def _count_letters(text: str) -> Counter[str]:
     """Count the letters of a text by their script, each as long as a Latin one."""
     found: Counter[str] = Counter()

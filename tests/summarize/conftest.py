@@ -77,7 +77,7 @@ def stub() -> Iterator[Stub]:
 @pytest.fixture
 def any_draft(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every draft is accepted: the test is about how it comes about."""
-    monkeypatch.setattr(acceptance, "check_draft", lambda *_: "")
+    monkeypatch.setattr(acceptance, "check_draft", lambda *_, **__: "")
 
 
 PATIENT_S = 10.0

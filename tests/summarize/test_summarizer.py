@@ -394,8 +394,11 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
 ) -> None:
     reasons = ["no bullet is supported", ""]
 
-    def check(draft: Summary, texts: Sequence[tuple[str, str]]) -> str:
+    def check(
+        draft: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool
+    ) -> str:
         assert draft.bullets and len(texts) == 5
+        assert is_last == (len(reasons) == 1)
         return reasons.pop(0)
 
     monkeypatch.setattr(acceptance, "check_draft", check)
@@ -426,7 +429,9 @@ def test_the_parts_of_a_log_are_judged_together(
     whole = prompts.segment_log(segment_of(*LONG)).texts
     verdicts = {"part": "not supported", "whole": ""}
 
-    def check(_: Summary, texts: Sequence[tuple[str, str]]) -> str:
+    def check(
+        _: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool = False
+    ) -> str:
         return verdicts["whole" if texts == whole else "part"]
 
     monkeypatch.setattr(acceptance, "check_draft", check)

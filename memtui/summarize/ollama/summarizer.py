@@ -481,7 +481,8 @@ class SummaryTask:
         is_retry, spare = False, None
         while True:
             try:
-                return self._parse(await session.ask(log, retries), log)
+                text = await session.ask(log, retries)
+                return self._parse(text, log, is_last=is_retry)
             except InvalidReplyError as error:
                 if is_part and isinstance(error, _DraftRejectedError):
                     spare = error.summary
@@ -508,7 +509,14 @@ class SummaryTask:
                 self._was_refused = True
                 await session.find_mode_again()
 
-    def _parse(self, text: str, log: PromptInput, *, is_whole: bool = True) -> Summary:
+    def _parse(
+        self,
+        text: str,
+        log: PromptInput,
+        *,
+        is_whole: bool = True,
+        is_last: bool = False,
+    ) -> Summary:
         """Parse what a model wrote into a draft that may be used.
 
         Raises:
@@ -516,7 +524,8 @@ class SummaryTask:
         """
         session = self._session
         reply = replies.parse_reply(text, log, is_whole=is_whole)
-        if reason := acceptance.check_draft(reply.summary, log.texts):
+        reason = acceptance.check_draft(reply.summary, log.texts, is_last=is_last)
+        if reason:
             raise _DraftRejectedError(reason, reply.summary)
         left_out = session.generation.dropped_bullets + reply.left_out
         session.generation = replace(
