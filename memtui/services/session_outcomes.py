@@ -40,7 +40,7 @@ def read_one(agent: str, session_id: str) -> SessionWork:
 def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     name = segments[0].title or session_work.choose_name(
-        [one.headline for one in segments]
+        [one.headline for one in segments], [one.messages for one in segments]
     )
     states = [one.state for one in segments if one.state]
     ended = [one for one in segments if one.outcome]

@@ -89,20 +89,31 @@ def is_empty(name: str) -> bool:
     return is_short or orders.is_small_talk(name) is not None
 
 
-def choose_name(titles: Sequence[str]) -> str:
-    """Return the title of a session's segments that names its work best.
+def choose_name(titles: Sequence[str], messages: Sequence[int]) -> str:
+    """Return the title of a session's segments that names its work best; "" for none.
 
-    It is the first order, wish or problem, else the first of the best other kind.
+    It is the first order, wish or problem, else the first of the best other kind. Work
+    with few of the messages names nothing.
+
+    Args:
+        titles: The titles, oldest first.
+        messages: The number of messages of each segment.
     """
-    names = [title.removesuffix(CONTINUED) for title in titles]
-    if len(names) == 1:
-        return names[0]
+    counts: dict[str, int] = {}
+    for title, count in zip(titles, messages, strict=True):
+        name = title.removesuffix(CONTINUED)
+        counts[name] = counts.get(name, 0) + count
+    if len(counts) < 2:
+        return next(iter(counts), "")
     from memtui.text.orders import TitleKind, find_kind  # not needed at the start
 
     def rank(name: str) -> TitleKind:
         return max(find_kind(name), TitleKind.STATEMENT)
 
-    return min(filter(names_work, names), key=rank, default=names[0])
+    least = LARGE_SHARE * max(counts.values())
+    large = [name for name, count in counts.items() if count >= least]
+    named = [*filter(names_work, large)] or [*filter(names_work, counts)]
+    return min(named, key=rank, default=large[0])
 
 
 def find_last_state(states: Sequence[str]) -> int:

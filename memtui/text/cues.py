@@ -188,6 +188,8 @@ is_role = re.compile(
     r"|(?:please )?think step by step\b(?: and be (?:concise|brief|terse))?\W*$"
     r"|use (?:a )?chain[- ]of[- ]thought(?: reasoning)?(?:,? and think out loud)?\W*$"
     r"|(?:please )?be (?:concise|brief|terse)\W*$"
+    r"|(?:please |remember,? )*keep (?:it|them|(?:your |the )?(?:answers?|replies"
+    r"|responses?)) (?:short|brief|concise|simple)\b"
     r"|(?:please )?(?:ignore|skip) \S+\W*$"
     r"|(?:but )?first,? (?:please )?(?:read|check|look|review|go through) "
     r"|you (?:write|give) (?:\w+ ){0,2}(?:answers|replies|responses)\b"

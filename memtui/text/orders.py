@@ -99,7 +99,8 @@ _PREPARES = word_set(
 
 _FURTHER_VERB = re.compile(r"\b(?:and|then|to) (?:then |also )?([a-z]+)\b", re.I)
 _VAGUE_OBJECT = re.compile(
-    r"\w+ (?:(?:the )?(?:changes?|files?) in )?(?:(?:it|this|that|these|those|them)\b"
+    r"\w+ (?:(?:the )?(?:changes?|files?) in )?(?:(?:it|that|them)\b"
+    r"|(?:this|these|those)\b(?! \w{2,} (?:at|by|for|from|in|into|of|on|to|with)\b)"
     r"|\d+(?= (?:in|into|to|on|from|as|and|with|first)\b|\W*$))",
     re.IGNORECASE,
 )

@@ -72,7 +72,8 @@ _INTERJECTION = re.compile(
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
-    r"(?:\s*[,.!:;–—，！。]+(?:\s+|(?<=[–—，！。,!]))|\s+(?:-\s+)?)(?=\S)",
+    r"(?:\s*(?:[,.!:;–—，！。]+|--)(?:\s+|(?<=[–—，！。,!])|(?<=--))"
+    r"|\s+(?:-\s+)?)(?=\S)",
     re.IGNORECASE,
 )
 """A word that begins a sentence and adds nothing to it."""
@@ -234,7 +235,8 @@ _SHOWS = re.compile(
 """Introduces the output of a program."""
 
 _PREFACE = re.compile(
-    r"(?:i|we)(?:'ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
+    r"(?:i|we)(?:['’]?ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
+    r"|(?:currently|right now|at the moment),? (?:what )?(?:i|it|the|there|we)\b"
     r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
     r"|(?:re)?(?:ran|made|built|wrote|written|did)|chosen|begun|run|moved on|went|got)"
@@ -288,8 +290,9 @@ server's log."""
 
 _SHELL_COMMAND = re.compile(
     r"\s*(?:sudo )?(?:ssh(?:-\w+)?|scp|curl|wget|docker|kubectl|git|npm|npx|pnpm|yarn"
-    r"|pip3?|python3?|node|brew|apt(?:-get)?|cd|ls|cat|chmod|make)(?: [\w./:@=~-]+)*"
-    r" (?:-{1,2}[a-zA-Z]\S*|\S+@\S+|[~.]?/\S*)(?: [\w./:@=~-]+)*\s*"
+    r"|pip3?|python3?|node|brew|apt(?:-get)?|cd|ls|cat|chmod|make|source|export)"
+    r"(?: +[\w./:@=~-]+)*"
+    r" +(?:-{1,2}[a-zA-Z]\S*|\S+@\S+|[~.]?/\S*|\"?\$\w+\S*)(?: +[\w./:@=~-]+)*\s*"
 )
 """A command that the user entered for the agent to run."""
 
@@ -335,7 +338,7 @@ def request_title(text: str) -> str:
         return ""
     is_long = len(sentences) > SHORT_SENTENCES or sentences[0].text.endswith(":")
     is_long = is_long or found.title.count(" ") >= MANY_WORDS
-    needs_few = is_long and is_order(found.title)
+    needs_few = (is_long or len(text) > REQUEST_CHARS) and is_order(found.title)
     least = MIN_CONTENT_WORDS if needs_few else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
         return ""
@@ -358,9 +361,11 @@ _RESTATES = re.compile(
 """The beginning of a sentence in which the agent says what it is going to do."""
 
 _STEPS = frozenset(
-    {"collect", "compare", "examine", "fetch", "inspect", "pull", "trace"}
+    {"collect", "compare", "examine", "fetch", "inspect", "pull", "search", "trace"}
 )
 """The verbs of first steps, beside those that prepare work."""
+
+_AND_VERB = re.compile(r"\band ([a-z]+)\b")
 
 _READS = re.compile(
     r"\b(?:lesen|prüfen|ansehen|anschauen|untersuchen|ler|verificar|olhar|leer|revisar"
@@ -396,7 +401,9 @@ def restated_title(reply: str, request: str) -> str:
 def _is_work_order(order: str) -> bool:
     """Return whether the agent's order to itself is no step that only prepares work."""
     verb = FIRST_WORD.match(order)
-    is_step = verb is not None and verb[1].lower() in _STEPS and " and " not in order
+    is_step = verb is not None and verb[1].lower() in _STEPS
+    joined = set(_AND_VERB.findall(order))
+    is_step = is_step and joined.isdisjoint(BASE_VERBS - _STEPS)
     return not is_step and orders.find_kind(order) is orders.TitleKind.ORDER
 
 

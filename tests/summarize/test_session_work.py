@@ -1,5 +1,6 @@
 """The name, the state and the merged card of a session with several segments."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -25,7 +26,10 @@ def card(*segments: TocNode) -> list[tuple[str, str]]:
 
 
 def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
-    name = session_work.choose_name
+    def name(titles: Sequence[str], *counts: int) -> str:
+        return session_work.choose_name(titles, counts or [1] * len(titles))
+
+    assert name([]) == ""
     assert name(["Log in with a passkey (continued)"]) == "Log in with a passkey"
     assert name(["Ran npm test", "Fix the login form"]) == "Fix the login form"
     assert name(["Ran npm test", "Edited a.py"]) == "Ran npm test"
@@ -34,6 +38,15 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
     assert name(["Is it up?", "Fix the login form"]) == "Fix the login form"
     assert name(["Read the plan", "Fix the login form"]) == "Fix the login form"
     assert name(["The login should be short", "Fix it"]) == "The login should be short"
+    # Work with few of the messages names nothing, unless there is no other name.
+    several = [
+        "Add a changelog",
+        "Fix the login form",
+        "Fix the login form (continued)",
+    ]
+    assert name(several, 4, 8, 8) == "Fix the login form"
+    assert name(several, 4, 8, 3) == "Add a changelog"
+    assert name(["Add a changelog", "Ran npm test"], 2, 20) == "Add a changelog"
 
 
 def test_the_outcome_is_of_the_last_large_segment() -> None:
