@@ -13,10 +13,13 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
+from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import (
+    BULLET_COUNTS,
     WORDED_FIELDS,
     Bullet,
     BulletKind,
@@ -65,7 +68,7 @@ class Objection(StrEnum):
     PLAN = "plan"
     """It is an outcome that only says what should be done."""
     NO_RESULT = "no result"
-    """It is an outcome that only says what was looked at, or that all is committed."""
+    """It is an outcome that only says what was looked at, written or committed."""
     COPIED_LINE = "copied line"
     """It is a command, a line of a program's output, or code."""
     SWAPPED_ROLES = "swapped roles"
@@ -349,13 +352,15 @@ _NO_RESULT = re.compile(
     r"[^.,;]{0,60}\b(?:was|were|(?:has|have) been) (?:also |all )?(?:analy[sz]ed"
     r"|checked|examined|explored|inspected|reviewed)\b"
     r"|(?:all )?(?:the )?(?:\w+ )?(?:changes|files|work) (?:(?:was|were|are|is) )?"
-    r"(?:now )?(?:committed|pushed)\b",
+    r"(?:now )?(?:committed|pushed)\b"
+    r"|[\w ,./`-]{0,80} (?:was|were|(?:has|have) been) (?:successfully )?(?:created"
+    r"|removed|updated|written)(?: successfully)?(?: at: \S+)?\W*$",
     re.IGNORECASE,
 )
 
 
 def has_no_result(text: str) -> bool:
-    """Return whether each sentence of a text says what was looked at or committed."""
+    """Return whether each sentence says what was looked at, written or committed."""
     return all(map(_NO_RESULT.match, prose.split_paragraph(text)))
 
 
@@ -472,8 +477,9 @@ class GroundedSummary:
     def with_extract(self, extract: "GroundedSummary") -> "GroundedSummary":
         """Return a model's summary with what it lacks of an extract.
 
-        These are the facts, and the fields of a card that were not written or not
-        accepted; beside a plain list of bullets only the facts and the pieces of work.
+        These are the facts, the fields of a card that were not written or not accepted,
+        and quotes that say something else, as far as there is room; beside a plain list
+        of bullets only the facts and the pieces of work.
         A weak bullet, or one that repeats a line of the extract, is withheld if the
         extract has that field or lists the work.
         """
@@ -498,7 +504,12 @@ class GroundedSummary:
             if is_outcome and claims_completion(one.text):
                 withhold(one, Objection.TOO_SURE)
             elif has_commit and _UNCOMMITTED.search(one.text):
-                withhold(one, Objection.OVERTAKEN)
+                sentences = prose.split_paragraph(one.text)
+                rest = [text for text in sentences if not _UNCOMMITTED.search(text)]
+                if rest:
+                    own[own.index(one)] = replace(one, text=" ".join(rest))
+                else:
+                    withhold(one, Objection.OVERTAKEN)
         written = (*own, *withheld)
         for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
@@ -512,6 +523,13 @@ class GroundedSummary:
                 withhold(one, Objection.REPETITION)
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
+        said = [one for one in bullets if one.kind in WORDED_FIELDS]
+        room = BULLET_COUNTS[TocLevel.SEGMENT][1] - len(said)
+        texts = [one.text for one in said]
+        quotes = [one for one in extract.bullets if one.kind is BulletKind.QUOTE]
+        if BulletKind.NOTE not in kinds:
+            new = (one for one in quotes if not is_repetition(one.text, texts))
+            bullets += islice(new, max(0, room))
         title = self._title_beside(extract.title, works)
         says_more = title != extract.title or BulletKind.NOTE in kinds or not works
         adds_title = title != extract.title and not _is_clear_request(extract.title)
@@ -559,6 +577,7 @@ _CARD_ORDER = (
     BulletKind.NOTE,
     BulletKind.DECISION,
     BulletKind.LEFT_OPEN,
+    BulletKind.QUOTE,
 )
 
 

@@ -1031,7 +1031,7 @@ def test_a_summarys_bullets_are_the_lines_of_its_card(
     assert "settings.py" in by_kind["files"] and "middleware.py" in by_kind["files"]
     assert by_kind["state"] == "done"
     assert "ten minutes" in by_kind["asked"]
-    assert "The session now slides" in " ".join(by_kind.values())
+    assert "I changed SESSION_TTL to 3600" in " ".join(by_kind.values())
 
 
 def test_a_day_has_a_line_for_each_session(full_workspace: Workspace) -> None:

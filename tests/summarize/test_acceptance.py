@@ -427,7 +427,24 @@ def test_an_outcome_before_the_commit_is_overtaken() -> None:
     commit = replace(state, text="Set the cookie first", kind=BulletKind.COMMIT)
     committed = replace(extract, bullets=(*extract.bullets[:-1], commit, state))
     found = drafted.with_extract(committed)
+    assert found.bullets[1].text == outcome.text and not found.withheld
+    only = GroundedSummary(
+        "Login fails", (asked, replace(outcome, text="Not committed."))
+    )
+    found = only.with_extract(committed)
     assert [one.verdict.objection for one in found.withheld] == ["overtaken"]
+
+
+def test_quotes_of_the_extract_stay_beside_a_models_lines_if_they_say_more() -> None:
+    drafted = ground(Summary("Login fails", (ASKED, OUTCOME), generation=STATS))
+    extract = ground(extractive.summarize_segment(EVENTS))
+    state = extract.bullets[-1]
+    more, same = (
+        replace(state, text=text, kind=BulletKind.QUOTE)
+        for text in ("The old cookies of the ferry expire by themselves.", OUTCOME.text)
+    )
+    shown = drafted.with_extract(replace(extract, bullets=(more, same, state))).bullets
+    assert [one.kind.value for one in shown] == ["asked", "outcome", "quote", "state"]
 
 
 def test_a_weak_field_gives_way_to_the_line_of_the_extract() -> None:
