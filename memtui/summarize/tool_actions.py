@@ -622,12 +622,34 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
 # Files
 
 
+_IN_PLACE = re.compile(
+    r"\bsed (?:-\w+ )*-i(?:\.\w+| ?''| ?\"\")? (?:-e )?(?:'[^']*'|\"[^\"]*\"|\S+)"
+    r"((?: [\w./~$@+-]+)+)"
+)
+_HEREDOC = re.compile(r"\b(?:cat|tee)(?: -a)? *>{0,2} *([\w./~@+-]+) *<<")
+_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var|dev)/|.*\b(?:scratchpad|tmp)/")
+
+
+def _find_shell_edits(event: Event) -> list[str]:
+    """Return the files that a command edits with ``sed -i`` or writes from a heredoc.
+
+    Temporary files are left out.
+    """
+    if not is_command(event):
+        return []
+    command = whole_command(event)
+    edited = " ".join(_IN_PLACE.findall(command)).split()
+    paths = [*edited, *_HEREDOC.findall(command)]
+    return [one for one in paths if "." in one and not _TEMPORARY.match(one)]
+
+
 def file_changes(event: Event) -> list[FileChange]:
+    """Return the files that a call changed, with the lines as far as it shows them."""
     if not event.is_tool_call or event.is_failed:
         return []
     if _output(event).startswith(("<tool_use_error>", "Error")):
         return []
-    found: dict[str, FileChange] = {}
+    found = {path: FileChange(path) for path in _find_shell_edits(event)}
     for edit in tool_calls.parse_edits(
         event.metadata.get("tool_name", ""), event.metadata.get("tool_input", "")
     ):

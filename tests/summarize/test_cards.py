@@ -1611,3 +1611,22 @@ def test_praise_and_proposals_are_not_quoted() -> None:
         assert text not in [
             line.text for line, score in find_statements(work, "") if score > 0
         ]
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("sed -i '' '/cost: 0/d' src/ledger.py && git diff", ["ledger.py"]),
+        ('sed -i -e "s/cent/cents/" a/one.py two.py; ls', ["one.py", "two.py"]),
+        ("cat > src/receipts.py <<'EOF'\nprint(1)\nEOF", ["receipts.py"]),
+        ("echo 1 && tee -a notes.md << EOF\none\nEOF", ["notes.md"]),
+        ("cat > /tmp/check.py <<'EOF'\nprint(1)\nEOF", []),
+        ("sed -n 1,20p src/ledger.py", []),
+        ("cat src/ledger.py", []),
+    ],
+)
+def test_files_that_a_shell_command_edits_are_changes(
+    command: str, names: list[str]
+) -> None:
+    found = card(ASK, shell(command, ""), ("assistant", "What is next?"))
+    assert [str(change) for change, _ in found.files] == names
