@@ -478,8 +478,8 @@ class GroundedSummary:
         """Return a model's summary with what it lacks of an extract.
 
         These are the facts, the fields of a card that were not written or not accepted,
-        and quotes that say something else, as far as there is room; beside a plain list
-        of bullets only the facts and the pieces of work.
+        and its outcome and quotes if they say something else, as far as there is room;
+        beside a plain list of bullets only the facts and the pieces of work.
         A weak bullet, or one that repeats a line of the extract, is withheld if the
         extract has that field or lists the work.
         """
@@ -526,7 +526,11 @@ class GroundedSummary:
         said = [one for one in bullets if one.kind in WORDED_FIELDS]
         room = BULLET_COUNTS[TocLevel.SEGMENT][1] - len(said)
         texts = [one.text for one in said]
-        quotes = [one for one in extract.bullets if one.kind is BulletKind.QUOTE]
+        quotes = [
+            replace(one, kind=BulletKind.QUOTE)
+            for one in extract.bullets
+            if one.kind in (BulletKind.OUTCOME, BulletKind.QUOTE)
+        ]
         if BulletKind.NOTE not in kinds:
             new = (one for one in quotes if not is_repetition(one.text, texts))
             bullets += islice(new, max(0, room))

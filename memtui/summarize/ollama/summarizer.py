@@ -409,9 +409,10 @@ class SummaryTask:
         await session.choose()
         try:
             summary = await self._summarize(log)
-            is_joined = session.generation.parts > 1
-            if is_joined and (reason := acceptance.check_draft(summary, log.texts)):
-                raise InvalidReplyError(reason, summary)
+            if session.generation.parts > 1:
+                reason = acceptance.check_draft(summary, log.texts, is_last=True)
+                if reason:
+                    raise InvalidReplyError(reason, summary)
         except InvalidReplyError as error:
             error.summary = error.summary and self._with_facts(error.summary, began_s)
             raise
