@@ -1,5 +1,7 @@
 """Bullets of one node that contradict each other."""
 
+from dataclasses import replace
+
 import pytest
 
 from memtui.model.nodes import Bullet, BulletKind
@@ -75,3 +77,14 @@ def test_the_newest_comes_first_in_the_place_of_the_first() -> None:
 def test_bullets_of_different_projects_do_not_contradict_each_other() -> None:
     before = (bullet("Tests pass", 1, "shop"), bullet("Tests fail", 2, "ferry"))
     assert matching.mark_contradictions(before) == before
+
+
+def test_quotations_of_one_message_do_not_contradict_each_other() -> None:
+    removed, added = (
+        replace(bullet(text, 1), kind=BulletKind.QUOTE)
+        for text in ("Removed the login page", "Added a login page")
+    )
+    assert matching.mark_contradictions((removed, added)) == (removed, added)
+    later = replace(bullet(added.text, 2), kind=BulletKind.QUOTE)
+    found = matching.mark_contradictions((removed, later))
+    assert all(one.verdict.contradiction for one in found)
