@@ -240,8 +240,8 @@ _OPTIONS = re.compile(
 _NOW = re.compile(r"\bnow\b|已|jetzt|теперь|ahora", re.IGNORECASE)
 
 _LOOKED_AT = re.compile(
-    r"(?:i|we)(?:['’]ve| have)? (?:now |also |\w+ly )*(?:analy[sz]ed|reviewed|examined"
-    r"|investigated|explored|checked|looked|read|gone|went) "
+    r"(?:(?:i|we)(?:['’]ve| have)? )?(?:now |also |\w+ly )*(?:analy[sz]ed|reviewed"
+    r"|examined|investigated|explored|checked|looked|read|gone|went) "
     r"|based on (?:my|the|this|what) ",
     re.IGNORECASE,
 )
@@ -345,8 +345,8 @@ _NO_STATEMENT = re.compile(
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
     r"|(?:before|previously|file|location|(?:for )?example): "
     r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
-    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|go to|type"
-    r"|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])"
+    r"|you can (?!now\b)|(?:open|visit|try|(?:re-?)?run|test|click|refresh|(?:re)?load"
+    r"|restart|go to|type|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])"
     r"|.*[,;.] (?:now |next |then )?i['’]ll\b",
     re.IGNORECASE,
 )
