@@ -346,7 +346,8 @@ _NO_STATEMENT = re.compile(
     r"|(?:before|previously|file|location|(?:for )?example): "
     r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
     r"|you can (?!now\b)|(?:open|visit|try|(?:re-?)?run|test|click|refresh|(?:re)?load"
-    r"|restart|go to|type|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])"
+    r"|restart|go to|type|press|select|enter)"
+    r" (?:the|your|it|this|that|an?|on|again|\S*[/.`])"
     r"|.*[,;.] (?:now |next |then )?i['’]ll\b",
     re.IGNORECASE,
 )
