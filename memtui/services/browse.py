@@ -334,11 +334,12 @@ def _describe_session(
     segments: Sequence[TocEntry], states: Mapping[str, str]
 ) -> tuple[str, str]:
     """Return the name and the state of a session, of segments newest first."""
-    named = [one for one in reversed(segments) if one.headline]
+    oldest_first = segments[::-1]
     known = [states.get(one.node_id, "") for one in reversed(segments)]
     known = list(filter(None, known))
     name = session_work.choose_name(
-        [one.headline for one in named], [one.counts.messages for one in named]
+        [one.headline for one in oldest_first],
+        [one.counts.messages for one in oldest_first],
     )
     state = known[session_work.find_last_state(known)] if known else ""
     return name, state

@@ -68,7 +68,8 @@ class Objection(StrEnum):
     PLAN = "plan"
     """It is an outcome that only says what should be done."""
     NO_RESULT = "no result"
-    """It is an outcome that only says what was looked at, written or committed."""
+    """It is an outcome that only says what was looked at, which files were written, or
+    that all is committed."""
     COPIED_LINE = "copied line"
     """It is a command, a line of a program's output, or code."""
     SWAPPED_ROLES = "swapped roles"
@@ -79,7 +80,7 @@ class Objection(StrEnum):
     TOO_SURE = "too sure"
     """It says that work is done which the extract found open or abandoned."""
     OVERTAKEN = "overtaken"
-    """It says that nothing is committed, and a commit followed."""
+    """It only says that nothing is committed, and the segment has a commit."""
     WEAK = "weak"
     """The source contains only a part of it, and the extract has that field."""
 
@@ -178,15 +179,15 @@ def accept_title(
 
 
 def check_draft(
-    draft: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool = False
+    draft: Summary, texts: Sequence[tuple[str, str]], *, may_add_title: bool = False
 ) -> str:
     """Return why a draft will be rejected; "" if it may be accepted.
 
     Args:
         draft: What a model wrote.
         texts: What it was shown; each text comes with its role.
-        is_last: Whether the model is not asked again. A good title and request suffice
-            then, if the extract has no clear title.
+        may_add_title: Whether a good title and request may suffice; the title of the
+            extract decides.
     """
     source = SourceTexts(texts)
     whole = " ".join(one.text for one in draft.bullets)
@@ -202,7 +203,7 @@ def check_draft(
         bullets.append(Bullet(one.text, ("",), verdict, one.kind))
     is_continued = all(role != EventRole.USER for role, _ in texts)
     title = accept_title(draft.title, [draft.title], passages, source)
-    adds_title = bool(title) and (is_continued or is_last)
+    adds_title = bool(title) and (is_continued or may_add_title)
     return find_rejection(bullets, adds_title=adds_title)
 
 
@@ -216,8 +217,8 @@ def find_rejection(bullets: Sequence[Bullet], *, adds_title: bool = False) -> st
 
     It is better if it says what came of the work: the outcome is kept and supported,
     and at least half of its bullets are kept. A list needs only one supported bullet.
-    It is better, too, if it says what was asked and names the work where the extract
-    does not.
+    It is better, too, if it says what was asked and names the work where the title of
+    the extract is unclear.
 
     Args:
         bullets: All bullets that the model wrote.
@@ -351,16 +352,19 @@ def is_plan(text: str) -> bool:
 _NO_RESULT = re.compile(
     r"[^.,;]{0,60}\b(?:was|were|(?:has|have) been) (?:also |all )?(?:analy[sz]ed"
     r"|checked|examined|explored|inspected|reviewed)\b"
+    r"(?!.*\b(?:are|bugs?|causes?|fixe[ds]|is|now)\b)"
     r"|(?:all )?(?:the )?(?:\w+ )?(?:changes|files|work) (?:(?:was|were|are|is) )?"
-    r"(?:now )?(?:committed|pushed)\b"
-    r"|[\w ,./`-]{0,80} (?:was|were|(?:has|have) been) (?:successfully )?(?:created"
-    r"|removed|updated|written)(?: successfully)?(?: at: \S+)?\W*$",
+    r"(?:now )?(?:committed|pushed)(?: to \S+)?\W*$"
+    r"|(?=.*\w\.\w{1,5}\b)[\w ,./`-]{0,80} (?:was|were|(?:has|have) been)"
+    r" (?:successfully )?(?:created|removed|updated|written)(?: successfully)?"
+    r"(?: at: \S+)?\W*$",
     re.IGNORECASE,
 )
 
 
 def has_no_result(text: str) -> bool:
-    """Return whether each sentence says what was looked at, written or committed."""
+    """Return whether each sentence only says what was looked at, which files were
+    written, or that all is committed."""
     return all(map(_NO_RESULT.match, prose.split_paragraph(text)))
 
 
@@ -374,7 +378,9 @@ _DONE = re.compile(
 
 
 _UNCOMMITTED = re.compile(
-    r"\b(?:nothing|not)\b[^.]{0,20}\bcommitted\b|\buncommitted\b", re.IGNORECASE
+    r"(?:nothing|no (?:changes?|files?|work))\b[^.]{0,12}\bcommitted\b"
+    r"|\bnot (?:yet )?committed\b",
+    re.IGNORECASE,
 )
 
 
@@ -478,8 +484,9 @@ class GroundedSummary:
         """Return a model's summary with what it lacks of an extract.
 
         These are the facts, the fields of a card that were not written or not accepted,
-        and its outcome and quotes if they say something else, as far as there is room;
-        beside a plain list of bullets only the facts and the pieces of work.
+        and, as quotes, the extract's outcome and quotes if they say something else and
+        there is room; beside a plain list of bullets only the facts and the pieces of
+        work.
         A weak bullet, or one that repeats a line of the extract, is withheld if the
         extract has that field or lists the work.
         """
@@ -499,11 +506,18 @@ class GroundedSummary:
             withheld.append(_with_objection(bullet, objection))
 
         has_commit = any(one.kind is BulletKind.COMMIT for one in lines)
+        is_committed = has_commit and not any(
+            _UNCOMMITTED.search(one.text) for one in lines
+        )
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
             if is_outcome and claims_completion(one.text):
                 withhold(one, Objection.TOO_SURE)
-            elif has_commit and _UNCOMMITTED.search(one.text):
+            elif (
+                is_committed
+                and one.kind in (BulletKind.OUTCOME, BulletKind.LEFT_OPEN)
+                and _UNCOMMITTED.search(one.text)
+            ):
                 sentences = prose.split_paragraph(one.text)
                 rest = [text for text in sentences if not _UNCOMMITTED.search(text)]
                 if rest:

@@ -42,8 +42,9 @@ MAX_PLACE, MAX_AGE, MAX_ITEMS, SHORT_WORDS = 20, 4, 8, 6
 """Later places in a message, earlier messages and longer lists count the same; a
 sentence with fewer content words is short."""
 
-STEP_NOTE = 5.0
-"""Subtracted from the score of a note between two calls that is no result."""
+STEP_NOTE_PENALTY = 100.0
+"""Subtracted from the score of a note between two calls that is no result, so that it
+is only quoted if there is nothing else."""
 
 
 def find_outcome(
@@ -66,7 +67,7 @@ def find_outcome(
     reports = _main_reports(work, is_answer=is_answer) or work.replies[-1:]
     found = [
         (score, -at, text)
-        for at, text, score in _rank(work, reports, title)
+        for at, text, score in _score_sentences(work, reports, title)
         if not (at != reports[0] and _is_setback(text))
         and not _DECIDED.match(text)
         and not (work.has_failing_run and _ALL_PASS.search(text))
@@ -80,16 +81,16 @@ def find_outcome(
 
 
 def find_statements(work: WorkEvents, title: str) -> Iterator[tuple[CardLine, float]]:
-    """Yield the sentences of the messages that say most with scores, best first."""
+    """Yield the sentences that say most, with their scores, best first."""
     messages = [*reversed(work.replies or work.requests)]
     found: list[tuple[float, int, str]] = []
-    for at, text, score in _rank(work, messages, title):
+    for at, text, score in _score_sentences(work, messages, title):
         if len(text) > 2 * LINE_CHARS or (at != messages[0] and _is_setback(text)):
             continue
         if work.has_failing_run and _ALL_PASS.search(text):
             continue
         if _is_step_note(work, at, text):
-            score -= STEP_NOTE
+            score -= STEP_NOTE_PENALTY
         found.append((score, -at, text))
     for score, place, text in sorted(found, reverse=True):
         yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
@@ -147,7 +148,7 @@ def _reports_completion(work: WorkEvents, since: int, until: int) -> bool:
     return has_calls and any(_is_completion(one.text) for one in opening[:1])
 
 
-def _rank(
+def _score_sentences(
     work: WorkEvents, messages: Sequence[int], title: str
 ) -> Iterator[tuple[int, str, float]]:
     """Yield the sentences of messages that can be results: message, text and score.
@@ -180,7 +181,7 @@ def _rank(
             text = shorten_to_sentences(one.text, LINE_CHARS)
             score = (
                 2.8 * len(text) / LINE_CHARS
-                + 4.7 * cues.wording_score(text.rstrip(":：") or text)
+                + 4.7 * cues.wording_score(text.rstrip(":："))
                 + 3.1 * _is_report(text)
                 + 2.2 * _is_completion(text)
                 + 1.2 * (_WAS_DONE.match(text) is not None)
@@ -331,24 +332,65 @@ _ALL_PASS = re.compile(
 _TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
 """The end of a sentence about a detail."""
 
-_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
-"""Words that quote a file or the user."""
+_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*|\([^)]*(?:\)\W*)?")
+"""Words that quote a file or the user, or a remark in brackets."""
 
 _TICKED = re.compile(r"`[^`]+`")
 
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _NO_STATEMENT = re.compile(
-    r"\(|(?:wait|hmm+|ah+|if|falls|wenn|si|если|context limit)\b|如果"
+    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
     r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
     r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
     r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
     r"|(?:before|previously|file|location|(?:for )?example): "
     r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
-    r"|you can (?!now\b)|(?:open|visit|try|(?:re-?)?run|test|click|refresh|(?:re)?load"
-    r"|restart|go to|type|press|select|enter)"
-    r" (?:the|your|it|this|that|an?|on|again|\S*[/.`])"
-    r"|.*[,;.] (?:now |next |then )?i['’]ll\b",
+    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|restart with"
+    r"|go to|type|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
+    re.IGNORECASE,
+)
+"""How a thought, a condition, advice, a note on a line of code or a heading begins."""
+
+_GOES_ON_TO = re.compile(r"[,;.] (?:now |next |then )?i['’]ll\b", re.IGNORECASE)
+"""Matches a sentence that ends with what the agent does next."""
+
+_DONE = re.compile(
+    r"(?:(?!(?:not?|never|to|be|should|if|when|\w+n['’]t)\b)[^\s:—–-]\S* ){1,6}?"
+    r"(?:added|created|deleted|deployed|disabled|enabled|fixed|installed|merged|migrated"
+    r"|moved|published|pushed|removed|renamed|replaced|updated)\b",
+    re.IGNORECASE,
+)
+"""Matches an item like "213 stale branches deleted"."""
+
+_ALL_PASS = re.compile(
+    r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
+    r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
+    r"|\balle\b[^.;]{0,20}\btests?\b[^.;]{0,30}\b(?:durch|grün|bestanden|erfolgreich)"
+    r"|\bвсе\b[^.;]{0,20}\bтест\w*[^.;]{0,20}\b(?:проход|прошл|зел[её]н)",
+    re.IGNORECASE,
+)
+"""A claim that all tests pass."""
+
+_TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
+"""The end of a sentence about a detail."""
+
+_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*|\([^)]*(?:\)\W*)?")
+"""Words that quote a file or the user, or a remark in brackets."""
+
+_TICKED = re.compile(r"`[^`]+`")
+
+_HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
+
+_NO_STATEMENT = re.compile(
+    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
+    r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
+    r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
+    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
+    r"|(?:before|previously|file|location|(?:for )?example): "
+    r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
+    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|restart with"
+    r"|go to|type|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
     re.IGNORECASE,
 )
 """How a remark in brackets, a thought, a condition, advice, a note on a line of code or
@@ -388,6 +430,7 @@ _REASON_OR_FIX = re.compile(
 
 
 def can_be_result(one: Sentence) -> bool:
+    """Return whether a sentence states something, and is no question, offer or note."""
     return not (
         one.is_quoted
         or is_progress_note(one.text)
@@ -398,6 +441,7 @@ def can_be_result(one: Sentence) -> bool:
         or (one.is_heading and not _STATES_END.search(one.text))
         or _HASH.match(one.text)
         or _NO_STATEMENT.match(one.text)
+        or _GOES_ON_TO.search(one.text)
         or cues.is_offer(one.text)
         or asks(one.text)
     )

@@ -93,7 +93,8 @@ def choose_name(titles: Sequence[str], messages: Sequence[int]) -> str:
     """Return the title of a session's segments that names its work best; "" for none.
 
     It is the first order, wish or problem, else the first of the best other kind. Work
-    with few of the messages names nothing.
+    with few of the messages counts only if no other work has a name. Segments with the
+    same title are one piece of work.
 
     Args:
         titles: The titles, oldest first.
@@ -101,8 +102,8 @@ def choose_name(titles: Sequence[str], messages: Sequence[int]) -> str:
     """
     counts: dict[str, int] = {}
     for title, count in zip(titles, messages, strict=True):
-        name = title.removesuffix(CONTINUED)
-        counts[name] = counts.get(name, 0) + count
+        if name := title.removesuffix(CONTINUED):
+            counts[name] = counts.get(name, 0) + count
     if len(counts) < 2:
         return next(iter(counts), "")
     from memtui.text.orders import TitleKind, find_kind  # not needed at the start

@@ -7,6 +7,7 @@ test runs, commits and pushes.
 
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ COMMAND_CHARS = 48
 """Commands are shortened to this many characters."""
 
 COMMAND_READ_CHARS = 4_000
-"""Only this much of a command is searched for a commit message."""
+"""Only this much of a command is searched for a commit message and for edits."""
 
 WORD_CHARS = 28
 """Only the last part of the path is shown of a longer word of a command."""
@@ -622,12 +623,15 @@ def command_results(event: Event) -> Iterator[tuple[str, str]]:
 # Files
 
 
-_IN_PLACE = re.compile(
-    r"\bsed (?:-\w+ )*-i(?:\.\w+| ?''| ?\"\")? (?:-e )?(?:'[^']*'|\"[^\"]*\"|\S+)"
-    r"((?: [\w./~$@+-]+)+)"
+_STEP = re.compile(r"&&|\|\||[;|\n]")
+_HEREDOC = re.compile(
+    r"(?:^|[;&|\n]) *(?:(?:cat *>{1,2}|tee(?: -a)?) *(?P<before>[\w./~@+-]+) *<<(?!<)"
+    r"|cat *<<-? *['\"]?\w+['\"]? *(?:>{1,2}|\| *tee(?: -a)?) *(?P<after>[\w./~@+-]+))"
 )
-_HEREDOC = re.compile(r"\b(?:cat|tee)(?: -a)? *>{0,2} *([\w./~@+-]+) *<<")
-_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var|dev)/|.*\b(?:scratchpad|tmp)/")
+_TEMPORARY = re.compile(
+    r"(?:/private)?/(?:tmp|var/folders|var/tmp|dev)/|.*\b(?:scratchpad|tmp)/"
+)
+_ENTERS_TEMPORARY = re.compile(r"cd (?:/private)?/tmp\b")
 
 
 def _find_shell_edits(event: Event) -> list[str]:
@@ -637,14 +641,41 @@ def _find_shell_edits(event: Event) -> list[str]:
     """
     if not is_command(event):
         return []
-    command = whole_command(event)
-    edited = " ".join(_IN_PLACE.findall(command)).split()
-    paths = [*edited, *_HEREDOC.findall(command)]
-    return [one for one in paths if "." in one and not _TEMPORARY.match(one)]
+    command = whole_command(event)[:COMMAND_READ_CHARS]
+    if _ENTERS_TEMPORARY.match(command):
+        return []
+    found: list[str] = []
+    if "sed " in command:
+        for step in _STEP.split(command):
+            found += _find_edited(step)
+    if "<<" in command:
+        found += [one["before"] or one["after"] for one in _HEREDOC.finditer(command)]
+    paths = (one.removeprefix("./") for one in found)
+    return [one for one in paths if not _TEMPORARY.match(one)]
+
+
+def _find_edited(step: str) -> list[str]:
+    """Return the files that one command edits with ``sed -i``."""
+    try:
+        program, *words = shlex.split(step)
+    except ValueError:
+        return []
+    is_in_place, has_script, given = False, False, []
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("-e", "--expression"):
+            has_script = True
+        elif word.startswith("-"):
+            is_in_place |= word.startswith("--in-place") or (
+                not word.startswith("--") and "i" in word.partition(".")[0]
+            )
+        elif word:
+            given.append(word)
+    return given[not has_script :] if program == "sed" and is_in_place else []
 
 
 def file_changes(event: Event) -> list[FileChange]:
-    """Return the files that a call changed, with the lines as far as it shows them."""
+    """Return the files that a call changed, with the numbers of added and removed lines
+    if the call shows them."""
     if not event.is_tool_call or event.is_failed:
         return []
     if _output(event).startswith(("<tool_use_error>", "Error")):

@@ -203,18 +203,6 @@ is_role = re.compile(
 """Matches a sentence that only tells the agent how to work: its role, its style, or
 what to read first."""
 
-_NEEDS_CONTEXT = re.compile(
-    r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
-    r"|as (?:i|you|we)|because|which|one of (?:the|them)|the (?:one|other|second|third"
-    r"|subtle|latter|former|rest|same|only|first)|(?:one|two|three|four|five) (?:more"
-    r"|things?|questions?|options?|ways?)|gist|like|plain|keep|thus|hence|therefore"
-    r"|i (?:had|have|leave|left|made|was|am|added|turned|load)|i'd|my (?:code|fix)"
-    r"|in short|harmless|two different|by \w+ rather|the (?:edit|change|merge)|most"
-    r"|others|you|yours|mine|ours|theirs)\b"
-    r"|\([a-z\d]\)|(?:step|phase|option|part) [\da-z]\b",
-    re.IGNORECASE,
-)
-
 starts_with_reference = re.compile(
     r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
     re.IGNORECASE,
@@ -230,11 +218,6 @@ def is_log_line(sentence: str) -> bool:
     # Many words with few distinct ones are a table or a log.
     words = [word for word in sentence.split() if word.lower() not in STOP_WORDS]
     return len(words) >= 12 and len(set(words)) < 0.65 * len(words)
-
-
-def needs_context(sentence: str) -> bool:
-    """Return whether a sentence continues an earlier one and says little without it."""
-    return bool(starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence))
 
 
 def takes_back(sentence: str) -> bool:

@@ -399,22 +399,37 @@ _ENGLISH_WORDS = re.compile(
 )
 """The most frequent words of English."""
 
-MIN_WORDS, ENGLISH_SHARE, FOREIGN_SHARE = 8, 0.15, 0.07
-"""The share of these words in an English text of some words, and in one that is not."""
+ENGLISH_SHARE, FOREIGN_SHARE = 0.15, 0.07
+"""A text with at least, or less than, this share of these words is in English, or in
+another language."""
+
+MIN_WORDS, MIN_SOURCE_WORDS = 8, 40
+"""The language of a text, and of its source, is not found from fewer words."""
+
+MIN_ACCENTS = 0.005
+"""Another language has at least this share of letters beyond ASCII."""
 
 
 def is_translated(text: str, source: str) -> bool:
-    """Return True if a text is plainly in English, and its source is not."""
+    """Return True if a text is plainly in English, and its source is not.
+
+    English notes without articles have letters of ASCII alone.
+    """
+    start = source[:SCRIPT_CHARS]
+    letters = sum(map(str.isalpha, start))
+    accents = sum(one.isalpha() and not one.isascii() for one in start)
     return (
-        _english_share(text) >= ENGLISH_SHARE and _english_share(source) < FOREIGN_SHARE
+        accents >= MIN_ACCENTS * max(1, letters)
+        and _english_share(text, MIN_WORDS) >= ENGLISH_SHARE
+        and _english_share(source, MIN_SOURCE_WORDS) < FOREIGN_SHARE
     )
 
 
-def _english_share(text: str) -> float:
-    """Return the share of frequent English words; 0.0 for a text of few words."""
+def _english_share(text: str, least: int) -> float:
+    """Return the share of frequent English words; 0.1 for a text of too few words."""
     lower = _NO_LANGUAGE.sub(" ", text[:SCRIPT_CHARS]).lower()
     count = len(lower.split())
-    return len(_ENGLISH_WORDS.findall(lower)) / count if count >= MIN_WORDS else 0.0
+    return len(_ENGLISH_WORDS.findall(lower)) / count if count >= least else 0.1
 
 
 def _count_letters(text: str) -> Counter[str]:

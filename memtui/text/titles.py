@@ -236,7 +236,7 @@ _SHOWS = re.compile(
 
 _PREFACE = re.compile(
     r"(?:i|we)(?:['’]?ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
-    r"|(?:currently|right now|at the moment),? (?:what )?(?:i|it|the|there|we)\b"
+    r"|(?:currently|right now|at the moment),? (?:what )?(?:i|we) (?:have|use)\b"
     r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
     r"|(?:re)?(?:ran|made|built|wrote|written|did)|chosen|begun|run|moved on|went|got)"
@@ -337,8 +337,9 @@ def request_title(text: str) -> str:
     if not found or found.score < LIKELY:
         return ""
     is_long = len(sentences) > SHORT_SENTENCES or sentences[0].text.endswith(":")
+    is_long = is_long or len(text) > REQUEST_CHARS
     is_long = is_long or found.title.count(" ") >= MANY_WORDS
-    needs_few = (is_long or len(text) > REQUEST_CHARS) and is_order(found.title)
+    needs_few = is_long and is_order(found.title)
     least = MIN_CONTENT_WORDS if needs_few else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
         return ""

@@ -305,6 +305,7 @@ def test_a_card_is_shown_if_its_outcome_is_good(asked: Sequence[Bullet]) -> None
         "The files of the ledger were checked. All tests were also reviewed.",
         "All 8 files committed.",
         "The ledger has been reviewed, and all its files were found.",
+        "The file ledger.py was written successfully at: /app/ledger.py",
     ],
 )
 def test_what_was_looked_at_or_committed_is_no_outcome(text: str) -> None:
@@ -312,6 +313,18 @@ def test_what_was_looked_at_or_committed_is_no_outcome(text: str) -> None:
     assert objection(text, BulletKind.DECISION) == ""
     found = "The cookie was read late."
     assert objection(f"{text} {found}") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The memory leak was removed.",
+        "The login bug was reviewed and fixed.",
+        "The changes committed to main fix the login crash.",
+    ],
+)
+def test_what_became_of_a_problem_is_an_outcome(text: str) -> None:
+    assert not acceptance.has_no_result(text)
 
 
 def test_a_block_of_code_is_a_copied_line() -> None:

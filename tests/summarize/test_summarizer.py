@@ -395,10 +395,10 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
     reasons = ["no bullet is supported", ""]
 
     def check(
-        draft: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool
+        draft: Summary, texts: Sequence[tuple[str, str]], *, may_add_title: bool
     ) -> str:
         assert draft.bullets and len(texts) == 5
-        assert is_last == (len(reasons) == 1)
+        assert may_add_title == (len(reasons) == 1)
         return reasons.pop(0)
 
     monkeypatch.setattr(acceptance, "check_draft", check)
@@ -430,7 +430,7 @@ def test_the_parts_of_a_log_are_judged_together(
     verdicts = {"part": "not supported", "whole": ""}
 
     def check(
-        _: Summary, texts: Sequence[tuple[str, str]], *, is_last: bool = False
+        _: Summary, texts: Sequence[tuple[str, str]], *, may_add_title: bool = False
     ) -> str:
         return verdicts["whole" if texts == whole else "part"]
 

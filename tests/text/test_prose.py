@@ -1,6 +1,6 @@
 import pytest
 
-from memtui.text.prose import is_in_other_script
+from memtui.text.prose import is_in_other_script, is_translated
 
 ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
 GERMAN = "Die Anmeldeseite ist kaputt und die Tests schlagen mit einem Fehler fehl."
@@ -46,3 +46,24 @@ def test_a_reply_in_a_script_that_the_log_does_not_use_is_noticed(
 )
 def test_a_reply_in_a_script_of_the_log_is_not(reply: str, log: str) -> None:
     assert not is_in_other_script(reply, log)
+
+
+POLISH = (
+    "Sprawdź mi plik main.tf, czy wszystko jest w porządku, bo wczoraj zmieniałem"
+    " podsieci i nie jestem pewny, czy tablice routingu są nadal przypisane. Masz dwa"
+    " bloki o tej samej nazwie, dlatego plan się nie uda. Zmień nazwę drugiego bloku i"
+    " uruchom plan jeszcze raz, a potem zapisz wynik w pliku z notatkami."
+)
+DRAFT = "The configuration is correct, and the plan is to create four of the subnets."
+
+
+def test_english_about_a_log_in_another_language_is_translated() -> None:
+    assert is_translated(DRAFT, POLISH)
+    assert not is_translated(POLISH, POLISH)
+    assert not is_translated(DRAFT, DRAFT * 5)
+
+
+def test_a_short_log_or_one_in_notes_is_in_no_other_language() -> None:
+    assert not is_translated(DRAFT, "Popraw błąd logowania")
+    notes = "Add retry logic; increase timeout; rename helper functions; bump version. "
+    assert not is_translated(DRAFT, notes * 8)

@@ -689,14 +689,24 @@ def contradicts(one: str, other: str) -> bool:
 
 
 def _may_contradict(one: Bullet, other: Bullet) -> bool:
-    """Return whether both are statements about a project, and no quotations of the same
-    message, which lists different things."""
+    """Return whether both are statements about the same project.
+
+    Quotations of one message list different things.
+    """
     is_stated = one.kind in _STATEMENTS and other.kind in _STATEMENTS
+    return (
+        is_stated
+        and one.project == other.project
+        and not _quote_one_message(one, other)
+    )
+
+
+def _quote_one_message(one: Bullet, other: Bullet) -> bool:
     quoted = [
         {span.event_id for span in bullet.verdict.spans} for bullet in (one, other)
     ]
-    is_one_message = one.is_quote and other.is_quote and quoted[0] == quoted[1] != set()
-    return is_stated and not is_one_message and one.project == other.project
+    are_quotes = one.is_quote and other.is_quote
+    return are_quotes and bool(quoted[0]) and quoted[0] == quoted[1]
 
 
 def _last_event(bullet: Bullet) -> str:

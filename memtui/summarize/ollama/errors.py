@@ -111,7 +111,7 @@ class ReplyTooLongError(OllamaError):
 
 
 class InvalidReplyError(OllamaError):
-    """The reply is no summary: no JSON, no bullets, endless, or in another script.
+    """The reply is no summary: no JSON, no bullets, endless, or in another language.
 
     ``summary`` is what could be read of it, if anything could.
     """

@@ -410,7 +410,7 @@ class SummaryTask:
         try:
             summary = await self._summarize(log)
             if session.generation.parts > 1:
-                reason = acceptance.check_draft(summary, log.texts, is_last=True)
+                reason = acceptance.check_draft(summary, log.texts, may_add_title=True)
                 if reason:
                     raise InvalidReplyError(reason, summary)
         except InvalidReplyError as error:
@@ -483,7 +483,7 @@ class SummaryTask:
         while True:
             try:
                 text = await session.ask(log, retries)
-                return self._parse(text, log, is_last=is_retry)
+                return self._parse(text, log, may_add_title=is_retry)
             except InvalidReplyError as error:
                 if is_part and isinstance(error, _DraftRejectedError):
                     spare = error.summary
@@ -516,7 +516,7 @@ class SummaryTask:
         log: PromptInput,
         *,
         is_whole: bool = True,
-        is_last: bool = False,
+        may_add_title: bool = False,
     ) -> Summary:
         """Parse what a model wrote into a draft that may be used.
 
@@ -525,7 +525,9 @@ class SummaryTask:
         """
         session = self._session
         reply = replies.parse_reply(text, log, is_whole=is_whole)
-        reason = acceptance.check_draft(reply.summary, log.texts, is_last=is_last)
+        reason = acceptance.check_draft(
+            reply.summary, log.texts, may_add_title=may_add_title
+        )
         if reason:
             raise _DraftRejectedError(reason, reply.summary)
         left_out = session.generation.dropped_bullets + reply.left_out
