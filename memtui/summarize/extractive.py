@@ -429,9 +429,10 @@ def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:
         for one in tool_actions.file_changes(work.events[at]):
             if "/.claude/plans/" in one.path:
                 continue
-            is_further = one.path in found and not is_whole
-            change = found[one.path][0] + one if is_further else one
-            found[one.path] = change, at
+            path = tool_actions.find_same_file(one.path, found)
+            is_further = path in found and not is_whole
+            change = found[path][0] + one if is_further else one
+            found[path] = change, at
     return sorted(found.values(), key=lambda one: -(one[0].added + one[0].removed))
 
 

@@ -694,6 +694,20 @@ def file_changes(event: Event) -> list[FileChange]:
     return list(found.values())
 
 
+def find_same_file(path: str, paths: Collection[str]) -> str:
+    """Return the one of some paths that names the same file as a path, else the path.
+
+    Commands name files by relative paths, other tools by absolute ones.
+    """
+    if path in paths:
+        return path
+    if path.startswith("/"):
+        return next((one for one in paths if path.endswith(f"/{one}")), path)
+    return next(
+        (one for one in paths if one.startswith("/") and one.endswith(f"/{path}")), path
+    )
+
+
 def writes_whole_file(event: Event) -> bool:
     """Return whether a call that changes a file replaces all that it contained."""
     return tool_calls.tool_verb(event.metadata.get("tool_name", "")) == "Wrote"

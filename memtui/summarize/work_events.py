@@ -250,7 +250,7 @@ def find_remaining_changes(work: WorkEvents, since: int) -> dict[str, int]:
         for path in discarded | tool_actions.find_removed(event, found):
             del found[path]
         for change in tool_actions.file_changes(event):
-            found[change.path] = at
+            found[tool_actions.find_same_file(change.path, found)] = at
     return found
 
 

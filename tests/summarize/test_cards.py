@@ -1639,3 +1639,13 @@ def test_files_that_a_shell_command_edits_are_changes(
 ) -> None:
     found = card(ASK, shell(command, ""), ("assistant", "What is next?"))
     assert [str(change) for change, _ in found.files] == names
+
+
+def test_a_file_that_a_tool_and_a_command_change_is_listed_once() -> None:
+    turns = (
+        edit("/app/src/ledger.py", "a", "b"),
+        shell("sed -i s/b/c/ src/ledger.py", ""),
+    )
+    for changes in (turns, turns[::-1]):
+        found = card(ASK, *changes, ("assistant", "What is next?"))
+        assert [str(change) for change, _ in found.files] == ["ledger.py +1 −1"]
