@@ -92,8 +92,8 @@ def is_empty(name: str) -> bool:
 def choose_name(titles: Sequence[str], messages: Sequence[int]) -> str:
     """Return the title of a session's segments that names its work best; "" for none.
 
-    It is the first order, wish or problem, else the first of the best other kind. Work
-    with few of the messages counts only if no other work has a name. Segments with the
+    It is the first order, wish or problem, else the first of the best other kind. One
+    with few of the messages counts only if no work with many has one. Segments with the
     same title are one piece of work.
 
     Args:
@@ -112,9 +112,11 @@ def choose_name(titles: Sequence[str], messages: Sequence[int]) -> str:
         return max(find_kind(name), TitleKind.STATEMENT)
 
     least = LARGE_SHARE * max(counts.values())
-    large = [name for name, count in counts.items() if count >= least]
-    named = [*filter(names_work, large)] or [*filter(names_work, counts)]
-    return min(named, key=rank, default=large[0])
+    named = sorted(filter(names_work, counts), key=rank)
+    large = [name for name in named if counts[name] >= least]
+    if large and rank(large[0]) is TitleKind.STATEMENT:
+        return large[0]
+    return named[0] if named else max(counts, key=counts.__getitem__)
 
 
 def find_last_state(states: Sequence[str]) -> int:

@@ -47,6 +47,8 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
     assert name(several, 4, 8, 8) == "Fix the login form"
     assert name(several, 4, 8, 3) == "Add a changelog"
     assert name(["Add a changelog", "Ran npm test"], 2, 20) == "Add a changelog"
+    assert name(["Add a changelog", "Is it up?"], 2, 20) == "Add a changelog"
+    assert name(["Ran npm test", "Edited a.py"], 2, 20) == "Edited a.py"
 
 
 def test_the_outcome_is_of_the_last_large_segment() -> None:
