@@ -355,47 +355,6 @@ _NO_STATEMENT = re.compile(
 _GOES_ON_TO = re.compile(r"[,;.] (?:now |next |then )?i['’]ll\b", re.IGNORECASE)
 """Matches a sentence that ends with what the agent does next."""
 
-_DONE = re.compile(
-    r"(?:(?!(?:not?|never|to|be|should|if|when|\w+n['’]t)\b)[^\s:—–-]\S* ){1,6}?"
-    r"(?:added|created|deleted|deployed|disabled|enabled|fixed|installed|merged|migrated"
-    r"|moved|published|pushed|removed|renamed|replaced|updated)\b",
-    re.IGNORECASE,
-)
-"""Matches an item like "213 stale branches deleted"."""
-
-_ALL_PASS = re.compile(
-    r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
-    r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
-    r"|\balle\b[^.;]{0,20}\btests?\b[^.;]{0,30}\b(?:durch|grün|bestanden|erfolgreich)"
-    r"|\bвсе\b[^.;]{0,20}\bтест\w*[^.;]{0,20}\b(?:проход|прошл|зел[её]н)",
-    re.IGNORECASE,
-)
-"""A claim that all tests pass."""
-
-_TRIVIAL = re.compile(r"\b(?:imports?|typo|formatting|whitespace)\W*$", re.IGNORECASE)
-"""The end of a sentence about a detail."""
-
-_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*|\([^)]*(?:\)\W*)?")
-"""Words that quote a file or the user, or a remark in brackets."""
-
-_TICKED = re.compile(r"`[^`]+`")
-
-_HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
-
-_NO_STATEMENT = re.compile(
-    r"(?:wait|hmm+|ah+|if|falls|wenn|si|если)\b|如果"
-    r"|(?:done\W+)?(?:now )?(?:reads|says) [\"“]"
-    r"|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
-    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:|commit: "
-    r"|(?:before|previously|file|location|(?:for )?example): "
-    r"|the (?:fix|solution) (?:is|would be|will be|should be) to\b"
-    r"|you can (?!now\b)|(?:open|visit|try|run|test|click|refresh|reload|restart with"
-    r"|go to|type|press|select|enter) (?:the|your|it|this|that|an?|on|again|\S*[/.`])",
-    re.IGNORECASE,
-)
-"""How a remark in brackets, a thought, a condition, advice, a note on a line of code or
-a heading begins, or a sentence that ends with what comes next."""
-
 _DONE = re.compile(r"^done\W+(?=\w)", re.IGNORECASE)
 
 _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
