@@ -335,7 +335,7 @@ def _describe_session(
 ) -> tuple[str, str]:
     """Return the name and the state of a session, of segments newest first."""
     oldest_first = segments[::-1]
-    known = [states.get(one.node_id, "") for one in reversed(segments)]
+    known = [states.get(one.node_id, "") for one in oldest_first]
     known = list(filter(None, known))
     name = session_work.choose_name(
         [one.headline for one in oldest_first],

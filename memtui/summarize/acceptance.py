@@ -505,23 +505,14 @@ class GroundedSummary:
             own.remove(bullet)
             withheld.append(_with_objection(bullet, objection))
 
-        has_commit = any(one.kind is BulletKind.COMMIT for one in lines)
-        is_committed = has_commit and not any(
-            _UNCOMMITTED.search(one.text) for one in lines
-        )
+        is_committed = _is_committed(lines)
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
             if is_outcome and claims_completion(one.text):
                 withhold(one, Objection.TOO_SURE)
-            elif (
-                is_committed
-                and one.kind in (BulletKind.OUTCOME, BulletKind.LEFT_OPEN)
-                and _UNCOMMITTED.search(one.text)
-            ):
-                sentences = prose.split_paragraph(one.text)
-                rest = [text for text in sentences if not _UNCOMMITTED.search(text)]
-                if rest:
-                    own[own.index(one)] = replace(one, text=" ".join(rest))
+            elif is_committed and one.kind in _ENDINGS:
+                if rest := _drop_uncommitted(one.text):
+                    own[own.index(one)] = replace(one, text=rest)
                 else:
                     withhold(one, Objection.OVERTAKEN)
         written = (*own, *withheld)
@@ -537,17 +528,8 @@ class GroundedSummary:
                 withhold(one, Objection.REPETITION)
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
-        said = [one for one in bullets if one.kind in WORDED_FIELDS]
-        room = BULLET_COUNTS[TocLevel.SEGMENT][1] - len(said)
-        texts = [one.text for one in said]
-        quotes = [
-            replace(one, kind=BulletKind.QUOTE)
-            for one in extract.bullets
-            if one.kind in (BulletKind.OUTCOME, BulletKind.QUOTE)
-        ]
         if BulletKind.NOTE not in kinds:
-            new = (one for one in quotes if not is_repetition(one.text, texts))
-            bullets += islice(new, max(0, room))
+            bullets += _find_further_quotes(extract.bullets, bullets)
         title = self._title_beside(extract.title, works)
         says_more = title != extract.title or BulletKind.NOTE in kinds or not works
         adds_title = title != extract.title and not _is_clear_request(extract.title)
@@ -572,6 +554,40 @@ class GroundedSummary:
         title = self.title.casefold()
         are_named = all(project.casefold() in title for project in named)
         return self.title if title and are_named else extract_title
+
+
+_ENDINGS = (BulletKind.OUTCOME, BulletKind.LEFT_OPEN)
+"""The fields that describe the end of a segment."""
+
+
+def _is_committed(lines: Sequence[Bullet]) -> bool:
+    """Return whether an extract has a commit and no changes that are not committed."""
+    has_commit = any(one.kind is BulletKind.COMMIT for one in lines)
+    return has_commit and not any(_UNCOMMITTED.search(one.text) for one in lines)
+
+
+def _drop_uncommitted(text: str) -> str:
+    """Return a text without the sentences that say that nothing is committed."""
+    if not _UNCOMMITTED.search(text):
+        return text
+    sentences = prose.split_paragraph(text)
+    return " ".join(one for one in sentences if not _UNCOMMITTED.search(one))
+
+
+def _find_further_quotes(
+    extract: Sequence[Bullet], bullets: Sequence[Bullet]
+) -> Iterator[Bullet]:
+    """Return the quotes and the outcome of an extract that say something else than some
+    bullets, as quotes, as many as there is room for."""
+    texts = [one.text for one in bullets if one.kind in WORDED_FIELDS]
+    room = BULLET_COUNTS[TocLevel.SEGMENT][1] - len(texts)
+    quotes = (
+        replace(one, kind=BulletKind.QUOTE)
+        for one in extract
+        if one.kind in (BulletKind.OUTCOME, BulletKind.QUOTE)
+    )
+    new = (one for one in quotes if not is_repetition(one.text, texts))
+    return islice(new, max(0, room))
 
 
 def _is_clear_request(title: str) -> bool:

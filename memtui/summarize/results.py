@@ -38,9 +38,12 @@ LONG_SHARE = 0.6
 MIN_OUTCOME_SCORE = 1.0
 """A sentence with a lower score is no better outcome than the subject of a commit."""
 
-MAX_PLACE, MAX_AGE, MAX_ITEMS, SHORT_WORDS = 20, 4, 8, 6
-"""Later places in a message, earlier messages and longer lists count the same; a
-sentence with fewer content words is short."""
+SHORT_WORDS = 6
+"""A sentence with fewer content words is short."""
+
+MAX_PLACE, MAX_AGE, MAX_ITEMS = 20, 4, 8
+"""The highest place in a message, number of later messages and number of items of a
+list that change the score of a sentence."""
 
 STEP_NOTE_PENALTY = 100.0
 """Subtracted from the score of a note between two calls that is no result, so that it
@@ -180,15 +183,7 @@ def _score_sentences(
             own = terms[place]
             text = shorten_to_sentences(one.text, LINE_CHARS)
             score = (
-                2.8 * len(text) / LINE_CHARS
-                + 4.7 * cues.wording_score(text.rstrip(":："))
-                + 3.1 * _is_report(text)
-                + 2.2 * _is_completion(text)
-                + 1.2 * (_WAS_DONE.match(text) is not None)
-                + 1.0 * (_NOW.search(text) is not None)
-                - 1.0 * (words < SHORT_WORDS)
-                - 9.0 * (words < titles.MIN_CONTENT_WORDS)
-                - 3.3 * _only_looked(text)
+                _score_wording(text, words)
                 + 1.8 * is_lead
                 - 1.9 * min(place, MAX_PLACE) / MAX_PLACE
                 - 1.4 * min(age, MAX_AGE) / MAX_AGE
@@ -200,6 +195,26 @@ def _score_sentences(
             )
             yield at, one.text, score
             is_lead = is_lead and words < titles.MIN_CONTENT_WORDS
+
+
+def _score_wording(text: str, words: int) -> float:
+    """Return how well the wording of a sentence states a result.
+
+    Args:
+        text: The sentence.
+        words: The number of its content words.
+    """
+    return (
+        2.8 * len(text) / LINE_CHARS
+        + 4.7 * cues.wording_score(text.rstrip(":："))
+        + 3.1 * _is_report(text)
+        + 2.2 * _is_completion(text)
+        + 1.2 * (_WAS_DONE.match(text) is not None)
+        + 1.0 * (_NOW.search(text) is not None)
+        - 1.0 * (words < SHORT_WORDS)
+        - 9.0 * (words < titles.MIN_CONTENT_WORDS)
+        - 3.3 * _only_looked(text)
+    )
 
 
 def _terms(text: str) -> set[str]:
@@ -248,7 +263,7 @@ _LOOKED_AT = re.compile(
 )
 """How a sentence begins that says what the agent looked at."""
 
-_GOES_ON = re.compile(
+_STATES_FINDING = re.compile(
     r"[:—] |\b(?:and|then) (?:have |i )*(?:added|built|completed|confirmed|created"
     r"|fixed|found|identified|made|updated|wrote)\b",
     re.IGNORECASE,
@@ -257,7 +272,7 @@ _GOES_ON = re.compile(
 
 def _only_looked(text: str) -> bool:
     """Return whether a sentence says what was looked at, and not what came of it."""
-    return _LOOKED_AT.match(text) is not None and not _GOES_ON.search(text)
+    return _LOOKED_AT.match(text) is not None and not _STATES_FINDING.search(text)
 
 
 _FOUND = re.compile(r"(?:i(?:['’]ve| have)? )?found\b", re.IGNORECASE)
@@ -352,7 +367,7 @@ _NO_STATEMENT = re.compile(
 )
 """How a thought, a condition, advice, a note on a line of code or a heading begins."""
 
-_GOES_ON_TO = re.compile(r"[,;.] (?:now |next |then )?i['’]ll\b", re.IGNORECASE)
+_NEXT_STEP = re.compile(r"[,;.] (?:now |next |then )?i['’]ll\b", re.IGNORECASE)
 """Matches a sentence that ends with what the agent does next."""
 
 _DONE = re.compile(r"^done\W+(?=\w)", re.IGNORECASE)
@@ -400,7 +415,7 @@ def can_be_result(one: Sentence) -> bool:
         or (one.is_heading and not _STATES_END.search(one.text))
         or _HASH.match(one.text)
         or _NO_STATEMENT.match(one.text)
-        or _GOES_ON_TO.search(one.text)
+        or _NEXT_STEP.search(one.text)
         or cues.is_offer(one.text)
         or asks(one.text)
     )

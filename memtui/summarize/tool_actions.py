@@ -631,7 +631,7 @@ _HEREDOC = re.compile(
 _TEMPORARY = re.compile(
     r"(?:/private)?/(?:tmp|var/folders|var/tmp|dev)/|.*\b(?:scratchpad|tmp)/"
 )
-_ENTERS_TEMPORARY = re.compile(r"cd (?:/private)?/tmp\b")
+_ENTERS = re.compile(r"cd +([\w./~@+-]+)")
 
 
 def _find_shell_edits(event: Event) -> list[str]:
@@ -642,7 +642,8 @@ def _find_shell_edits(event: Event) -> list[str]:
     if not is_command(event):
         return []
     command = whole_command(event)[:COMMAND_READ_CHARS]
-    if _ENTERS_TEMPORARY.match(command):
+    entered = _ENTERS.match(command)
+    if entered and _TEMPORARY.match(f"{entered[1]}/"):
         return []
     found: list[str] = []
     if "sed " in command:

@@ -418,18 +418,22 @@ def is_translated(text: str, source: str) -> bool:
     start = source[:SCRIPT_CHARS]
     letters = sum(map(str.isalpha, start))
     accents = sum(one.isalpha() and not one.isascii() for one in start)
+    count, share = _count_english(text)
+    source_count, source_share = _count_english(start)
     return (
         accents >= MIN_ACCENTS * max(1, letters)
-        and _english_share(text, MIN_WORDS) >= ENGLISH_SHARE
-        and _english_share(source, MIN_SOURCE_WORDS) < FOREIGN_SHARE
+        and count >= MIN_WORDS
+        and share >= ENGLISH_SHARE
+        and source_count >= MIN_SOURCE_WORDS
+        and source_share < FOREIGN_SHARE
     )
 
 
-def _english_share(text: str, least: int) -> float:
-    """Return the share of frequent English words; 0.1 for a text of too few words."""
-    lower = _NO_LANGUAGE.sub(" ", text[:SCRIPT_CHARS]).lower()
+def _count_english(text: str) -> tuple[int, float]:
+    """Return the number of words of a text, and the share of frequent English ones."""
+    lower = _NO_LANGUAGE.sub(" ", text).lower()
     count = len(lower.split())
-    return len(_ENGLISH_WORDS.findall(lower)) / count if count >= least else 0.1
+    return count, len(_ENGLISH_WORDS.findall(lower)) / max(1, count)
 
 
 def _count_letters(text: str) -> Counter[str]:

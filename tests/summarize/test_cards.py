@@ -1438,12 +1438,12 @@ def test_the_outcome_of_a_question_is_how_its_answer_begins(
 
 def test_committed_in_chinese_is_no_outcome_and_an_offer_leaves_nothing_open() -> None:
     first = "已按方案 A 修复：账本只舍入一次，收据同步更新。"
-    kept = "收据的旧数字保持不变。"
+    rest = "收据的旧数字保持不变。"
     last = "已提交并推送。\n\n- `make ledger`\n\n要不要我顺手整理剩余改动？"
     made = card(
         ("user", "账本的总额需要只舍入一次"),
         EDIT,
-        ("assistant", f"{first}{kept}"),
+        ("assistant", f"{first}{rest}"),
         ("user", "提交推送"),
         COMMIT,
         PUSH,
@@ -1625,8 +1625,8 @@ def test_praise_and_proposals_are_not_quoted() -> None:
             "sed --in-place -E s/a/b/ ./one.py; sed -n -i.bak s/a/b/ two.py",
             ["one.py", "two.py"],
         ),
-        ("cat > /tmp/check.py <<'EOF'\nprint(1)\nEOF", []),
-        ("cd /tmp/x && cat > check.py <<'EOF'\nprint(1)\nEOF", []),
+        ("cat > /var/folders/7x/check.py <<'EOF'\nprint(1)\nEOF", []),
+        ("cd /var/folders/7x && cat > check.py <<'EOF'\nprint(1)\nEOF", []),
         ("python cat.py <<EOF\n1\nEOF", []),
         ("cat notes.md <<< one", []),
         ("git commit -m \"Use sed -i 's/a/b/' x.py\"", []),

@@ -38,7 +38,7 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
     assert name(["Is it up?", "Fix the login form"]) == "Fix the login form"
     assert name(["Read the plan", "Fix the login form"]) == "Fix the login form"
     assert name(["The login should be short", "Fix it"]) == "The login should be short"
-    # Work with few of the messages names nothing, unless there is no other name.
+    # Work with few of the messages counts only if no larger work has a good name.
     several = [
         "Add a changelog",
         "Fix the login form",
