@@ -208,18 +208,26 @@ def read_windows(
     """
     sql = (
         f"SELECT id, (SELECT {_TOOL} FROM events n"
-        " WHERE n.session_id = ?1 AND n.subagent = ?2 AND (n.at_ms, n.ordinal, n.id)"
-        f" > (w.at_ms, w.ordinal, w.id) {_ASCENDING} LIMIT 1) FROM ("
-        f"SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = ?1"
-        f" AND subagent = ?2 AND ({_POSITION}) < (?3, ?4, ?5) AND {_IS_MESSAGE}"
-        f" {_DESCENDING} LIMIT ?6) UNION ALL SELECT ?3, ?4, ?5 UNION ALL"
-        f" SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = ?1"
-        f" AND subagent = ?2 AND ({_POSITION}) > (?3, ?4, ?5) AND {_IS_MESSAGE}"
-        f" {_ASCENDING} LIMIT ?7)) w ORDER BY w.at_ms, w.ordinal, w.id"
+        " WHERE n.session_id = :session AND n.subagent = :subagent"
+        " AND (n.at_ms, n.ordinal, n.id) > (w.at_ms, w.ordinal, w.id)"
+        f" {_ASCENDING} LIMIT 1) FROM ("
+        f"SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = :session"
+        f" AND subagent = :subagent AND ({_POSITION}) < (:at_ms, :ordinal, :id)"
+        f" AND {_IS_MESSAGE} {_DESCENDING} LIMIT :before)"
+        " UNION ALL SELECT :at_ms, :ordinal, :id UNION ALL"
+        f" SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = :session"
+        f" AND subagent = :subagent AND ({_POSITION}) > (:at_ms, :ordinal, :id)"
+        f" AND {_IS_MESSAGE} {_ASCENDING} LIMIT :after))"
+        " w ORDER BY w.at_ms, w.ordinal, w.id"
     )
     windows = {
         event.event_id: fetch(
-            sql, number, event.subagent, *event.position, before, after
+            sql,
+            session=number,
+            subagent=event.subagent,
+            **dict(zip(("at_ms", "ordinal", "id"), event.position, strict=True)),
+            before=before,
+            after=after,
         )
         for number, event in pairs
     }
@@ -381,8 +389,8 @@ def find_by_tool_input(part: str, limit: int) -> Matches:
     """
     return _read_newest(
         "= 'tool_result'",
-        r"metadata LIKE ?1 ESCAPE '\' OR (metadata != ''"
-        r" AND NOT json_valid(metadata) AND text LIKE ?1 ESCAPE '\')",
+        r"metadata LIKE :pattern ESCAPE '\' OR (metadata != ''"
+        r" AND NOT json_valid(metadata) AND text LIKE :pattern ESCAPE '\')",
         [part],
         limit,
     )
@@ -391,7 +399,7 @@ def find_by_tool_input(part: str, limit: int) -> Matches:
 def find_texts(parts: Sequence[str], limit: int) -> Matches:
     """Return the newest results and messages with these texts in this order."""
     types = "IN ('tool_result', 'user_message', 'assistant_message')"
-    return _read_newest(types, r"text LIKE ?1 ESCAPE '\'", parts, limit)
+    return _read_newest(types, r"text LIKE :pattern ESCAPE '\'", parts, limit)
 
 
 def _read_newest(
@@ -402,10 +410,11 @@ def _read_newest(
     pattern = "%".join(like_pattern(part)[1:-1] for part in parts)
     sql = (
         "SELECT id, session_id FROM events"
-        f" WHERE type {{}} AND ({condition}) ORDER BY id DESC LIMIT ?2"
+        f" WHERE type {{}} AND ({condition}) ORDER BY id DESC LIMIT :limit"
     )
-    rows = fetch(sql.format(types), f"%{pattern}%", limit)
-    rows = rows or fetch(sql.format(f"NOT IN {_TYPES}"), f"%{pattern}%", limit)
+    values = {"pattern": f"%{pattern}%", "limit": limit}
+    rows = fetch(sql.format(types), **values)
+    rows = rows or fetch(sql.format(f"NOT IN {_TYPES}"), **values)
     found = events.get(event_id for event_id, _ in rows)
     matches = [(int(n), found[event_id]) for event_id, n in rows if event_id in found]
     return Matches(matches, len(matches) < len(rows))

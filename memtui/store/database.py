@@ -221,18 +221,22 @@ def insert(
     db.connection().executemany(_insert_sql(table, conflict), values)
 
 
-def execute(sql: str, *values: object) -> int:
+def execute(sql: str, *values: object, **named_values: object) -> int:
     """Run a statement that writes; return how many rows it changed."""
-    return int(db.execute_sql(sql, values).rowcount)
+    return int(db.execute_sql(sql, named_values or values).rowcount)
 
 
-def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:
+def fetch(sql: str, *values: object, **named_values: object) -> list[tuple[Any, ...]]:
     """Return the rows of a statement.
+
+    Its placeholders are ``?``, or names such as ``:limit`` where a value occurs more
+    than once. Numbers (``?1``) would raise a warning in some releases of Python 3.12.
 
     Building a statement with Peewee takes longer than running it: use this for what
     runs for each event or session.
     """
-    rows: list[tuple[Any, ...]] = db.execute_sql(sql, values).fetchall()
+    rows: list[tuple[Any, ...]]
+    rows = db.execute_sql(sql, named_values or values).fetchall()
     return rows
 
 

@@ -137,8 +137,9 @@ def select_for_deletion(chosen: Iterable[Tombstone]) -> None:
         numbers = ""
         match tombstone.kind:
             case TombstoneKind.EVENT:
-                copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?1)"
-                condition = f"id = ?1 OR id IN {copies}"
+                copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
+                condition = f"id = ? OR id IN {copies}"
+                values *= 2
             case TombstoneKind.SESSION:
                 numbers, values = _SESSION, (tombstone.agent, tombstone.subject)
                 condition = f"session_id IN {numbers}"
@@ -311,9 +312,10 @@ def _list_titles() -> list[tuple[int, str]]:
         terms = set(analyzer.terms(title))
         texts = _column(
             "SELECT text FROM events WHERE id IN"
-            " (SELECT id FROM selected WHERE session = ?1) UNION ALL"
+            " (SELECT id FROM selected WHERE session = ?) UNION ALL"
             " SELECT text FROM thoughts WHERE id IN"
-            " (SELECT id FROM selected_thoughts WHERE session = ?1)",
+            " (SELECT id FROM selected_thoughts WHERE session = ?)",
+            number,
             number,
         )
         if is_selected or any(not terms.isdisjoint(analyzer.terms(t)) for t in texts):

@@ -232,11 +232,11 @@ def add_rollups(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> 
         ],
     )
     execute(
-        "UPDATE nodes SET is_dirty = 1, retry_ms = ?1"
-        " WHERE (NOT is_dirty OR (attempts = 0 AND retry_ms > ?1))"
-        f" AND node_id {IN_JSON.replace('?', '?2')}",
-        start_ms,
-        json.dumps(list(names)),
+        "UPDATE nodes SET is_dirty = 1, retry_ms = :start_ms"
+        " WHERE (NOT is_dirty OR (attempts = 0 AND retry_ms > :start_ms))"
+        f" AND node_id {IN_JSON.replace('?', ':names')}",
+        start_ms=start_ms,
+        names=json.dumps(list(names)),
     )
 
 

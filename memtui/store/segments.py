@@ -202,9 +202,10 @@ def request_session_summaries(session_number: int) -> None:
 
 
 def request_first_summary(session_number: int) -> None:
-    first = "SELECT min(start_ms) FROM segments WHERE session_id = ?1"
+    first = "SELECT min(start_ms) FROM segments WHERE session_id = :session"
     execute(
-        f"{_REQUEST} WHERE session_id = ?1 AND start_ms = ({first})", session_number
+        f"{_REQUEST} WHERE session_id = :session AND start_ms = ({first})",
+        session=session_number,
     )
 
 

@@ -534,8 +534,9 @@ def count_messages_by(column: str) -> list[tuple[str, int]]:
 def time_span() -> tuple[datetime, datetime] | None:
     ((first, last),) = fetch(
         "SELECT min(created_ms), max(updated_ms) FROM sessions"
-        " WHERE created_ms BETWEEN ?1 AND ?2 AND updated_ms BETWEEN ?1 AND ?2",
-        MIN_MS,
-        MAX_MS,
+        " WHERE created_ms BETWEEN :low AND :high"
+        " AND updated_ms BETWEEN :low AND :high",
+        low=MIN_MS,
+        high=MAX_MS,
     )
     return (from_ms(first), from_ms(last)) if first is not None else None

@@ -51,9 +51,10 @@ _OWNER_NAMES = (
 _ASSISTANT_MESSAGES_NEAR = (
     "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
     " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id AND c.session_id IS NULL"
-    " AND c.route = ?1) AND session_id = ?2 AND at_ms BETWEEN ?3 AND ?4"
-    " AND type = 'assistant_message' AND subagent = '' AND route <> ?1"
-    " AND (route = 'hook' OR ?1 = 'hook')"
+    " AND c.route = :route) AND session_id = :session"
+    " AND at_ms BETWEEN :first_ms AND :last_ms"
+    " AND type = 'assistant_message' AND subagent = '' AND route <> :route"
+    " AND (route = 'hook' OR :route = 'hook')"
 )
 """Assistant messages around a time, where exactly one of two routes is the hooks'."""
 
@@ -64,8 +65,8 @@ _EARLIER_OWN_EVENT = (
 )
 
 _MOVE_COPIES = (
-    "UPDATE source_copies SET event_id = ?1,"
-    " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
+    "UPDATE source_copies SET event_id = ?,"
+    " session_id = nullif(coalesce(session_id, ?), ?) WHERE event_id = ?"
 )
 """Point the other copies at the new id; each keeps its session (NULL: the event's)."""
 
@@ -146,7 +147,13 @@ def _match_last_blocks(
             at_ms - MAX_TIME_DIFFERENCE_MS,
             at_ms + MAX_TIME_DIFFERENCE_MS,
         )
-        rows = fetch(_ASSISTANT_MESSAGES_NEAR, route, number, first_ms, last_ms)
+        rows = fetch(
+            _ASSISTANT_MESSAGES_NEAR,
+            route=route,
+            session=number,
+            first_ms=first_ms,
+            last_ms=last_ms,
+        )
         candidates = [
             StoredEvent(*columns)
             for *columns, text in rows
@@ -171,13 +178,14 @@ def _find_without_route(
     """
     copies = (
         "EXISTS (SELECT 1 FROM source_copies c"
-        " WHERE c.event_id = e.id AND c.session_id IS ?1"
+        " WHERE c.event_id = e.id AND c.session_id IS ?"
     )
-    condition = "e.route <> ?2" if number is None else f"{copies})"
+    condition = "e.route <> ?" if number is None else f"{copies})"
     for key, *columns in fetch(
         "SELECT fingerprint, id, route, session_id, at_ms FROM events e"
-        f" WHERE {condition} AND NOT {copies} AND c.route = ?2)"
+        f" WHERE {condition} AND NOT {copies} AND c.route = ?)"
         f" AND fingerprint IN ({', '.join('?' * len(prints))})",
+        route if number is None else number,
         number,
         route,
         *prints,
@@ -424,7 +432,7 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
     execute("DELETE FROM source_copies WHERE copy_id = ?", copy_id)
     EventRow.insert(row | changes).execute()
     queues.add_events(*last_rowids(1), at_ms)
-    db.execute_sql(_MOVE_COPIES, (copy_id, number, old.session, old.event_id))
+    execute(_MOVE_COPIES, copy_id, old.session, number, old.event_id)
     execute("DELETE FROM events WHERE id = ?", old.event_id)
     insert(SourceCopyRow, [(old.event_id, copy_id, old.route, old.session)])
     event.copies[old.session] = old.route, old.event_id
