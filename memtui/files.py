@@ -72,6 +72,23 @@ def replacement(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def resolve_link(path: Path) -> Path:
+    """Return the file that a path leads to, which may be missing.
+
+    Raises:
+        OSError: A link leads to itself; ``Path.resolve`` raises RuntimeError for it
+            before Python 3.13, and nothing since.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            reason = "a link that leads to itself"
+            raise OSError(errno.ELOOP, reason, str(path)) from error
+    return target
+
+
 def require_regular_file(path: Path) -> Path:
     """Return a path that is safe to open, or raise OSError: a pipe would wait."""
     if not stat.S_ISREG(path.stat().st_mode):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memtui import settings
 from memtui.errors import SettingsError
-from memtui.files import write_atomically
+from memtui.files import resolve_link, write_atomically
 from memtui.paths import PRIVATE_FOLDER
 from memtui.settings import (
     COMMAND_LINE,
@@ -34,7 +34,7 @@ def write(file: Path, setting: Setting, value: SettingValue) -> None:
         SettingsError: The file is not valid TOML or cannot be written; it is unchanged.
     """
     try:
-        target = file.resolve()
+        target = resolve_link(file)
         text = target.read_bytes().decode("utf-8") if target.exists() else ""
         data = set_value(text, setting, value).encode("utf-8")
         if target.exists() and not target.stat().st_mode & stat.S_IWUSR:

@@ -111,6 +111,14 @@ def test_line_ends_and_links_stay_what_they_are(file: Path, tmp_path: Path) -> N
     assert real.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_link_that_leads_to_itself_is_refused(file: Path) -> None:
+    file.parent.mkdir()
+    file.symlink_to(file.name)
+    with pytest.raises(SettingsError, match="leads to itself"):
+        settings_file.write(file, settings.SETTINGS["log.level"], "debug")
+    assert file.is_symlink()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -25,7 +25,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from memtui.errors import HooksError
-from memtui.files import read_small_file, write_atomically
+from memtui.files import read_small_file, resolve_link, write_atomically
 from memtui.model.events import clean
 from memtui.paths import PRIVATE_FOLDER
 
@@ -291,10 +291,8 @@ def _read(entry: ConfigEntry, file: Path) -> tuple[Path, bytes | None, str]:
 
 def _read_content(file: Path) -> tuple[Path, bytes | None]:
     try:
-        target = file.resolve()
+        target = resolve_link(file)
         return target, read_small_file(target) if target.exists() else None
-    except RuntimeError as error:
-        raise HooksError(f"{file}: a link that leads to itself") from error
     except OSError as error:
         raise HooksError(f"{file}: {error.strerror}") from error
 
