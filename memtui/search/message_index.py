@@ -315,9 +315,13 @@ class MessageIndex:
             isolation_level=None,
             check_same_thread=False,
         )
-        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        db.execute("PRAGMA temp_store = memory")
-        db.execute("PRAGMA journal_size_limit = 1000000")
+        try:
+            db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+            db.execute("PRAGMA temp_store = memory")
+            db.execute("PRAGMA journal_size_limit = 1000000")
+        except BaseException:
+            db.close()
+            raise
         return db
 
     @contextmanager

@@ -25,7 +25,7 @@ from functools import cached_property, lru_cache, partial
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from whoosh import columns, fields, formats
 from whoosh.codec.whoosh3 import W3Codec
@@ -306,6 +306,7 @@ class NodeIndex:
         """Give up a commit and delete its files, which may fill the disk."""
         with suppress(Exception):
             writer.cancel()
+        writer.storage.close_written()
         if not any(path.suffix == ".toc" for path in self._files() - before):
             for path in self._files() - before:
                 with suppress(OSError):
@@ -710,7 +711,32 @@ def _totals(sums: Iterable[float]) -> list[float]:
 
 
 class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
-    """A folder whose files are closed when Whoosh fails to read one of them."""
+    """A folder whose files are closed when Whoosh fails to read or write one of them.
+
+    Whoosh leaves the files of a commit open if it fails.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._written: list[BinaryIO] = []
+
+    def create_file(self, name: str, *args: Any, **named: Any) -> Any:
+        file = super().create_file(name, *args, **named)
+        self._written[:] = [raw for raw in self._written if not raw.closed]
+        self._written.append(file.raw_file())
+        return file
+
+    def temp_storage(self, name: str | None = None) -> "_Storage":
+        folder = super().temp_storage(name).folder
+        storage = _Storage(folder, supports_mmap=self.supports_mmap)
+        storage._written = self._written
+        return storage
+
+    def close_written(self) -> None:
+        """Close the files that are still being written; what is missing is lost."""
+        while self._written:
+            with suppress(OSError):
+                self._written.pop().close()
 
     def open_file(self, name: str, *args: Any, **named: Any) -> Any:
         file = super().open_file(name, *args, **named)

@@ -1,6 +1,7 @@
 """The ``jobs`` command, in real processes."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_programs_read_the_same_as_people(home: Path) -> None:
 
 
 def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
-    with sqlite3.connect(home / "memory.db") as db:
+    with closing(sqlite3.connect(home / "memory.db")) as db, db:
         db.execute("UPDATE job_runs SET result = 'broken off', reason = 'by hand'")
     output = run_memtui(home, "jobs")
     assert "(unknown reason), 1h 2m, unknown" in output.stdout

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from memtui.search.nodes import NO_INDEX
@@ -66,7 +67,7 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
 ) -> None:
     file = home / "index-messages.db"
     assert "up to date" in get_finding(ask(), "messages")["message"]
-    with sqlite3.connect(file) as index:
+    with closing(sqlite3.connect(file)) as index, index:
         index.execute("UPDATE meta SET value = value - 1 WHERE name = 'messages'")
     index.close()
     assert "it contains" in failed_findings(ask())["messages"]["message"]

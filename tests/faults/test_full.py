@@ -64,9 +64,6 @@ def test_a_disk_without_a_byte_is_said_to_have_no_room(
     assert b"the disk is full: free some room" in shown.stderr
 
 
-# What Whoosh cannot flush it leaves to be collected.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
     disk_of: Disk, tmp_path: Path
 ) -> None:
@@ -91,7 +88,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
     index.update(more, [])
     assert index.count() == 60
     index.close()
-    gc.collect()
+    gc.collect()  # closes what a failed commit was reading
 
 
 @pytest.mark.torture

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -298,7 +299,7 @@ class Bench:
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, some left out, and how the model was last found."""
         left_out = {*without, "sqlite_sequence"}
-        with sqlite3.connect(database.path()) as db:
+        with closing(sqlite3.connect(database.path())) as db:
             names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = [name for (name,) in names if name not in left_out]
             return {
@@ -315,7 +316,7 @@ class Bench:
 
     def check_invariants(self) -> None:
         """Check all that is shown: nothing a model claims stands on nothing."""
-        with sqlite3.connect(database.path()) as db:
+        with closing(sqlite3.connect(database.path())) as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
             (pending,) = db.execute(

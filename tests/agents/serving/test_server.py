@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -352,7 +353,7 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
     with served(home, "--tools=all") as agent:
         assert "index is missing or damaged" in agent.ask("teleport", query="basket")
         assert "[grip:" in agent.ask("get_node", node_id=DAY)
-        with sqlite3.connect(home / "memory.db") as store:
+        with closing(sqlite3.connect(home / "memory.db")) as store, store:
             store.execute("DROP TABLE nodes")
         assert agent.fail("get_toc_root").startswith("error store")
 
