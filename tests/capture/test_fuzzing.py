@@ -104,6 +104,7 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
     shown = data.draw(records(partial(corpora.stretches, name)))
     source, account = formats.FORMATS_BY_NAME[name], Counter[str]()
     cursor, raw = Cursor(), b""
+    begun_by: dict[bytes, list[Mapping[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
         for line in shown:
@@ -113,7 +114,11 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
             found = read(source, file, cursor, SOON)
             cursor = cursor_of(found)
             what = [ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS]
-            begun = [*_calls(cursor.state)] != [*_calls(before)]
+            waiting, earlier = [*_calls(cursor.state)], [*_calls(before)]
+            if waiting != earlier:
+                begun_by[line] = [call for call in waiting if call not in earlier]
+            # Told twice, it changes nothing while its calls have no result.
+            begins = line in begun_by and all(c in waiting for c in begun_by[line])
             learnt = [
                 r for r in found if isinstance(r, SessionMetadata | SubagentMetadata)
             ]
@@ -121,7 +126,7 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
                 account[what[0]] += 1
             elif learnt and b'"record"' in line:
                 account["learnt"] += 1
-            elif begun or awaited(cursor.state, line):
+            elif waiting != earlier or begins or awaited(cursor.state, line):
                 account["awaited"] += 1
             assert account.total() == raw.count(b"\n"), line
         end = [r for r in read(source, file, cursor) if isinstance(r, PendingRecord)]
