@@ -44,6 +44,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **details: Any) -> None:
         super().__init__(allow_abbrev=False, **details)
+        # Python 3.14 would color the help on a terminal.
+        self.color = False
         self._list: argparse.Action | None = None
 
     def add_argument(self, *names: Any, **details: Any) -> argparse.Action:
