@@ -119,6 +119,7 @@ $(VENV)/.tests: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.runs
 
 # PYTHON=… selects an interpreter; by default the first one that is new enough is used.
+# With VENV=… another one gets an environment of its own.
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 
 $(BIN)/python:
