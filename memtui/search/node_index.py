@@ -288,7 +288,13 @@ class NodeIndex:
             with self._lock:
                 opened = self._open()
             before = self._files()
-            writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
+            try:
+                writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
+            except LockError:  # the open files are another thread's
+                raise
+            except BaseException:
+                opened.storage.close_written()
+                raise
             try:
                 if node_ids:
                     nodes = Or([Term(NODE, node_id) for node_id in node_ids])
