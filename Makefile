@@ -13,6 +13,7 @@
 #              benchmarks; see benchmarks/
 # make eval    accuracy of grounding (docs/grounding.md), and quality of summaries and
 #              search (docs/performance.md), on labelled data
+# make ablate  what each rule of a verdict is worth on sets that were not used to make it
 # make screenshots
 #              draw the pictures of the README             (ARGS="search": only that one)
 
@@ -85,9 +86,9 @@ bench-ui: $(VENV)/.runs
 bench-agents: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.agents $(ARGS)
 
-.PHONY: eval eval-grips eval-grounding eval-summaries eval-search eval-words
+.PHONY: eval eval-grips eval-grounding eval-search eval-words
 
-eval: eval-grips eval-grounding eval-summaries eval-search eval-words
+eval: eval-grips eval-grounding eval-search eval-words
 
 eval-search: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.search_quality $(ARGS)
@@ -98,8 +99,9 @@ eval-grips: $(VENV)/.runs
 eval-grounding: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grounding $(ARGS)
 
-eval-summaries: $(VENV)/.runs
-	@$(BIN)/python -m benchmarks.summaries $(ARGS)
+.PHONY: ablate
+ablate: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.ablate $(ARGS)
 
 eval-words: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.words $(ARGS)

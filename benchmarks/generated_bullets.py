@@ -2,7 +2,7 @@
 
 A sentence that somebody wrote is kept, reworded lightly or paraphrased by rules; or
 one thing in it is made wrong, so that nobody said it; or it is checked against another
-segment. Others claim actions that the tools of a segment did, or did not do.
+segment.
 """
 
 import random
@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.transcripts import Stretch
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event
 from memtui.model.nodes import DraftBullet
-from memtui.summarize.grounding.anchoring import NeighbourIndex
-from memtui.summarize.grounding.passages import PassageIndex
-from memtui.text import analyzer
-from memtui.text.prose import message_sentences
+from memtui.summarize.grounding.anchors import NeighbourIndex
+from memtui.summarize.grounding.passages import Evidence, TextIndex
+from memtui.text import analyzer, plain, sentences
 
 MIN_TERMS, MAX_CHARS, MIN_CHARS = 5, 240, 30
 """A sentence needs this many terms, and a length between these, to become a bullet."""
@@ -121,21 +120,35 @@ class SourceSentence:
     place: int
 
 
+MIN_LETTERS = 0.75
+"""The least share of letters in a line of words; others are code, figures or logs."""
+
+_CODE_END = re.compile(r"[{}();,]$")
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a message, without markup, code and tables."""
+    for line in plain.plain_lines(text):
+        letters = sum(map(str.isalpha, line)) / len(line.replace(" ", ""))
+        if letters >= MIN_LETTERS and not _CODE_END.search(line):
+            for start, end in sentences.sentence_spans(line):
+                yield line[start:end]
+
+
 def source_sentences(
     events: Sequence[Event], chance: random.Random, most: int
 ) -> list[SourceSentence]:
     """Return some sentences of a segment's messages in order."""
-    found = {
-        part.text: SourceSentence(part.text, at)
+    by_text = {
+        text: SourceSentence(text, at)
         for at, event in enumerate(events)
         if event.is_message
-        for part in message_sentences(event.text)
-        if MIN_CHARS <= len(part.text) <= MAX_CHARS
-        and len(analyzer.query_terms(part.text)) >= MIN_TERMS
-        and not part.is_heading
-        and not part.text.endswith(("?", ":"))
+        for text in split_sentences(event.text)
+        if MIN_CHARS <= len(text) <= MAX_CHARS
+        and len(analyzer.query_terms(text)) >= MIN_TERMS
+        and not text.endswith(("?", ":"))
     }
-    every = list(found.values())
+    every = list(by_text.values())
     taken = chance.sample(every, min(most, len(every)))
     return sorted(taken, key=lambda one: one.place)
 
@@ -397,10 +410,13 @@ class Source:
     """A segment's texts, prepared once."""
 
     stretch: Stretch
-    passages: PassageIndex
+    evidence: Evidence
     bare: str
     """All letters and digits, to find sentences regardless of punctuation."""
     names: list[str]
+
+    def event_id(self, sentence: SourceSentence) -> str:
+        return self.stretch.events[sentence.place].event_id
 
 
 class BulletMaker:
@@ -410,13 +426,14 @@ class BulletMaker:
         self.sources = [
             Source(
                 one,
-                PassageIndex(one.texts),
+                Evidence(one.events),
                 _bare(" ".join(one.texts)),
                 find_names(one.texts),
             )
             for one in stretches
         ]
-        self._all = NeighbourIndex([" ".join(one.texts) for one in stretches])
+        index = TextIndex([" ".join(one.texts) for one in stretches])
+        self._all = NeighbourIndex(index.term_counts, index.text_lengths)
         self._names = [name for source in self.sources for name in source.names]
         self._chance = chance
         self._further = random.Random(1)
@@ -433,11 +450,11 @@ class BulletMaker:
                 "paraphrased": paraphrase(base.text, self._chance),
             }
             for kind, text in forms.items():
-                yield kind, DraftBullet(text, (base.place,)), source
+                yield kind, DraftBullet(text, (source.event_id(base),)), source
             yield from self._two_sentences(base, forms["reworded"], source)
             start = self._chance.choice([base.text, forms["reworded"]])
             for kind, changed in self._changed(start, source):
-                yield kind, DraftBullet(changed, (base.place,)), source
+                yield kind, DraftBullet(changed, (source.event_id(base),)), source
             yield from self._wrong_source(base.text, [*forms.values()], source)
             yield from self._wrong(base, forms["reworded"], source)
 
@@ -456,7 +473,7 @@ class BulletMaker:
             joined = f"{text.rstrip('.')}{joint}{said[0].lower()}{said[1:]}"
             yield (
                 "two sentences in one",
-                DraftBullet(joined, (base.place, other.place)),
+                DraftBullet(joined, (source.event_id(base), source.event_id(other))),
                 source,
             )
 
@@ -482,7 +499,7 @@ class BulletMaker:
         }
         for kind, made in wrong.items():
             if made:
-                yield kind, DraftBullet(made, (base.place,)), source
+                yield kind, DraftBullet(made, (source.event_id(base),)), source
 
     def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
         others = self._chance.choice([source.names, self._names])
@@ -519,101 +536,3 @@ class BulletMaker:
 
 def _bare(text: str) -> str:
     return _NO_WORD.sub("", text).lower()
-
-
-ACTIONS_PER_SEGMENT = 4
-"""The most bullets of one kind for a segment."""
-
-_TOOLS = {
-    "edited": ("Edit", "MultiEdit", "edit"),
-    "wrote": ("Write", "create"),
-    "read": ("Read", "view"),
-    "ran": ("Bash", "bash", "exec_command"),
-}
-_PLAIN_COMMAND = re.compile(
-    r"(?:npm|bun|pnpm|npx|go|make|cargo|pytest|bunx)(?: [\w:./-]+){1,4}"
-)
-_QUOTED_COMMAND = re.compile(
-    r"`((?:npm|bun|make|go|npx|bunx|pytest)(?: [\w:./-]+){1,4})`"
-)
-
-
-def action_bullets(
-    events: Sequence[Event], chance: random.Random
-) -> Iterator[tuple[str, str]]:
-    """Yield bullets that claim actions of a segment, with their class.
-
-    They are made from the calls without the rules that are measured.
-    """
-    done = _actions_done(events)
-    changed = done["edited"] | done["wrote"]
-    said = _assistant_sentences(events)
-    yield from _format_each(
-        "true action", "Edited {}", done["edited"] - done["wrote"], chance
-    )
-    yield from _format_each(
-        "true action", "Wrote {}", done["wrote"] - done["edited"], chance
-    )
-    yield from _format_each("true action", "Ran {}", done["ran"], chance)
-    only_read = done["read"] - changed
-    for form in ("Edited {}", "Wrote {}", "The assistant deleted {}"):
-        yield from _format_each(
-            "false action: changed what was read", form, only_read, chance
-        )
-    output = " ".join(event.text for event in events if event.is_message)
-    tools = " ".join(event.text for event in events if not event.is_message)
-    mentioned = {one for one in _QUOTED_COMMAND.findall(output) if one not in tools}
-    yield from _format_each(
-        "false action: ran what was named", "Ran {}", mentioned, chance
-    )
-    for command in _sample(done["passed"] - done["failed"], chance):
-        about = f": {chance.choice(said)}" if said and chance.random() < 0.5 else ""
-        yield "false action: what passed failed", f"{command} failed{about}"
-    for sentence in _sample(set(said), chance):
-        yield "false action: committed what was said", f"Committed “{sentence}”"
-
-
-def _format_each(
-    kind: str, form: str, things: set[str], chance: random.Random
-) -> Iterator[tuple[str, str]]:
-    for thing in _sample(things, chance):
-        yield kind, form.format(thing)
-
-
-def _sample(things: set[str], chance: random.Random) -> list[str]:
-    return chance.sample(sorted(things), min(ACTIONS_PER_SEGMENT, len(things)))
-
-
-def _actions_done(events: Sequence[Event]) -> dict[str, set[str]]:
-    """Return the files and commands by what was done with them."""
-    found: dict[str, set[str]] = {one: set() for one in (*_TOOLS, "passed", "failed")}
-    for event in events:
-        if event.event_type is not EventType.TOOL_RESULT:
-            continue
-        first = event.text.partition("\n")[0].partition(": ")[2].strip()
-        is_error = event.metadata.get("is_error") == "true"
-        for verb, tools in _TOOLS.items():
-            if event.metadata.get("tool_name") not in tools:
-                continue
-            if verb != "ran":
-                found[verb].update({first.rpartition("/")[2]} - {""})
-            elif _PLAIN_COMMAND.fullmatch(first):
-                found["ran"].add(first)
-                found["failed" if is_error or _fails(event) else "passed"].add(first)
-    return found
-
-
-def _fails(event: Event) -> bool:
-    return re.search(r"(?i)error|fail|exited with code [1-9]", event.text) is not None
-
-
-def _assistant_sentences(events: Sequence[Event]) -> list[str]:
-    """Return short sentences of the assistant that no tool was given."""
-    tools = " ".join(event.text for event in events if not event.is_message)
-    return [
-        part.text
-        for event in events
-        if event.is_message and event.role.value == "assistant"
-        for part in message_sentences(event.text)
-        if 20 < len(part.text) < 120 and part.text not in tools
-    ]

@@ -2,7 +2,7 @@
 
 Each sentence of QMSum's human summaries of specific queries is anchored in its meeting.
 It counts as right if the anchored turn is in the annotated range, and as wrong without
-an anchor. ``find_anchors`` makes grips and declines if too little is found;
+an anchor. Grips are given by ``ground_bullets``, not if too little is found;
 ``nearest_anchors`` never declines, and is compared with other ways that never do. Every
 second meeting is held out. Turns are used with and without the speaker's name. LoCoMo's
 facts are anchored among the turns of their session, and are right only at the turn they
@@ -19,12 +19,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import DraftBullet
-from memtui.summarize.grounding import anchoring
-from memtui.summarize.grounding.anchoring import NeighbourIndex
+from memtui.summarize.grounding import anchors, checks
+from memtui.summarize.grounding.passages import Evidence
 from memtui.text import analyzer
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -190,7 +193,7 @@ def _bm25(
         )
         for term in wanted
     }
-    damping = analyzer.length_norms(lengths, anchoring.TEXT_B)
+    damping = analyzer.length_norms(lengths, anchors.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)
@@ -204,23 +207,49 @@ def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Return the nearest anchors, however little is found."""
     return [
         (place.start, place.best) if place else None
-        for place in anchoring.nearest_anchors(claims, NeighbourIndex(turns))
+        for place in anchors.nearest_anchors(claims, _evidence(turns))
     ]
 
 
 def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Return the nearest anchor of each bullet without its neighbours."""
-    fitted = NeighbourIndex(turns)
-    found = [anchoring.nearest_anchors([claim], fitted)[0] for claim in claims]
+    evidence = _evidence(turns)
+    found = [anchors.nearest_anchors([claim], evidence)[0] for claim in claims]
     return [(place.start, place.best) if place else None for place in found]
 
 
 def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
-    """Return the anchors that grips are made from."""
+    """Return the places of grips."""
+    evidence = _evidence(turns)
+    places = evidence.places
     return [
-        (found[0].start, found[0].best) if found else None
-        for found in anchoring.find_anchors(claims, NeighbourIndex(turns))
+        (places[bullet.first.event_id], places[bullet.best.event_id])
+        if bullet.first and bullet.best
+        else None
+        for bullet in checks.ground_bullets(claims, evidence)
     ]
+
+
+@lru_cache(maxsize=1)
+def _index(turns: tuple[str, ...]) -> Evidence:
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    return Evidence(
+        [
+            Event(
+                event_id=f"{at:026}",
+                session_id="meeting",
+                timestamp=begin + timedelta(minutes=at),
+                event_type=EventType.USER_MESSAGE,
+                role=EventRole.USER,
+                text=text,
+            )
+            for at, text in enumerate(turns)
+        ]
+    )
+
+
+def _evidence(turns: Sequence[str]) -> Evidence:
+    return _index(tuple(turns))
 
 
 WAYS: dict[str, Way] = {

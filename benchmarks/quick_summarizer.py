@@ -1,7 +1,8 @@
-"""A summarizer that quotes the beginnings of messages, a hundred times as fast.
+"""A summarizer that quotes the beginnings of messages and weighs no words.
 
-It is used for large stores. It makes as many nodes, bullets and grips of the same
-length as the real summarizer; measurements of screens need no more.
+It is used for large stores, which it makes in less than half the time: as many nodes,
+bullets and grips of the same length as by the real summarizer. Measurements of screens
+need no more.
 """
 
 from memtui.model.calendar import TocLevel
@@ -15,13 +16,13 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
-from memtui.pipeline.summarization import NewVersion, SegmentInput, SummaryStage
+from memtui.model.work import Facts
+from memtui.pipeline.summarization import SummaryStage
+from memtui.pipeline.versions import SOURCE, NewVersion, SegmentInput
 from memtui.store.segments import SegmentTerms
-from memtui.summarize import keywords
-from memtui.summarize.grounding.anchoring import SOURCE
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import analyzer
-from memtui.text.prose import truncate
+from memtui.text.sentences import truncate
 
 BULLETS = 5
 """How many bullets a segment has at most, each from a message of its own."""
@@ -41,7 +42,9 @@ def use() -> None:
     SummaryStage._make = _make  # type: ignore[method-assign,assignment]
 
 
-def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, SegmentTerms]:
+def _make(
+    _: SummaryStage, work: SegmentInput
+) -> tuple[NewVersion, Facts, SegmentTerms]:
     messages = [event for event in work.segment.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
@@ -55,9 +58,7 @@ def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, SegmentTerms
         start_time=work.segment.start_time,
         end_time=work.segment.end_time,
         bullets=bullets,
-        keywords=tuple(
-            Keyword(word, keywords.classify_origin(word, {}), 1.0) for word in found
-        ),
+        keywords=tuple(Keyword(word, 1.0) for word in found),
         status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, work.range.events, work.range.messages),
         agents=(work.session.agent,),
@@ -66,8 +67,10 @@ def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, SegmentTerms
         input_hash=work.input_hash(IDENTITY),
     )
     made = NewVersion(node, tuple(grip for _, grip in quoted), work.range.is_open)
-    return made, SegmentTerms(
-        work.name, work.range.session_number, dict.fromkeys(found, 1.0)
+    return (
+        made,
+        Facts(),
+        SegmentTerms(work.name, work.range.session_number, dict.fromkeys(found, 1.0)),
     )
 
 

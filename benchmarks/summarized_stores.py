@@ -3,8 +3,8 @@
 They contain the conversations of ``benchmarks.conversations`` and one long session. All
 stages run once, as in ``memtui work --until-idle``, with the extractive summarizer. In
 large stores the summaries of segments only quote (see
-``benchmarks.quick_summarizer``), because making them would take an hour. A store is
-made once and reused:
+``benchmarks.quick_summarizer``), which more than halves the time. A store is made once
+and reused:
 
     python -m benchmarks.summarized_stores 10000 100000
 """

@@ -1,4 +1,4 @@
-"""Compare the cards of sessions with reference cards written by hand.
+"""Compare names, outcomes and states of sessions with reference cards written by hand.
 
 The references (``shared/data/summaries/cards``) name the records that prove each line.
 Set b is for testing alone: rules are not adjusted to it.
@@ -7,7 +7,7 @@ Set b is for testing alone: rules are not adjusted to it.
 import argparse
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +15,10 @@ from typing import Any
 
 from memtui.capture import formats
 from memtui.model.events import Event
-from memtui.model.sessions import SessionMetadata
-from memtui.summarize.extractive import Card, make_card
-from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.work_events import read_work
+from memtui.model.sessions import SessionMetadata, SessionWork
+from memtui.model.work import Facts, Line
+from memtui.summarize import card
+from memtui.summarize.facts import read_facts
 from memtui.text import analyzer
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -49,21 +49,21 @@ class Transcript:
     def __init__(self, path: Path, session: str) -> None:
         source = formats.detect_format(path)
         assert source is not None
-        self.title, self.branch, found = "", "", list[Event]()
+        self.title, main = "", list[Event]()
         now = datetime.now(UTC)
         for item in source.read(path, None, agent=source.name, now=now):
             if isinstance(item, Event) and item.session_id == session:
-                found.append(item)
+                main += [item] if not item.subagent else []
             elif isinstance(item, SessionMetadata):
                 self.title = item.title or self.title
-                self.branch = item.branch or self.branch
-        main = (event for event in found if not event.subagent)
         self.events = sorted(main, key=lambda event: event.position)
+        self._by_id = {event.event_id: event for event in main}
         self._lines = path.read_text("utf-8").splitlines()
 
-    def records(self, refs: Iterable[int]) -> set[str]:
+    def records(self, event_ids: Iterable[str]) -> set[str]:
         """Return the ids and line numbers of the records behind some events."""
-        return {name for at in refs for name in self._find(self.events[at])}
+        events = (self._by_id[name] for name in event_ids if name in self._by_id)
+        return {name for event in events for name in self._find(event)}
 
     def _find(self, event: Event) -> Iterator[str]:
         names = {event.source_id, event.metadata.get("tool_use_id", "")} - {""}
@@ -104,73 +104,63 @@ class Result:
         self.shares.setdefault(name, Share()).add(*results)
 
 
-def compare(card: Card, wanted: Mapping[str, Any], of: Transcript, to: Result) -> None:
-    """Compare a card with its reference."""
-    to.titles.append(similarity(card.title, wanted["title"]))
-    proof = {str(ref) for ref in wanted["outcome_refs"]}
-    is_proven = bool(card.outcome and of.records(card.outcome.refs) & proof)
-    to.add("outcome rests on a reference record", is_proven)
-    to.add("state", card.state.text == wanted["state"])
-    rows = wanted["left_open"]
-    to.add(
-        "left open, precision",
-        *(any(_is_same(line, row, of) for row in rows) for line in card.left_open),
-    )
-    to.add(
-        "left open, recall",
-        *(any(_is_same(line, row, of) for line in card.left_open) for row in rows),
-    )
-    subjects = [line.text[:SUBJECT_CHARS] for line in card.commits]
-    to.add(
+def compare(
+    work: SessionWork,
+    facts: Facts,
+    reference: Mapping[str, Any],
+    transcript: Transcript,
+    result: Result,
+) -> None:
+    """Compare what is said of a session with its reference."""
+    result.titles.append(similarity(work.name, reference["title"]))
+    proof = {str(ref) for ref in reference["outcome_refs"]}
+    is_proven = bool(transcript.records([work.outcome_event_id]) & proof)
+    result.add("outcome is from a reference record", is_proven)
+    result.add("state", work.state == reference["state"])
+    rows = reference["left_open"]
+    same = [
+        [_is_same(line, row, transcript) for row in rows] for line in work.left_open
+    ]
+    result.add("left open, precision", *map(any, same))
+    result.add("left open, recall", *(any(row) for row in zip(*same, strict=True)))
+    if not same:
+        result.add("left open, recall", *(False for _ in rows))
+    subjects = [commit.subject[:SUBJECT_CHARS] for commit in facts.commits]
+    result.add(
         "commits",
-        *(row["subject"][:SUBJECT_CHARS] in subjects for row in wanted["commits"]),
+        *(row["subject"][:SUBJECT_CHARS] in subjects for row in reference["commits"]),
     )
-    if re.search(r"\d+ pass", wanted["tests"] or ""):
-        numbers = _numbers(card.tests.text if card.tests else "")
-        to.add("tests", bool(numbers) and numbers <= _numbers(wanted["tests"]))
-    poor = [row if isinstance(row, str) else row["text"] for row in _poor(wanted)]
-    lines = [line.text for line in _statements(card)]
-    to.add("lines not worth keeping", *(_contains(line, poor) for line in lines))
+    if re.search(r"\d+ pass", reference["tests"] or ""):
+        counts = {
+            str(count)
+            for run in facts.test_runs
+            for count in (run.passed, run.failed)
+            if count
+        }
+        numbers = set(re.findall(r"\d+", reference["tests"].replace(",", "")))
+        result.add("tests", bool(counts & numbers))
 
 
-def _is_same(line: CardLine, row: Mapping[str, Any], of: Transcript) -> bool:
+def _is_same(line: Line, row: Mapping[str, Any], transcript: Transcript) -> bool:
     likeness = similarity(line.text, row["text"])
     if likeness >= SAME_WORDING:
         return True
     proof = {str(ref) for ref in row["refs"]}
-    return likeness >= SAME_RECORD_WORDING and bool(of.records(line.refs) & proof)
+    records = transcript.records([line.event_id])
+    return likeness >= SAME_RECORD_WORDING and bool(records & proof)
 
 
-def _numbers(text: str) -> set[str]:
-    return set(re.findall(r"\d+", text.replace(",", "")))
-
-
-def _poor(wanted: Mapping[str, Any]) -> Sequence[Any]:
-    rows: Sequence[Any] = wanted["not_worth_keeping"]
-    return rows
-
-
-def _statements(card: Card) -> list[CardLine]:
-    lines = (card.outcome, *card.decisions, *card.left_open)
-    return [line for line in lines if line]
-
-
-def _contains(line: str, sentences: Collection[str]) -> bool:
-    return any(sentence[:60] in line for sentence in sentences)
-
-
-def _print_card(card: Card, wanted: Mapping[str, Any]) -> None:
-    print(f"\n{wanted['file']}")
-    for label, mine, theirs in (
-        ("title", card.title, wanted["title"]),
-        ("outcome", card.outcome.text if card.outcome else "", wanted["outcome"]),
-        ("state", card.state.text, wanted["state"]),
-        ("tests", card.tests.text if card.tests else "", wanted["tests"]),
+def _print_work(work: SessionWork, reference: Mapping[str, Any]) -> None:
+    print(f"\n{reference['file']}")
+    for label, own, expected in (
+        ("name", work.name, reference["title"]),
+        ("outcome", work.outcome, reference["outcome"]),
+        ("state", work.state, reference["state"]),
     ):
-        print(f"  {label:9}{mine}\n{'':11}[{theirs}]")
-    for line in card.left_open:
+        print(f"  {label:9}{own}\n{'':11}[{expected}]")
+    for line in work.left_open:
         print(f"  left open {line.text}")
-    for row in wanted["left_open"]:
+    for row in reference["left_open"]:
         print(f"{'':11}[{row['text']}]")
 
 
@@ -182,25 +172,24 @@ def main() -> None:
         "--agent-titles", action="store_true", help="use the agents' own titles"
     )
     parser.add_argument("--cards", action="store_true", help="print the cards, too")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     if not CARDS.is_dir():
         parser.exit(0, f"{CARDS} is missing: there is nothing to compare with\n")
-    for name in asked.sets:
+    for name in args.sets:
         result = Result()
         text = (CARDS / f"cards-{name}.jsonl").read_text("utf-8")
-        for wanted in map(json.loads, text.splitlines()):
-            transcript = Transcript(DATA / wanted["file"], wanted["session"])
-            title = transcript.title if asked.agent_titles else ""
-            work = read_work(
-                transcript.events, is_in_repository=bool(transcript.branch)
+        for reference in map(json.loads, text.splitlines()):
+            transcript = Transcript(DATA / reference["file"], reference["session"])
+            facts = read_facts(transcript.events)
+            work = card.describe_session(
+                facts, agent_title=transcript.title if args.agent_titles else ""
             )
-            card = make_card(work, agent_title=title)
-            compare(card, wanted, transcript, result)
-            if asked.cards:
-                _print_card(card, wanted)
-        print(f"\nset {name}: {len(result.titles)} cards")
+            compare(work, facts, reference, transcript, result)
+            if args.cards:
+                _print_work(work, reference)
+        print(f"\nset {name}: {len(result.titles)} sessions")
         average = sum(result.titles) / len(result.titles)
-        print(f"  {'title, shared terms (F1)':38}{average:5.2f}")
+        print(f"  {'name, shared terms (F1)':38}{average:5.2f}")
         for kind, share in result.shares.items():
             print(f"  {kind:38} {share}")
 

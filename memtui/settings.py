@@ -196,8 +196,9 @@ class Settings:
     )
     summaries_model: str = _setting(
         "",
-        "The model of Ollama, such as qwen3:4b. Empty: one that is loaded, or the best"
-        " one installed. Models that run in the cloud are never used.",
+        "The model of Ollama, such as qwen3:4b-instruct. Empty: one that is loaded, or"
+        " the largest installed one that fits in memory. Models that run in the cloud"
+        " are never used.",
     )
     summaries_url: str = _setting(
         "http://127.0.0.1:11434",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memtui.search.messages import MessageMatcher, MessageSearch
     from memtui.search.nodes import NodeSearch
     from memtui.services.quarantine import QuarantineService, RetryResult
-    from memtui.summarize.ollama.models import Capability, ModelOptions
+    from memtui.summarize.ollama.models import ModelOptions
     from memtui.summarize.summarizer import Summarizer
     from memtui.text.tokens import TokenCounter
 
@@ -438,24 +438,15 @@ def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
 def create_ollama(
     settings: Settings, report: Callable[[ModelProgress], None]
 ) -> "Summarizer":
-    """Return Ollama's summarizer. It stores the output modes that it finds.
+    """Return Ollama's summarizer.
 
     Args:
         settings: The settings.
         report: Called with the progress of a summary, on the thread that asks.
     """
-    from memtui.summarize.ollama.models import Capability, OutputMode
     from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 
-    modes = {mode.value for mode in OutputMode}
-    with database.connection():
-        known = [
-            Capability(server, digest, OutputMode(mode))
-            for server, digest, mode in meta.capabilities()
-            if mode in modes
-        ]
-    callbacks = Callbacks(report=report, save_capability=_save_capability)
-    return Ollama(model_options(settings), known, callbacks)
+    return Ollama(model_options(settings), Callbacks(report=report))
 
 
 def model_options(settings: Settings) -> "ModelOptions":
@@ -469,8 +460,3 @@ def model_options(settings: Settings) -> "ModelOptions":
         keep_alive=settings_module.keep_alive(settings.summaries_keep_alive),
         timeout_s=settings.summaries_timeout_s,
     )
-
-
-def _save_capability(found: "Capability") -> None:
-    with database.transaction():
-        meta.add_capability(found.server, found.digest, found.mode.value)

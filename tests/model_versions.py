@@ -5,7 +5,13 @@ from datetime import UTC, datetime
 
 from memtui.model.events import content_hash, to_ms
 from memtui.model.nodes import Bullet, BulletKind, GenerationStats, TocNode
-from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
+from memtui.model.verdicts import (
+    EventQuote,
+    Objection,
+    Support,
+    Verdict,
+    VerdictFeatures,
+)
 from memtui.store import database, nodes, versions
 from memtui.store.schema import NodeRow
 
@@ -38,8 +44,13 @@ def _spans(node: TocNode) -> tuple[EventQuote, ...]:
 
 
 def unsupported_bullet(text: str) -> Bullet:
-    """Make a bullet that no source supports."""
-    return Bullet(text, (), Verdict(Support.UNSUPPORTED, VerdictFeatures(0.1, 6)))
+    """Make a bullet that no source supports, which is withheld."""
+    features, objection = VerdictFeatures(0.1, 6), Objection.NO_SOURCE
+    return Bullet(
+        text,
+        (),
+        Verdict(Support.UNSUPPORTED, features, is_by_model=True, objection=objection),
+    )
 
 
 def add_model_version(

@@ -13,7 +13,7 @@ import pytest
 from memtui.capture import formats
 from memtui.capture.formats.base import InvalidRecord, SourceFormat
 from memtui.model.events import Event
-from memtui.model.sessions import Segment
+from memtui.model.work import Facts
 from memtui.tui.app import MemtuiApp
 from tests.message_factory import make_message
 from tests.pilots import Settle
@@ -88,6 +88,6 @@ def test_a_summarizer(module: types.ModuleType) -> None:
     (code,) = blocks("How to add a summarizer")
     summarizer = run(code, module).FirstLinesSummarizer()
     events = (make_message("\nOil the wheel\nand rest"), make_message("Done", 60))
-    summary = summarizer.summarize_segment(Segment("toc:segment:x", events))
+    summary = summarizer.summarize_events(events, Facts())
     assert summary.title == "Oil the wheel"
     assert [one.text for one in summary.bullets] == ["Oil the wheel", "Done"]

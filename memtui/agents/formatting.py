@@ -18,7 +18,6 @@ from memtui.model.events import Event
 from memtui.model.filters import ALL, Scope
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit, score_band
 from memtui.model.nodes import (
-    WORDED_FIELDS,
     Bullet,
     BulletKind,
     NodeStatus,
@@ -100,8 +99,7 @@ def node_state(one: TocEntry | TocNode) -> str:
 
 def bullet(one: Bullet) -> Item:
     """Describe a bullet, its sources, and why these do not fully support it."""
-    reasons = versions.explain_contradiction(one), versions.explain_verdict(one)
-    why = "; ".join(filter(None, reasons))
+    why = versions.explain_verdict(one)
     return {
         "text": one.labelled,
         "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
@@ -112,7 +110,12 @@ def bullet(one: Bullet) -> Item:
 def verdict(one: Bullet) -> Item:
     """Describe the verdict of a bullet, and what part of a card it is."""
     kind = {"kind": one.kind.value} if one.kind else {}
-    return {"verdict": one.support.value, **kind, "is_quote": one.is_quote}
+    return {
+        "verdict": one.support.value,
+        **kind,
+        "is_quote": one.is_quote,
+        "is_by_model": one.is_checked,
+    }
 
 
 def mark(item: Item) -> str:
@@ -120,12 +123,9 @@ def mark(item: Item) -> str:
     source, a dash before what calls show, else the verdict on a model's wording."""
     if "verdict" not in item:
         return ""
-    is_supported = item["verdict"] == Support.SUPPORTED.value
-    if is_supported and item["is_quote"]:
-        return "“ "
-    if is_supported and item.get("kind", "") not in ("", *WORDED_FIELDS):
-        return "- "
-    return MARKS[item["verdict"]]
+    if item["is_by_model"] or item["verdict"] != Support.SUPPORTED.value:
+        return MARKS[item["verdict"]]
+    return "“ " if item["is_quote"] else "- "
 
 
 def score(value: float, *, is_recent: bool) -> Item:
@@ -419,9 +419,7 @@ class LineWriter:
         about = ": ".join(filter(None, [f"{name}{state}", title]))
         about = f"{about} | " if about else ""
         start = f"{score_text(item)}{item['id']} {self.minute(item['at'])}"
-        if "retracts" in item:
-            start = f"  later, taking that back: {start}"
-        elif "is_same_session" in item:
+        if "is_same_session" in item:
             start = f"  {start}"
         more = item.get("more_in_session", 0)
         end = f" (+{more} in this session)" if more else ""
@@ -462,7 +460,7 @@ class LineWriter:
         return "\n".join([head, *(lines or [f"  {named}"])])
 
     def work(self, item: Item) -> str:
-        """Write the changes made for a request, or after an error."""
+        """Write the changes made for a request, or the occurrences of an error."""
         at = self.minute(item["at"])
         lines = [f"{item['id']} {at} {item['session']} | {item['title']}"]
         if "error" in item:
@@ -471,13 +469,11 @@ class LineWriter:
             lines.append(f"error{times}{call}: {item['error']}")
         if item.get("request"):
             lines.append(f"asked [{item['request_id']}]: {item['request']}")
-        lines += item["changes"]
-        if item.get("more_changes"):
-            lines.append(f"… and {item['more_changes']} more")
+        lines += item.get("changes", ())
         if item.get("result"):
-            cite = f" [{item['result_id']}]" if item["result_id"] else ""
+            cite = f" [{item['result_id']}]" if item.get("result_id") else ""
             lines.append(f"then{cite} {item['result']}")
-        if item["outcome"]:
+        if item.get("outcome"):
             lines.append(f"then [{item['outcome_id']}]: {item['outcome']}")
         return "\n  ".join(lines)
 

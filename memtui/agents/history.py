@@ -1,8 +1,7 @@
 """Tools that search what the agents' tools did: by file, and by error.
 
 A change to a file is returned with the request that led to it and the agent's report on
-it; an error with the changes that followed it, the first later success of the call that
-failed, and the report.
+it; an error with the next success of the call that failed.
 """
 
 import re
@@ -13,12 +12,10 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations, tool_calls
 from memtui.model.events import Event, EventRole
-from memtui.model.quantities import plural
-from memtui.services import session_outcomes
+from memtui.services import session_work
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.store.conversations import Matches
-from memtui.summarize import fixes, tool_actions
 from memtui.text import analyzer, date_format
 
 if TYPE_CHECKING:
@@ -28,7 +25,7 @@ MAX_CALLS = 400
 """The number of calls or errors read, the newest first."""
 
 FOLLOWING_EVENTS = 400
-"""The number of events after an error that are searched for its fix."""
+"""The number of events after an error that are searched for a success."""
 
 REPORT_MESSAGES = 30
 """The number of messages after a change that are searched for the agent's report on
@@ -51,6 +48,10 @@ _VARYING = re.compile(
     r"|\b[0-9a-f]{7,}\b"
 )
 """Parts of an error that differ each time: addresses, folders, numbers, hashes."""
+
+_COMMAND_START = re.compile(r"(?:cd \S+ *(?:&&|;) *)*")
+_COMMAND_END = re.compile(r"\s*(?:[|;]|&&|\d?>).*", re.DOTALL)
+"""What may differ in another run of a command: its folder, and where it writes."""
 
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback without the error's message."""
@@ -75,15 +76,27 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
             if name and whole.search(call.metadata.get("tool_input", ""))
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
-            shown = some[:CHANGES_SHOWN][::-1]
-            subject = request.text if request else ""
-            item = _describe(number, some, shown, subject, name)
-            if request:
-                item["request"] = cut(one_line(request.text), TEXT_CHARS)
-                item["request_id"] = citations.cite_event(request.event_id)
-            items.append(item)
+            items.append(_describe_changes(number, request, some, name))
     none = NOT_READ if found.has_damaged else NO_FILE
     return _reply(workspace, "changes", items, limit, none)
+
+
+def _describe_changes(
+    number: int, request: Event | None, calls: Sequence[Event], path: str
+) -> Item:
+    """Describe what was done to a file for a request: calls, the newest first."""
+    changes = [_describe_call(call, path) for call in calls[:CHANGES_SHOWN][::-1]]
+    subject = " ".join([request.text if request else "", *changes])
+    report = _report(number, calls[0], subject)
+    item = _describe_events(number, calls) | {
+        "changes": changes,
+        "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",
+        "outcome_id": citations.cite_event(report.event_id) if report else "",
+    }
+    if request:
+        item["request"] = cut(one_line(request.text), TEXT_CHARS)
+        item["request_id"] = citations.cite_event(request.event_id)
+    return item
 
 
 def _reply(
@@ -124,12 +137,12 @@ def _request(number: int, call: Event) -> Event | None:
 def _report(number: int, event: Event, subject: str) -> Event | None:
     """Return the agent's message on a subject after an event: the one with most of its
     words, the last of several, before the user's next message."""
-    wanted = set(analyzer.query_terms(subject))
+    subject_terms = set(analyzer.query_terms(subject))
     report, most = None, 0
     for message in conversations.list_messages_after(number, event, REPORT_MESSAGES):
         if message.role is EventRole.USER:
             break
-        shared = len(wanted.intersection(analyzer.terms(message.text)))
+        shared = len(subject_terms.intersection(analyzer.terms(message.text)))
         if shared >= most:
             report, most = message, shared
     return report
@@ -140,45 +153,21 @@ def _is_change(call: Event) -> bool:
     return verb in tool_calls.CHANGING
 
 
-def _describe(
-    number: int,
-    events: Sequence[Event],
-    changes: Sequence[Event],
-    subject: str,
-    path: str = "",
-    *,
-    last: Event | None = None,
-) -> Item:
-    """Describe events of a session, newest first, with changes and the report on them.
-
-    The subject is an error, or what was requested. With a path only the changes to this
-    file are described. The report is looked for after the last change, or the event
-    given as the last one.
-    """
-    event = events[0]
+def _describe_events(number: int, events: Sequence[Event]) -> Item:
+    """Describe events of a session, of which the first is cited."""
     session = sessions.get_many([number])[number]
-    work = session_outcomes.read_one(session.agent, session.session_id)
-    described = [_describe_call(call, path) for call in changes]
-    report = _report(
-        number, last or [event, *changes][-1], " ".join([subject, *described])
-    )
+    work = session_work.read_one(session.agent, session.session_id)
     return {
-        "id": citations.cite_event(event.event_id),
-        "at": date_format.iso_utc(event.timestamp),
+        "id": citations.cite_event(events[0].event_id),
+        "at": date_format.iso_utc(events[0].timestamp),
         "session": f"{session.agent}:{session.session_id}",
         "title": one_line(work.name or session.title),
         "count": len(events),
-        "changes": described,
-        "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",
-        "outcome_id": citations.cite_event(report.event_id) if report else "",
     }
 
 
 def _describe_call(call: Event, path: str) -> str:
     """Describe a call in one line: its first line, and what it changed in a file."""
-    if steps := fixes.changing_steps(call):
-        command = cut("; ".join(map(fixes.describe_command, steps)), COMMAND_CHARS)
-        return f"{call.metadata['tool_name']}: {command}"
     text = one_line(call.text.partition("\n")[0])
     tool = call.metadata.get("tool_name", "")
     for edit in tool_calls.parse_edits(tool, call.metadata.get("tool_input", "")):
@@ -237,7 +226,7 @@ def _error_line(error: str) -> str:
     first that mentions an error."""
     lines = [line for line in error.splitlines() if line.strip()]
     messages = [line for line in lines if not _FRAME.match(line)] or lines
-    named = [line for line in messages if tool_actions.mentions_error(line)]
+    named = [line for line in messages if "error" in line.lower()]
     return (named or messages or [""])[-1 if "Traceback" in error else 0].strip()
 
 
@@ -251,58 +240,59 @@ def _constant_parts(line: str) -> list[str]:
 def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) -> Item:
     """Describe the occurrences of an error in one session, which are newest first."""
     event = min(events, key=lambda one: _rank(one, pattern))
+    item = _describe_events(number, [event, *events[1:]])
+    item |= {"error": _best_line(event.text, pattern), "call": "", "result": ""}
+    if event.is_tool_call:
+        success = _find_success(number, event, pattern)
+        item["call"] = _describe_command(event)
+        item["result"] = "no later success"
+        if success:
+            item["result"] = f"succeeded: {_describe_command(success)}"
+            item["result_id"] = citations.cite_event(success.event_id)
+    return item
+
+
+def _find_success(number: int, error: Event, pattern: Sequence[str]) -> Event | None:
+    """Return the next call that is the same as one with an error, and succeeded."""
     following = conversations.list_after(
-        number, event.subagent, event.position, FOLLOWING_EVENTS
+        number, error.subagent, error.position, FOLLOWING_EVENTS
     )
-    fix = fixes.find_fix(event, following, lambda text: _has_parts(text, pattern))
-    error, shown = _best_line(event.text, pattern), fix.changes[:CHANGES_SHOWN]
-    item = _describe(number, [event, *events[1:]], shown, error, last=fix.last)
-    result, shows_it = _describe_result(event, fix)
-    return item | {
-        "error": error,
-        "call": _describe_command(event) if event.is_tool_call else "",
-        "result": result,
-        "result_id": citations.cite_event(shows_it.event_id) if shows_it else "",
-        "more_changes": len(fix.changes) - len(shown),
-    }
+    call = _call_key(error)
+    return next(
+        (
+            event
+            for event in following
+            if event.is_tool_call
+            and not event.is_failed
+            and _call_key(event) == call
+            and not _has_parts(event.text, pattern)
+        ),
+        None,
+    )
 
 
-def _describe_result(error: Event, fix: fixes.Fix) -> tuple[str, Event | None]:
-    """Say whether a call that failed succeeded later; with the event that shows it."""
-    if fix.has_succeeded:
-        return f"succeeded: {_describe_command(fix.reruns[-1])}", fix.reruns[-1]
-    if not fix.can_rerun:
-        return "", None
-    if tool_actions.has_passed(error):
-        return "the call itself did not fail", None
-    if fix.is_gone:
-        is_failed = fix.reruns[-1].is_failed
-        what = "with another error" if is_failed else "without this error"
-        return f"run again {what}", fix.reruns[-1]
-    if fix.reruns:
-        times = plural(len(fix.reruns), "time")
-        return f"no later success, run again {times}", fix.reruns[-1]
-    return "not run again", None
+def _call_key(event: Event) -> tuple[str, str]:
+    """Return what a call has in common with another run of it."""
+    tool, _, call = event.text.partition("\n")[0].partition(": ")
+    tool = event.metadata.get("tool_name", tool)
+    if tool_calls.tool_verb(tool) == "Ran":
+        call = _COMMAND_END.sub("", _COMMAND_START.sub("", call, count=1))
+    return tool, " ".join(call.split())
 
 
 def _describe_command(call: Event) -> str:
-    first = call.text.partition("\n")[0]
-    if tool_actions.is_command(call):
-        command = tool_actions.whole_command(call)
-        first = f"{call.metadata['tool_name']}: {fixes.describe_command(command)}"
-    return cut(one_line(first), COMMAND_CHARS)
+    return cut(one_line(call.text.partition("\n")[0]), COMMAND_CHARS)
 
 
 def _rank(event: Event, pattern: Sequence[str]) -> int:
     """Return how well an event shows where an error occurred: 0 is best."""
-    is_output = event.is_tool_call and _has_parts(
-        event.text.partition("\n")[2], pattern
-    )
-    if is_output and event.is_failed:
-        return 0
-    if is_output and tool_actions.is_command(event):
-        return 2 if tool_actions.has_succeeded(event) else 1
-    return 3 if event.role is EventRole.USER else 4
+    output = event.text.partition("\n")[2]
+    if event.is_tool_call and _has_parts(output, pattern):
+        if event.is_failed:
+            return 0
+        if tool_calls.tool_verb(event.metadata.get("tool_name", "")) == "Ran":
+            return 1
+    return 2 if event.role is EventRole.USER else 3
 
 
 def _has_parts(text: str, parts: Sequence[str]) -> bool:
@@ -318,12 +308,12 @@ def _has_parts(text: str, parts: Sequence[str]) -> bool:
 
 def _best_line(text: str, pattern: Sequence[str]) -> str:
     """Return the first of the lines that have most parts of an error."""
-    wanted = [part.lower() for part in pattern]
+    parts = [part.lower() for part in pattern]
 
     def count_parts(line: str) -> int:
         folded = line.lower()
-        return sum(part in folded for part in wanted)
+        return sum(part in folded for part in parts)
 
     best = max(text.splitlines(), key=count_parts, default="")
-    start = max(0, text.lower().find(wanted[0]) - TEXT_CHARS // 3)
+    start = max(0, text.lower().find(parts[0]) - TEXT_CHARS // 3)
     return cut(one_line(best if count_parts(best) else text[start:]), TEXT_CHARS)

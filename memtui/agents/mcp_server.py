@@ -45,7 +45,7 @@ Answer from the memory of past conversations, with memtui's tools:
 
 1. Search. route(question="…") suits any question and says how certain the result is.
    search_memory(query="…") finds specific words, search_file(path="…") what was done
-   to a file, search_error(error="…") what fixed an error.
+   to a file, search_error(error="…") where an error occurred, and what ran later.
 2. Check the score: from 0.8 on, open it; from 0.5 on, open it and check it; from 0.3
    on, compare several hits; below that, search with other words.
 3. Open the source of each claim that you use: expand_grip(grip_id="grip:…") takes evt:…

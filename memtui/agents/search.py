@@ -3,41 +3,29 @@ memories that match, as Markdown."""
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memtui.agents import formatting
 from memtui.agents.formatting import LineWriter, one_line
-from memtui.agents.replies import Item, Reply, cut
+from memtui.agents.replies import Item, Reply
 from memtui.model import citations
-from memtui.model.events import Event, from_ms
+from memtui.model.events import from_ms
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.model.nodes import BulletKind, TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
-from memtui.services import session_outcomes
-from memtui.store import conversations, database, events, segments, sessions
+from memtui.services import session_work
+from memtui.store import database, events, segments
 from memtui.store import nodes as store_nodes
 from memtui.store.segments import SegmentRange
-from memtui.text import analyzer, cues, date_format, prose
-from memtui.text.orders import BASE_VERBS
+from memtui.text import analyzer, date_format
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from memtui.workspace import Workspace
-
-CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
-"""The numbers of best quotes checked for a later retraction, and of retractions
-shown."""
-
-NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
-"""A message may retract a quote if it has some words of the quote, or if it is the
-user's and one of the next few, and has one that is no common verb."""
-
-RETRACTION_CHARS = 240
 
 
 def teleport(
@@ -101,13 +89,12 @@ def search_sessions(
 def describe_quotes(
     found: Sequence[CombinedHit], *, is_recent: bool = False
 ) -> list[Item]:
-    """Describe quotes, with the verdicts of bullets and what took a quote back."""
-    found = session_outcomes.add_work(found)
+    """Describe quotes, with the verdicts of bullets."""
+    found = session_work.add_work(found)
     items = formatting.quotes(found, is_recent=is_recent)
     by_cite = {formatting.cite(one): one for one in reversed(found)}
-    hits = [by_cite.get(item["id"]) for item in items]
-    add_verdicts(items, hits)
-    return items if is_recent else _insert_retractions(items, hits)
+    add_verdicts(items, [by_cite.get(item["id"]) for item in items])
+    return items
 
 
 def add_verdicts(
@@ -131,90 +118,6 @@ def add_verdicts(
                 item |= formatting.verdict(bullet)
                 break
     return items
-
-
-def _insert_retractions(
-    items: list[Item], hits: Sequence[CombinedHit | None]
-) -> list[Item]:
-    """Insert after each quote the later statements that retract it.
-
-    They are of its session, or other hits of its project.
-    """
-    result: dict[str, Item] = {}
-    left = MAX_RETRACTIONS
-    with database.connection():
-        for place, (item, hit) in enumerate(zip(items, hits, strict=True)):
-            result.setdefault(item["id"], item)
-            is_checked = left and place < CHECKED_QUOTES and hit and hit.event_id
-            later = _find_retraction(hit, hits) if hit and is_checked else None
-            cite = citations.cite_event(later[0].event_id) if later else ""
-            if later and "retracts" not in result.get(cite, {}):
-                left -= 1
-                # It may be a hit itself.
-                own = result.pop(cite, None) or {
-                    "id": cite,
-                    "score": item["score"],
-                    "band": item["band"],
-                    "at": date_format.iso_utc(later[0].timestamp),
-                    "role": later[0].role.value,
-                    "snippet": later[1],
-                }
-                result[cite] = own | {"retracts": item["id"]}
-    return list(result.values())
-
-
-def _find_retraction(
-    hit: CombinedHit, hits: Sequence[CombinedHit | None]
-) -> tuple[Event, str] | None:
-    """Return the message that takes a quote back, and its sentence that says so."""
-    number = sessions.get_number(hit.agent, hit.session_id)
-    statement = events.get([hit.event_id]).get(hit.event_id)
-    if number is None or statement is None:
-        return None
-    quote = hit.snippet.text
-    later = conversations.list_messages_after(number, statement, LATER_MESSAGES)
-    for distance, event in enumerate(later):
-        is_near = event.role.value == "user" and distance < NEXT_MESSAGES
-        if sentence := _find_revoking_sentence(event, quote, is_near=is_near):
-            return event, sentence
-    others = [
-        one.event_id
-        for one in hits
-        if one
-        and one.at > hit.at
-        and one.project == hit.project
-        and one.session_id != hit.session_id
-    ]
-    for event in events.get(others).values():
-        if sentence := _find_revoking_sentence(event, quote, is_near=False):
-            return event, sentence
-    return None
-
-
-def _find_revoking_sentence(event: Event, quote: str, *, is_near: bool) -> str:
-    """Return the sentence of a message that takes a quote back; "" if none does."""
-    terms = _without_numbers(quote)
-    text = event.text[: snippets.READ_CHARS]
-    for start, end in prose.sentence_spans(text):
-        sentence = one_line(text[start:end]).lstrip("-*#> ")
-        if cues.is_announcement(sentence) or not cues.takes_back(sentence):
-            continue
-        shared = terms & _without_numbers(sentence)
-        is_same = len(shared) >= SHARED_TERMS or (
-            is_near and cues.is_retraction(sentence) and shared - _verb_terms()
-        )
-        if is_same and cues.revokes(sentence, quote):
-            return cut(sentence, RETRACTION_CHARS)
-    return ""
-
-
-def _without_numbers(text: str) -> set[str]:
-    return {term for term in analyzer.query_terms(text) if not term.isdigit()}
-
-
-@cache
-def _verb_terms() -> frozenset[str]:
-    return frozenset(analyzer.query_terms(" ".join(BASE_VERBS)))
 
 
 def nothing_found(scope: Scope = ALL) -> str:
@@ -373,8 +276,6 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     for bullet in node.bullets if node else ():
         if bullet.kind is BulletKind.ASKED:
             requests.add(bullet.text)
-        if bullet.kind is BulletKind.STATE:
-            continue
         count = len(snippets.matching_terms(bullet.text, parsed))
         if bullet.has_support and (count or bullet.text == quote):
             mark = formatting.mark(formatting.verdict(bullet))

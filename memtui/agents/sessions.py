@@ -15,7 +15,7 @@ from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import NO_WORK
 from memtui.search.query import SessionNameError, UnknownSessionError, find_session
-from memtui.services import session_outcomes, sessions
+from memtui.services import session_work, sessions
 from memtui.services.conversation import expand, find_cited_event
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
@@ -321,7 +321,7 @@ def expand_grip(
     lines, head_lines = LineWriter(workspace.zone), []
     if found.session:
         one = found.session
-        work = session_outcomes.read_one(one.agent, one.session_id)
+        work = session_work.read_one(one.agent, one.session_id)
         head["session"] = formatting.session(one, work)
         head_lines = [lines.session(head["session"])]
     return Reply(

@@ -525,7 +525,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
 def _describe(one: TocEntry | DaySession) -> Item:
     if isinstance(one, TocEntry):
         return formatting.node(one)
-    states = [one.state]
+    states = [one.work.state]
     if one.only_segment:
         item = formatting.node(one.only_segment)
         states.append(item.get("state", ""))
@@ -537,4 +537,4 @@ def _describe(one: TocEntry | DaySession) -> Item:
             "segments": len(one.segments),
         }
     state = ", ".join(filter(None, states))
-    return item | {"title": one.name} | ({"state": state} if state else {})
+    return item | {"title": one.work.name} | ({"state": state} if state else {})

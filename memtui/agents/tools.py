@@ -282,8 +282,7 @@ TOOLS: Final = (
         "search",
         "query! limit=20",
         "Find specific words (a name, a command, a decision) in all messages and"
-        " summaries. Returns short quotes with citations, and later messages that take"
-        " a quote back.",
+        " summaries. Returns short quotes with citations.",
         is_core=True,
     ),
     _tool(
@@ -298,8 +297,8 @@ TOOLS: Final = (
         "search_error",
         "history",
         "error! limit=5",
-        "Where an error occurred before and what fixed it. Paths and numbers in the"
-        " error may differ.",
+        "Where an error occurred before, and the next success of the call that failed."
+        " Paths and numbers in the error may differ.",
         is_core=True,
     ),
     _tool(

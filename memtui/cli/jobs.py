@@ -109,6 +109,8 @@ def _counts(run: JobRun) -> str:
         f"{run.failed:,} failed",
         f"{run.waiting:,} left",
     ]
+    if withheld := jobs.describe_withheld(run):
+        parts.append(withheld)
     if run.skipped:
         parts.append(f"{plural(run.skipped, 'time')} skipped")
     return " · ".join(parts)

@@ -122,7 +122,7 @@ def _version(workspace: Workspace, node_id: str, number: int) -> Reply:
         "rejected": node.rejection,
         "facts": output.to_plain(node.generation),
     }
-    items = [_verified(bullet) for bullet in node.bullets]
+    items = [_verified(bullet) for bullet in (*node.bullets, *node.further)]
     items += [_verified(bullet) | {"is_withheld": True} for bullet in node.withheld]
     lead = [*made, *reply.head_lines]
     return replace(
@@ -144,8 +144,6 @@ def _verified(bullet: Bullet) -> Item:
         "terms": features.terms,
         "hard": list(features.names_and_numbers),
         "missing": list(features.missing),
-        "negated": features.negation_differs,
-        "opposites": [list(pair) for pair in features.opposites],
         "conflicts": list(features.conflicts),
         "matched": list(verdict.matched),
         "quotes": output.to_plain(verdict.spans),

@@ -7,7 +7,7 @@ time, unless the expression means every hour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from itertools import islice
@@ -109,6 +109,8 @@ class JobRun:
     """The amount left at the last sign of life."""
     skipped: int
     """The number of scheduled times that passed while it ran."""
+    withheld: Mapping[str, int] = field(default_factory=dict)
+    """The number of lines that are withheld, by reason."""
 
     @property
     def took_s(self) -> float:
@@ -348,7 +350,9 @@ class ModelHealth:
     def summary(self) -> str:
         """The condition and the remedy in one line."""
         message = self.message or self.condition.value
-        return f"{message}; try: {self.remedy}" if self.remedy else message
+        if not self.remedy:
+            return message
+        return f"{message.removesuffix('.')}; try: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,92 +11,80 @@ from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
+from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 # Summaries as they are written, before their bullets are checked
 
 
 class BulletKind(StrEnum):
-    """Which part of a card a bullet is."""
+    """What a bullet says."""
 
     NOTE = ""
-    """A model's sentence; its wording is checked against the source."""
-    QUOTE = "quote"
-    """Any other sentence of the source."""
+    """A model's line about a period."""
     ASKED = "asked"
     OUTCOME = "outcome"
     DECISION = "decided"
     COMMIT = "commit"
     PULL_REQUEST = "pull request"
     TESTS = "tests"
-    COMMANDS = "commands"
     FILES = "files"
+    FAILED = "failed"
+    """Commands that failed."""
     LEFT_OPEN = "left open"
-    STATE = "state"
-    """How far the work got: a ``WorkState``."""
     WORK = "work"
-    """A piece of work, in a day or a longer period."""
+    """The work of a session, in a day."""
     PROJECT = "project"
-    """The work on a project in a week or a longer period."""
+    """The work on a project, in a week or a longer period."""
+    MORE = "more"
+    """How many lines did not fit."""
+    TITLE = "title"
+    """A model's title of a session or of a piece of work; only withheld ones are
+    bullets."""
+
+    # Versions that were made by earlier rules have these, too:
+    QUOTE = "quote"
+    COMMANDS = "commands"
+    STATE = "state"
 
 
-WORDED_FIELDS = frozenset(
-    (
-        BulletKind.ASKED,
-        BulletKind.OUTCOME,
-        BulletKind.DECISION,
-        BulletKind.LEFT_OPEN,
-    )
-)
-"""The fields of a card that a model may word."""
+QUOTED = frozenset((BulletKind.ASKED, BulletKind.OUTCOME, BulletKind.QUOTE))
+"""Kinds that quote a message unless a model worded them."""
 
 FACTS = frozenset(
     (
         BulletKind.COMMIT,
         BulletKind.PULL_REQUEST,
         BulletKind.TESTS,
-        BulletKind.COMMANDS,
         BulletKind.FILES,
-        BulletKind.STATE,
+        BulletKind.FAILED,
     )
 )
-"""Facts that calls show; a model's version of a segment contains them, too."""
+"""Kinds that say what calls did; a model never words them."""
 
-
-FIGURES = frozenset((BulletKind.TESTS, BulletKind.STATE, BulletKind.PROJECT))
-"""Bullets of numbers and states, which are not searched."""
+UNSEARCHED = frozenset(
+    (BulletKind.TESTS, BulletKind.PROJECT, BulletKind.MORE, BulletKind.STATE)
+)
+"""Kinds of numbers and counts, which are not searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
     """A bullet as a summarizer writes it.
 
-    ``refs`` are places in what the summarizer was given: of events for a segment, of
-    the children's bullets (all of them in a row) for a roll-up. They are a hint; what
-    a bullet rests on is decided by its wording.
+    ``event_ids`` are the events that it was taken from. For the line of a model they
+    are a hint: what it is linked to is decided by its wording.
     """
 
     text: str
-    refs: tuple[int, ...] = ()
+    event_ids: tuple[str, ...] = ()
     kind: BulletKind = BulletKind.NOTE
     project: str = ""
     """The project of the work; "" if unknown or if the node has only one."""
     session_id: str = ""
     """The session of the work; "" for several."""
-    effort: float = 0.0
-    """The amount of work, to choose the most important pieces of a period."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectTotals:
-    """The work on a project in a period."""
-
-    sessions: int
-    days: int
-    commits: int
-
-
-NO_TOTALS: Mapping[str, ProjectTotals] = {}
+    work: str = ""
+    """A model's title of the piece of work that the line is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +97,6 @@ class GenerationStats:
     server: str = ""
     prompt: str = ""
     """The version of the prompt and of the schema."""
-    mode: str = ""
-    """The way in which the schema of the reply was enforced."""
     options: str = ""
     """The options of the last request, as compact JSON."""
     requests: int = 0
@@ -129,8 +115,6 @@ class GenerationStats:
     unlike withheld ones they are not stored."""
     was_truncated: bool = False
     """True if a reply reached its limit, so that its last bullet was dropped."""
-    surprise: float | None = None
-    """The model's own estimate of surprise: 0 to 1; None if there is none."""
 
 
 NO_STATS = GenerationStats()
@@ -159,28 +143,11 @@ TITLE_CHARS = 96
 """The maximum length of a title; a longer one is shortened."""
 
 
-class KeywordOrigin(StrEnum):
-    """Why a word is a keyword, the most specific origin first."""
-
-    ERROR = "error"
-    PACKAGE = "package"
-    FUNCTION = "function"
-    FILE = "file"
-    NAME = "name"
-    MODEL = "model"
-    FREQUENCY = "frequency"
-
-
-ORIGIN_RANK = {origin: rank for rank, origin in enumerate(KeywordOrigin)}
-"""If a word has two origins, the one of lower rank counts."""
-
-
 @dataclass(frozen=True, slots=True)
 class Keyword:
     """A keyword of a node."""
 
     word: str
-    origin: KeywordOrigin = KeywordOrigin.FREQUENCY
     weight: float = 0.0
     """Its weight among the node's keywords."""
 
@@ -217,9 +184,12 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_QUOTES = WORDED_FIELDS | {BulletKind.QUOTE}
-
-_UNLABELLED = {BulletKind.NOTE, BulletKind.QUOTE, BulletKind.OUTCOME}
+_UNLABELLED = {
+    BulletKind.NOTE,
+    BulletKind.QUOTE,
+    BulletKind.OUTCOME,
+    BulletKind.MORE,
+}
 """The text of these bullets says what they are."""
 
 
@@ -233,8 +203,6 @@ class Bullet:
     kind: BulletKind = BulletKind.NOTE
     project: str = ""
     session_id: str = ""
-    effort: float = 0.0
-    """The amount of work."""
 
     @property
     def is_checked(self) -> bool:
@@ -244,7 +212,7 @@ class Bullet:
     @property
     def is_quote(self) -> bool:
         """True if it quotes a message."""
-        return self.kind in _QUOTES and not self.verdict.is_by_model
+        return self.kind in QUOTED and not self.verdict.is_by_model
 
     @property
     def labelled(self) -> str:
@@ -265,6 +233,11 @@ class Bullet:
     def has_support(self) -> bool:
         """True if it is supported at least weakly."""
         return self.support is not Support.UNSUPPORTED
+
+    @property
+    def is_withheld(self) -> bool:
+        """True if a model's line is not shown; its verdict has the reason."""
+        return bool(self.verdict.objection) or not self.has_support
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,14 +275,19 @@ class TocNode:
     start_time: datetime
     end_time: datetime
     bullets: tuple[Bullet, ...] = ()
+    further: tuple[Bullet, ...] = ()
+    """A model's lines that did not fit among the bullets; the page of the session has
+    them."""
     withheld: tuple[Bullet, ...] = ()
-    """Unsupported bullets by a model: they are not shown, and not rolled up."""
+    """A model's lines that are not shown, each with the reason in its verdict."""
     keywords: tuple[Keyword, ...] = ()
     """The keywords, highest weight first."""
     child_node_ids: tuple[str, ...] = ()
     version: int = 0
     created_at: datetime | None = None
     headline: str = ""
+    session_title: str = ""
+    """A model's title of the session that a segment belongs to; else ""."""
     status: NodeStatus = NodeStatus.PENDING
     summarizer: str = ""
     """The summarizer and the version of its rules: ``extractive-2``."""
@@ -344,7 +322,7 @@ class TocNode:
     @property
     def searched_bullets(self) -> tuple[Bullet, ...]:
         """The bullets that are more than numbers and states."""
-        return tuple(bullet for bullet in self.bullets if bullet.kind not in FIGURES)
+        return tuple(bullet for bullet in self.bullets if bullet.kind not in UNSEARCHED)
 
     @property
     def keyword_texts(self) -> tuple[str, ...]:
@@ -453,9 +431,7 @@ class DaySession:
     day_id: str
     agent: str
     session_id: str
-    name: str
-    state: str
-    """The outcome of the work; "" if it is not known."""
+    work: SessionWork
     segments: tuple[TocEntry, ...]
     """At least one, newest first."""
 
@@ -479,7 +455,8 @@ class DaySession:
 
     @property
     def project(self) -> str:
-        return next((name for one in self.segments for name in one.projects), "")
+        names = (name for segment in self.segments for name in segment.projects)
+        return next(names, "")
 
     @property
     def only_segment(self) -> TocEntry | None:
@@ -563,6 +540,8 @@ class ScopedNode:
 
     node: TocNode
     total: NodeCounts
+    work: SessionWork = NO_WORK
+    """The work of its session, if the node is all of one."""
 
     @property
     def is_all(self) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from memtui.model.events import Event, EventRole
+from memtui.model.work import Line
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 """The beginning of an absolute path."""
@@ -77,15 +78,55 @@ class WorkState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionWork:
-    """The work of a session; texts are empty if its summaries do not say it."""
+    """What a session is called, and what came of it; ``summarize.card`` decides it.
+
+    Empty until the session's first segment is summarized.
+    """
 
     name: str = ""
-    """The title that the session was given, else the name of its work."""
     state: str = ""
+    """A ``WorkState``."""
     outcome: str = ""
+    left_open: tuple[Line, ...] = ()
+    name_event_id: str = ""
+    """The event that the name was taken from; "" if a model or a person gave it."""
+    outcome_event_id: str = ""
+    state_event_id: str = ""
+    """The event that shows the state: the call that pushed, the unanswered message."""
+
+    @property
+    def event_ids(self) -> tuple[str, ...]:
+        """The events of outcome and name."""
+        event_ids = (self.outcome_event_id, self.name_event_id)
+        return tuple(dict.fromkeys(filter(None, event_ids)))
 
 
 NO_WORK = SessionWork()
+
+
+COMMIT_MESSAGES = 15
+"""A commit counts as much as this number of messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodWork:
+    """The work of a session in a period."""
+
+    agent: str
+    session_id: str
+    project: str
+    work: SessionWork
+    messages: int
+    """The messages in the period alone, and so are commits and days."""
+    commits: int = 0
+    days: tuple[str, ...] = ()
+    """The ids of the days on which its segments begin."""
+    start_ms: int = 0
+
+    @property
+    def weight(self) -> int:
+        """The amount of work, in messages."""
+        return self.messages + COMMIT_MESSAGES * self.commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +139,7 @@ class Session:
     cwd: str
     branch: str
     title: str
-    """The agent's own title, else one from the first prompt (see ``text.titles``)."""
+    """The agent's own title, else the beginning of the first prompt."""
     model: str
     created_at: datetime
     updated_at: datetime
@@ -201,18 +242,13 @@ class Segment:
 
     segment_id: str
     events: tuple[Event, ...]
-    overlap_events: tuple[Event, ...] = ()
     is_open: bool = False
-    earlier_prompts: tuple[Event, ...] = ()
-    """The user's last messages before it, the latest first."""
-    session_title: str = ""
-    """The agent's own title of the session, if the segment is the start of it."""
-    is_in_repository: bool = False
-    """True if the session recorded a Git branch."""
+    earlier_request: str = ""
+    """The user's last message before it."""
 
     @property
     def start_time(self) -> datetime:
-        """Return the time of the first event, without the overlap."""
+        """Return the time of the first event."""
         return self.events[0].timestamp
 
     @property

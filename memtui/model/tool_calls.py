@@ -61,9 +61,13 @@ class FileEdit:
 
 @lru_cache(maxsize=1_024)
 def tool_verb(name: str) -> str:
-    """Return what a tool does by its name ("Edited", "Ran" …); "" if unknown."""
+    """Return what a tool does by its name ("Edited", "Ran" …); "" if unknown.
+
+    The name of an MCP server before it does not count: ``mcp__files__write_file``.
+    """
+    bare_name = name.rpartition("__")[2]
     for verb, pattern in _VERBS.items():
-        if pattern.fullmatch(name):
+        if pattern.fullmatch(bare_name):
             return verb
     return ""
 
@@ -89,16 +93,6 @@ def parse_edits(tool_name: str, tool_input: str) -> list[FileEdit]:
         for part in parts
         if isinstance(part, dict)
     ]
-
-
-def named_places(tool_input: str) -> list[str]:
-    """Return the paths and addresses that a call names in fields of their own."""
-    try:
-        values = json.loads(tool_input)
-    except (ValueError, RecursionError):
-        return []
-    fields = values if isinstance(values, dict) else {}
-    return [one for n in (*_PATHS, "url") if isinstance(one := fields.get(n), str)]
 
 
 def _first_text(fields: Mapping[str, object], names: Iterable[str]) -> str:

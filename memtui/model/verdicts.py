@@ -10,11 +10,9 @@ from enum import StrEnum
 
 QUOTE_HASH_BYTES = 16
 
-WEAK_SHARE = 0.35
-"""Below this share of its weighted wording a bullet is unsupported."""
-
-SUPPORTED_SHARE = 0.60
-"""From this share on a bullet is supported, unless something contradicts it."""
+SUPPORTED_SHARE = 0.70
+"""From this share of its weighted wording on a bullet is supported, unless a name or a
+number is missing or something contradicts it."""
 
 
 class Support(StrEnum):
@@ -43,27 +41,20 @@ class VerdictFeatures:
     """The bullet's names and numbers."""
     missing: tuple[str, ...] = ()
     """Those of them that are not in the passage."""
-    negation_differs: bool = False
-    opposites: tuple[tuple[str, str], ...] = ()
-    """Words of the bullet, each with the opposite word of the passage."""
     conflicts: tuple[str, ...] = ()
-    """Other contradictions in words: "planned, not done"."""
+    """Contradictions in words: "planned, not done"."""
 
-    @property
-    def has_mismatch(self) -> bool:
-        """True if a name or number of the bullet is missing in the source, or anything
-        there contradicts it."""
-        return bool(
-            self.missing or self.negation_differs or self.opposites or self.conflicts
-        )
 
-    @property
-    def support(self) -> Support:
-        if self.covered < WEAK_SHARE:
-            return Support.UNSUPPORTED
-        if self.has_mismatch or self.covered < SUPPORTED_SHARE:
-            return Support.WEAK
-        return Support.SUPPORTED
+class Objection(StrEnum):
+    """An exact reason to withhold the line of a model."""
+
+    NONE = ""
+    EMPTY = "says nothing"
+    REPEATED = "said twice"
+    NUMBER = "a number that is nowhere in the session"
+    NAME = "a name that is nowhere in the session"
+    AGAINST_FACTS = "against the facts: not committed, pushed or merged"
+    NO_SOURCE = "no source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +101,8 @@ class Verdict:
     that the model cited."""
     is_by_model: bool = False
     """True if a model worded the bullet; else it was taken from the source."""
-    objection: str = ""
-    """Why the bullet of a model is withheld although the source may support it: one of
-    ``acceptance.Objection``."""
-    contradiction: str = ""
-    """A bullet of the same node that contradicts it, found when the node is read."""
-
-
-def is_as_good(one: Verdict, other: Verdict) -> bool:
-    """Return whether a verdict is at least as good as another."""
-    return _BY_SEVERITY.index(one.support) <= _BY_SEVERITY.index(other.support)
+    objection: Objection = Objection.NONE
+    """Why the line of a model is withheld."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

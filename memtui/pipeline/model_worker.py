@@ -1,7 +1,8 @@
-"""Let a model write better versions of nodes, one node at a time.
+"""Let a model write better versions of nodes: of a session in one request, or of a
+day, week, month or year.
 
 Requested nodes come first, then the roll-ups that are due from the days up, then the
-segments from the newest on. If anything fails, the extract stays.
+sessions from the newest on. If anything fails, the extract stays.
 
 The scheduler decides which job runs next: requested runs come first, then scheduled
 ones from the days up, then roll-ups of what has just been summarized. A time that
@@ -9,7 +10,8 @@ passes while its job runs is skipped and counted. A paused job runs only on requ
 missed run is made up for once, when the pipeline starts.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -28,9 +30,17 @@ from memtui.model.jobs import (
     RunResult,
     Schedules,
 )
-from memtui.model.nodes import GenerationStats, Summary, TocNode
+from memtui.model.nodes import GenerationStats, Summary
+from memtui.model.verdicts import Objection
 from memtui.pipeline import summarization
-from memtui.pipeline.summarization import NewVersion, ParentInput, SegmentInput
+from memtui.pipeline.versions import (
+    NewVersion,
+    ParentInput,
+    SessionInput,
+    read_parent_input,
+    read_session_input,
+    redact_reason,
+)
 from memtui.pipeline.worker import ChangedNodes, ModelStatus, try_item
 from memtui.store import (
     database,
@@ -51,12 +61,9 @@ from memtui.summarize.ollama.errors import (
     NotAllowedError,
     OllamaError,
     OutOfMemoryError,
-    ReplyTooLongError,
     RequestCancelled,
     TransientError,
-    UnsupportedModeError,
 )
-from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import Summarizer
 
 # The scheduler
@@ -165,6 +172,7 @@ class JobScheduler:
         *,
         name: str = "",
         error: str = "",
+        withheld: Mapping[Objection, int] | None = None,
     ) -> None:
         """Record the result for a node, and the number of nodes left."""
         run = self._runs[job]
@@ -182,6 +190,7 @@ class JobScheduler:
             rejected=result is RewriteResult.REJECTED,
             failed=result is RewriteResult.FAILED,
             waiting=waiting,
+            withheld=withheld,
         )
 
     def update(
@@ -193,8 +202,10 @@ class JobScheduler:
         rejected: int = 0,
         failed: int = 0,
         waiting: int | None = None,
+        withheld: Mapping[Objection, int] | None = None,
     ) -> None:
-        counts = jobs.RunProgress(made, rejected, failed)
+        reasons = {str(reason): count for reason, count in (withheld or {}).items()}
+        counts = jobs.RunProgress(made, rejected, failed, reasons)
         with database.transaction():
             jobs.update_run(self._runs[job].number, to_ms(now), counts, waiting)
         if job is Job.SEGMENTS and made:
@@ -303,20 +314,19 @@ def _explain_nothing_done(job: Job, run: _Run) -> str:
 
 # The rewriting of a node
 
-PERMANENT_ERRORS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
+PERMANENT_ERRORS = (InvalidReplyError, ContextOverflowError)
 """Errors that the same model would repeat with the same text."""
 
-RETRYABLE_ERRORS = (TransientError, OutOfMemoryError, UnsupportedModeError)
+RETRYABLE_ERRORS = (TransientError, OutOfMemoryError)
 """Errors that may be caused by the text: other nodes are tried first."""
-
-ROLLUP_DELAY_S = 600.0
-"""Seconds until the nodes above a new version are rolled up: a model writes for hours,
-and each of its versions would cause four roll-ups."""
 
 FORBIDDEN_PAUSE_S = 1800.0
 """Seconds to pause after a server that is not allowed was met."""
 
-Work = SegmentInput | ParentInput
+MIN_SESSIONS = 2
+"""A period with fewer sessions is described by the session alone."""
+
+Input = SessionInput | ParentInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,157 +338,205 @@ class RewriteOutcome:
     pause_s: float | None = None
     """The time for which to pause the model; None if it need not pause."""
     changed: frozenset[str] = frozenset()
+    withheld: Mapping[Objection, int] = field(default_factory=dict)
+    """The number of lines of shown versions that are withheld, by reason."""
 
 
 NOTHING = RewriteOutcome(RewriteResult.NOTHING)
 
 
 class Rewriter:
-    """Asks the model for a version of a node and stores it."""
+    """Asks the model about a session or a period, and stores the versions it makes."""
 
     def __init__(
         self,
         summarizer: Summarizer,
-        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
         on_progress: Callable[[ModelProgress], None],
     ) -> None:
-        self._summarizer, self._rules = summarizer, rules
+        self._summarizer = summarizer
         self._zone, self._clock, self._on_progress = zone, clock, on_progress
 
     def run(self, name: str, *, is_requested: bool) -> RewriteOutcome:
-        """Let the model write a version of a node.
+        """Let the model write a version of a node; of a segment, of its whole session.
 
         If the user requested it, a new one is written even from the same input.
 
         Raises:
-            RequestCancelled: The node is unchanged.
+            RequestCancelled: Nothing has changed.
         """
         with database.connection():
-            work, shown = self._read(name), nodes.get(name)
-            if work is None or shown is None:
-                return self._finish(name, RewriteResult.NOTHING)
-            attempt = self._attempt(work) if is_requested else 0
-            if not is_requested and (reused := self._reuse(work)):
+            given = self._read(name)
+            if given is None:
+                return self._finish([name])
+            if isinstance(given, ParentInput) and len(given.works) < MIN_SESSIONS:
+                outcome = self._finish([name])
+                session = self._read_only_session(given) if is_requested else None
+                if session is None:
+                    return outcome
+                given, name = session, session.node_ids[-1]
+            attempt = self._attempt(given) if is_requested else 0
+            if not is_requested and (reused := self._reuse(given)):
                 return reused
-        draft = try_item(lambda: self._draft(work, attempt))
+        draft = try_item(lambda: self._draft(given, attempt))
         if isinstance(draft, OllamaError):
-            return self._handle_error(work, shown, draft, attempt)
+            return self._handle_error(name, given, draft, attempt)
         if isinstance(draft, Exception):
-            return self._retry_later(name, repr(draft))
+            return self._retry_later(given, repr(draft))
         self._on_progress(ModelProgress(ModelPhase.CHECKING))
-        digest = self._hash(work, attempt)
-        identity = self._summarizer.identity
+        digest = self._hash(given, attempt)
         with database.connection():
-            made = try_item(lambda: work.make_version(draft, identity, digest))
+            made = try_item(lambda: self._make_versions(given, draft, digest))
         if isinstance(made, Exception):
-            return self._retry_later(name, repr(made))
-        return self._save(work, made)
+            return self._retry_later(given, repr(made))
+        return self._save(name, given, made)
 
-    def _draft(self, work: Work, attempt: int) -> Summary | OllamaError:
+    def _draft(self, given: Input, attempt: int) -> Summary | OllamaError:
         try:
-            return work.draft(self._summarizer, attempt)
+            return given.draft(self._summarizer, attempt)
         except OllamaError as error:
             return error
 
-    def _read(self, name: str) -> Work | None:
+    def _make_versions(
+        self, given: Input, draft: Summary, digest: str
+    ) -> list[NewVersion]:
+        identity = self._summarizer.identity
+        if isinstance(given, ParentInput):
+            return [given.make_version(draft, identity, digest)]
+        extracts = {node.node_id: node for node in nodes.get_extracts(given.node_ids)}
+        return given.make_versions(draft, identity, digest, extracts)
+
+    def _read(self, name: str) -> Input | None:
         """Read the input of a node; None if it no longer exists."""
-        if calendar.period(name).level is not TocLevel.SEGMENT:
-            work = summarization.read_parent_work(name, self._zone)
-            return work if work.children else None
-        segment = segments.get(name)
-        if segment is None:
-            return None
-        session_rows = sessions.get_many([segment.session_number])
-        return summarization.read_segment_work(segment, session_rows, self._rules)
+        if calendar.period(name).level is TocLevel.SEGMENT:
+            return read_session_input(name)
+        given = read_parent_input(name, self._zone)
+        return given if given.children else None
 
-    def _hash(self, work: Work, attempt: int = 0) -> str:
-        return work.input_hash(self._summarizer.identity, attempt)
+    def _read_only_session(self, given: ParentInput) -> SessionInput | None:
+        """Read the session that describes a period by itself; None if it is gone."""
+        for of in given.works:
+            number = sessions.get_number(of.agent, of.session_id)
+            names = [] if number is None else segments.list_ids(number)
+            return read_session_input(names[-1]) if names else None
+        return None
 
-    def _attempt(self, work: Work) -> int:
+    def _hash(self, given: Input, attempt: int = 0) -> str:
+        return given.input_hash(self._summarizer.identity, attempt)
+
+    def _attempt(self, given: Input) -> int:
         attempt = 0
-        while versions.find_from_model(work.name, self._hash(work, attempt)):
+        while versions.find_from_model(given.node_ids, self._hash(given, attempt)):
             attempt += 1
         return attempt
 
-    def _reuse(self, work: Work) -> RewriteOutcome | None:
-        """Show the version that the same model made from the same input, if any."""
-        before = versions.find_from_model(work.name, self._hash(work))
-        if before is None:
+    def _reuse(self, given: Input) -> RewriteOutcome | None:
+        """Show the versions that the same model made from the same input, if any."""
+        before = versions.find_from_model(given.node_ids, self._hash(given))
+        if not before:
             return None
-        row, rejected = before
-        if rejected:
-            return self._finish(work.name, RewriteResult.NOTHING)
+        usable = {name: row for name, row, rejection in before if not rejection}
         with database.transaction():
-            queues.remove_rewrite(work.name)
-            versions.set_latest(work.name, row)
-            return self._announce(work.name, RewriteResult.MADE)
+            for node_id, row in usable.items():
+                versions.set_latest(node_id, row)
+            return self._announce(given, list(usable))
 
-    def _save(self, work: Work, made: NewVersion) -> RewriteOutcome:
-        name, node = work.name, made.node
+    def _save(
+        self, name: str, given: Input, made: Sequence[NewVersion]
+    ) -> RewriteOutcome:
         now_ms = to_ms(self._clock())
         with database.transaction():
             fresh = self._read(name)
-            if fresh is None or self._hash(fresh) != self._hash(work):
+            if fresh is None or self._hash(fresh) != self._hash(given):
                 return NOTHING
-            versions.add_grips(made.grips)
-            is_shown = versions.add_from_model(node, now_ms)
-            queues.remove_rewrite(name)
-            if is_shown:
-                return self._announce(name, RewriteResult.MADE)
-        kind = RewriteResult.REJECTED if node.rejection else RewriteResult.MADE
-        return RewriteOutcome(kind, node.rejection, changed=frozenset([name]))
+            changed = []
+            for version in made:
+                versions.add_grips(version.grips)
+                if versions.add_from_model(version.node, now_ms):
+                    changed.append(version.node.node_id)
+            outcome = self._announce(given, changed)
+        rejections = [version.node.rejection for version in made]
+        if made and all(rejections):
+            return replace(
+                outcome,
+                result=RewriteResult.REJECTED,
+                error=rejections[0],
+                changed=frozenset(version.node.node_id for version in made),
+            )
+        withheld = Counter(
+            bullet.verdict.objection
+            for version in made
+            for bullet in version.node.withheld
+        )
+        return replace(outcome, result=RewriteResult.MADE, withheld=withheld)
 
-    def _announce(self, name: str, kind: RewriteResult) -> RewriteOutcome:
-        """Queue the index and the nodes above for a version that is shown now."""
-        now_ms = to_ms(self._clock())
-        queues.add_nodes([name], now_ms)
-        later_ms = now_ms + round(ROLLUP_DELAY_S * 1000)
-        queues.add_rollups(calendar.rolled_into(name), self._zone, start_ms=later_ms)
-        changed = frozenset(calendar.path(name) + calendar.parent_ids(name))
-        return RewriteOutcome(kind, changed=changed)
+    def _announce(self, given: Input, changed: Sequence[str]) -> RewriteOutcome:
+        """Queue the index and the nodes above for versions that are shown now."""
+        for node_id in given.node_ids:
+            queues.remove_rewrite(node_id)
+        queues.add_nodes(changed, to_ms(self._clock()))
+        above = {above for name in changed for above in calendar.rolled_into(name)}
+        queues.add_rollups(above, self._zone)
+        if isinstance(given, SessionInput):
+            summarization.update_sessions([given.number], self._zone)
+        seen = {
+            node_id
+            for name in changed
+            for node_id in (*calendar.path(name), *calendar.parent_ids(name))
+        }
+        result = RewriteResult.MADE if changed else RewriteResult.NOTHING
+        return RewriteOutcome(result, changed=frozenset(seen))
 
-    def _finish(self, name: str, kind: RewriteResult) -> RewriteOutcome:
+    def _finish(self, node_ids: Sequence[str]) -> RewriteOutcome:
         with database.transaction():
-            queues.remove_rewrite(name)
-        return RewriteOutcome(kind)
+            for node_id in node_ids:
+                queues.remove_rewrite(node_id)
+        return NOTHING
 
     def _handle_error(
-        self, work: Work, shown: TocNode, error: OllamaError, attempt: int
+        self, name: str, given: Input, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
         """Decide whether the text, the model or the server caused an error."""
         if isinstance(error, RequestCancelled):
             raise error
         if isinstance(error, EmptyLogError):
-            return self._finish(work.name, RewriteResult.NOTHING)
+            return self._finish(given.node_ids)
         if isinstance(error, PERMANENT_ERRORS):
-            return self._reject(work, shown, error, attempt)
+            return self._reject(name, given, error, attempt)
         if isinstance(error, RETRYABLE_ERRORS):
-            return self._retry_later(work.name, str(error))
+            return self._retry_later(given, str(error))
         return RewriteOutcome(
             RewriteResult.NOTHING, str(error), pause_s=_pause_s(error)
         )
 
-    def _retry_later(self, name: str, error: str) -> RewriteOutcome:
-        """Try this node again later, other nodes first."""
+    def _retry_later(self, given: Input, error: str) -> RewriteOutcome:
+        """Try this session or period again later, others first."""
         with database.transaction():
-            queues.set_rewrite_failed(name, to_ms(self._clock()))
+            for node_id in given.node_ids:
+                queues.set_rewrite_failed(node_id, to_ms(self._clock()))
         return RewriteOutcome(RewriteResult.FAILED, error)
 
     def _reject(
-        self, work: Work, shown: TocNode, error: OllamaError, attempt: int
+        self, name: str, given: Input, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
+        """Store the extract once more, as a version of the model with the reason."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
-        facts = GenerationStats(health.model or identity, health.digest, health.server)
-        draft = error.summary if isinstance(error, InvalidReplyError) else None
-        if draft is None or not draft.generation.model:
-            draft = replace(draft or Summary(shown.headline, ()), generation=facts)
         with database.connection():
-            digest = self._hash(work, attempt)
-            made = work.make_version(draft, identity, digest)
-        return self._save(work, made.rejected(str(error)))
+            extracts = nodes.get_extracts([name])
+            if not extracts:
+                return self._finish(given.node_ids)
+        rejected = replace(
+            extracts[0],
+            summarizer=identity,
+            input_hash=self._hash(given, attempt),
+            generation=GenerationStats(
+                health.model or identity, health.digest, health.server
+            ),
+            rejection=redact_reason(str(error)),
+        )
+        return self._save(name, given, [NewVersion(rejected, (), False)])
 
 
 def _pause_s(error: OllamaError) -> float:
@@ -517,7 +575,6 @@ class ModelWorker:
         self,
         make: MakeSummarizer,
         schedule: JobScheduler,
-        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
         on_change: Callable[[], None] = lambda: None,
@@ -533,7 +590,7 @@ class ModelWorker:
         self._summarizer = summarizer = make(self.set_progress)
         self._schedule, self._on_change = schedule, on_change
         self._zone, self._clock = zone, clock
-        self._rewrite = Rewriter(summarizer, rules, zone, clock, self.set_progress)
+        self._rewrite = Rewriter(summarizer, zone, clock, self.set_progress)
         self._last_condition: tuple[ModelCondition, str, datetime | None] | None = None
         self._paused_until: datetime | None = None
         self._checked_ms = 0
@@ -653,11 +710,7 @@ class ModelWorker:
 
     def _must_wait(self, job: Job, now: datetime) -> bool:
         """Return whether extracts must be rolled up first."""
-        if not queues.has_dirty(job.level, self._latest_start_ms(job.level, now)):
-            return False
-        with database.transaction():
-            queues.start_delayed_rollups()
-        return True
+        return queues.has_dirty(job.level, self._latest_start_ms(job.level, now))
 
     def _latest_start_ms(self, level: TocLevel, now: datetime) -> int:
         return to_ms(now - MIN_AGES[level])
@@ -754,7 +807,12 @@ class ModelWorker:
             self._pause(outcome.pause_s)
         if job:
             self._schedule.record(
-                job, self._clock(), outcome.result, name=name, error=outcome.error
+                job,
+                self._clock(),
+                outcome.result,
+                name=name,
+                error=outcome.error,
+                withheld=outcome.withheld,
             )
         elif outcome.result is RewriteResult.MADE:
             self._schedule.note_change()

@@ -23,6 +23,7 @@ from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.jobs import Schedules
+from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import JobScheduler, MakeSummarizer, ModelWorker
 from memtui.pipeline.summarization import RollupStage, SummaryStage
 from memtui.pipeline.worker import (
@@ -176,7 +177,6 @@ class Pipeline:
         self._model_worker = model = ModelWorker(
             config.make_model_summarizer,
             JobScheduler(config.schedules),
-            config.rules,
             config.zone,
             config.clock,
             reporter.model_changed,
@@ -358,14 +358,8 @@ class SegmentationStage:
             known for known in new_segments if before.get(known.segment_id) != known
         ]
         segments.save(changed)
-        # What comes before a segment names the work it continues: summarize again all
-        # that follow the first change.
-        starts = [one.start_ms for one in (*changed, *(before[name] for name in gone))]
-        segments.request_summaries(
-            one.segment_id
-            for one in new_segments
-            if starts and one.start_ms > min(starts)
-        )
+        if gone:
+            summarization.update_sessions([session.number], self._zone)
         queues.add_nodes(gone, to_ms(now))
         queues.add_rollups({_day_of(name) for name in gone}, self._zone)
 

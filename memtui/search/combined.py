@@ -18,7 +18,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hit, HitKind, Hits, IndexMatch, Snippet
-from memtui.model.nodes import TocNode
+from memtui.model.nodes import Bullet, TocNode
 from memtui.search import messages, snippets
 from memtui.search import query as search_query
 from memtui.search.messages import (
@@ -27,9 +27,9 @@ from memtui.search.messages import (
     RankedMessage,
 )
 from memtui.search.nodes import (
-    MAX_SEGMENTS,
     NodeMatches,
     NodeSearch,
+    find_judged,
     in_scope,
     read_hits,
     read_newest,
@@ -55,6 +55,9 @@ LIMIT = 20
 NEWEST_MESSAGES = (
     "role: applies to messages: the newest are listed under messages only."
 )
+
+MAX_SEGMENTS = 200
+"""The number of newest segments whose sessions are listed."""
 
 MAX_NODES = 50
 """The number of nodes and grips ranked together with the messages."""
@@ -126,7 +129,15 @@ class CombinedSearch:
         recent_query = query_for_newest(query)
         if recent_query is None and is_small_talk(query):
             recent_query = replace(query, words=())
-        if recent_query:
+        if query.filters.support:
+            with database.connection():
+                query, unknown = resolve_names(query)
+                pairs = find_judged(query, limit)
+                hits = (_bullet_hit(node, bullet) for node, bullet in pairs)
+                result = replace(
+                    result, hits=tuple(hits), notes=(*query.hints, *unknown)
+                )
+        elif recent_query:
             with database.connection():
                 result = self._recent(recent_query, result, limit)
         elif query.is_empty:
@@ -331,6 +342,13 @@ def _list_newest(
                 _node_hit(node, session.agent, session.session_id, session.project)
             )
     return tuple(hits[:limit])
+
+
+def _bullet_hit(node: TocNode, bullet: Bullet) -> CombinedHit:
+    agent = node.agents[0] if len(node.agents) == 1 else ""
+    hit = _node_hit(node, agent, bullet.session_id, ", ".join(node.projects))
+    grip_id = bullet.grip_ids[0] if bullet.grip_ids else ""
+    return replace(hit, snippet=Snippet(bullet.text), grip_id=grip_id)
 
 
 def _node_hit(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:

@@ -114,7 +114,7 @@ RARE = 10
 
 # Documents
 
-AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
+AGENT, PROJECT, LEVEL, BY = "agent", "project", "level", "by"
 
 SEGMENT = "segment"
 """The filter token of nodes that are segments: hits of wider nodes lead to one."""
@@ -150,7 +150,6 @@ def filter_groups(filters: Filters) -> list[set[str]]:
         AGENT: [filters.scope.agent],
         PROJECT: [filters.scope.project],
         LEVEL: filters.levels,
-        HAS: filters.support,
         BY: [filters.summarizer_kind],
     }
     groups = (
@@ -166,10 +165,7 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
     common = [filter_token(AGENT, name) for name in node.agents]
     common += [filter_token(PROJECT, name) for name in node.projects]
     common += [filter_token(LEVEL, node.level), filter_token(BY, maker)]
-    supports = sorted({bullet.support for bullet in node.bullets})
-    own = [*common, *(filter_token(HAS, support) for support in supports)]
-    if node.level is TocLevel.SEGMENT:
-        own.append(SEGMENT)
+    own = [*common, *([SEGMENT] if node.level is TocLevel.SEGMENT else [])]
     yield Document(
         HitKind.NODE,
         node.node_id,
@@ -181,14 +177,13 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
         node.last_time,
     )
     for grip in grips:
-        cited = {b.support for b in node.bullets if grip.grip_id in b.grip_ids}
         yield Document(
             HitKind.GRIP,
             grip.grip_id,
             node.node_id,
             ((NodeField.EXCERPT, grip.excerpt),),
             node.level,
-            (*common, *(filter_token(HAS, support) for support in sorted(cited))),
+            tuple(common),
             grip.timestamp,
             grip.timestamp,
         )
@@ -724,12 +719,11 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._written: list[BinaryIO] = []
+        self._written: weakref.WeakSet[BinaryIO] = weakref.WeakSet()
 
     def create_file(self, name: str, *args: Any, **named: Any) -> Any:
         file = super().create_file(name, *args, **named)
-        self._written[:] = [raw for raw in self._written if not raw.closed]
-        self._written.append(file.raw_file())
+        self._written.add(file.raw_file())
         return file
 
     def temp_storage(self, name: str | None = None) -> "_Storage":
@@ -740,9 +734,9 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
     def close_written(self) -> None:
         """Close the files that are still being written; what is missing is lost."""
-        while self._written:
+        for file in list(self._written):
             with suppress(OSError):
-                self._written.pop().close()
+                file.close()
 
     def open_file(self, name: str, *args: Any, **named: Any) -> Any:
         file = super().open_file(name, *args, **named)

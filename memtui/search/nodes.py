@@ -15,8 +15,8 @@ from memtui.errors import SearchError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import Hit, HitKind, Hits, IndexMatch
-from memtui.model.nodes import TocNode
+from memtui.model.hits import Hit, HitKind, Hits, IndexMatch, Snippet
+from memtui.model.nodes import Bullet, TocNode
 from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
 from memtui.search import scoring
@@ -27,10 +27,12 @@ from memtui.search.query import (
     parse_with_dates,
     query_for_newest,
     resolve_names,
+    restrict_to_periods,
 )
 from memtui.search.snippets import best_snippet
 from memtui.store import database, queues, scopes, versions
 from memtui.store import nodes as store_nodes
+from memtui.text import analyzer
 
 if TYPE_CHECKING:
     from memtui.search.node_index import NodeIndex, NodeReader
@@ -54,9 +56,6 @@ SUGGEST_BELOW = 3
 
 MAX_SESSION_SEGMENTS = 1000
 """The number of segments of the sessions in a filter that are searched."""
-
-MAX_SEGMENTS = 200
-"""The number of newest segments read to find some of them."""
 
 MAX_NODES = 1_000
 """The number of newest nodes searched without an index."""
@@ -109,7 +108,14 @@ class NodeSearch:
         query = parse_with_dates(text, self._clock(), self._zone, filters)
         recent_query = query_for_newest(query)
         result: Hits[Hit] = Hits(text, notes=query.hints)
-        if query.filters.role:
+        if query.filters.support:
+            with database.connection():
+                query, unknown = resolve_names(query)
+                hits = (_bullet_hit(*pair) for pair in find_judged(query, limit))
+                result = replace(
+                    result, hits=tuple(hits), notes=(*query.hints, *unknown)
+                )
+        elif query.filters.role:
             result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
         elif recent_query is not None:
             with database.connection():
@@ -209,19 +215,50 @@ def _check(
 
 
 def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
-    most = MAX_SEGMENTS if filters.support else limit
-    found = store_nodes.get_many(store_nodes.list_recent(filters, most))
-    passing = [
+    nodes = store_nodes.get_many(store_nodes.list_recent(filters, limit))
+    return [
         node
-        for node in found
-        if (
-            not filters.support
-            or filters.support & {bullet.support for bullet in node.bullets}
-        )
-        and (not filters.since or node.last_time >= filters.since)
+        for node in nodes
+        if (not filters.since or node.last_time >= filters.since)
         and (not filters.until or node.start_time < filters.until)
     ]
-    return passing[:limit]
+
+
+def find_judged(query: Query, limit: int) -> list[tuple[TocNode, Bullet]]:
+    """Return the bullets with the verdicts of a filter, of the newest nodes first.
+
+    Those that are withheld are among them. They have all words of the query.
+    """
+    filters = restrict_to_periods(query.filters, query.periods)
+    bullets = []
+    for node in read_newest(filters, MAX_NODES):
+        for bullet in (*node.bullets, *node.further, *node.withheld):
+            terms = {*analyzer.terms(bullet.text)}
+            if (
+                bullet.support in filters.support
+                and all(word.matches(terms) for word in query.words)
+                and query.matches(bullet.text)
+            ):
+                bullets.append((node, bullet))
+        if len(bullets) >= limit:
+            break
+    return bullets[:limit]
+
+
+def _bullet_hit(node: TocNode, bullet: Bullet) -> Hit:
+    grip_id = bullet.grip_ids[0] if bullet.grip_ids else ""
+    return Hit(
+        kind=HitKind.GRIP if grip_id else HitKind.NODE,
+        target_id=grip_id or node.node_id,
+        node_id=node.node_id,
+        level=node.level,
+        title=node.headline or node.title,
+        at=node.start_time,
+        score=1.0,
+        snippet=Snippet(bullet.text),
+        project=", ".join(node.projects),
+        landing_id=node.node_id,
+    )
 
 
 def read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:

@@ -346,10 +346,7 @@ def restrict_to_periods(within: Filters, periods: Sequence["DatePeriod"]) -> Fil
 def parse_with_dates(
     text: str, now: datetime, zone: tzinfo, filters: Filters = EVERYTHING
 ) -> Query:
-    """Parse any text with dates; filters in it replace the others.
-
-    Loose times ("recently") remain words.
-    """
+    """Parse any text with dates; filters in it replace the others."""
     words, periods = _read_dates(text, now, zone)
     return replace(parse(words, zone, filters), periods=periods)
 
@@ -361,16 +358,12 @@ def _read_dates(
 
     query = _with_filter_dates(text[:MAX_CHARS], now, zone)
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
-    periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
-    if periods:
-        rest = dates.remove(query, periods)
-        return rest, tuple(dates.distinct(periods)[:MAX_PERIODS])
+    if periods := dates.read(readable, now, zone):
+        words = dates.remove(query, periods)
+        return words, tuple(dates.distinct(periods)[:MAX_PERIODS])
     # "feb 11" and "july" alone are dates, unlike within a text; "2000" is a number.
-    for preposition in ("on", "in") if not query.strip().isdigit() else ():
-        text = f"{preposition} {query.strip()}"
-        alone = dates.read(text, now, zone)
-        if len(alone) == 1 and not dates.remove(text, alone):
-            return "", tuple(alone)
+    if not query.strip().isdigit() and (whole := dates.read_whole(query, now, zone)):
+        return "", (whole,)
     return query, ()
 
 

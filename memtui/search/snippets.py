@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from memtui.model.hits import Snippet
 from memtui.search.query import Query
-from memtui.text import analyzer, cues, prose
+from memtui.text import analyzer
+from memtui.text.sentences import sentence_spans
 
 MAX_CHARS = 200
 
@@ -26,17 +27,8 @@ MAX_QUOTES = 3
 READ_CHARS = 20_000
 """The number of characters of a message that are read for quotes."""
 
-ANNOUNCEMENT = 0.6
-"""The factor on the score of a sentence that announces an action."""
-
-WORDING = 0.1
-"""The weight of the wording of a sentence; see ``cues.wording_score``."""
-
 MIN_WEIGHT = 0.1
 """The weight of a term that all of the messages have."""
-
-LINE_START = " \t-*#>"
-"""Characters before the first word of a line."""
 
 
 def best_line(lines: Sequence[str], query: Query) -> str:
@@ -100,7 +92,7 @@ class Sentences:
         self._text, self._query = text[:READ_CHARS], query
         self._spans = [
             (start, end)
-            for start, end in prose.sentence_spans(self._text)
+            for start, end in sentence_spans(self._text)
             if not self._text[start:end].isspace()
         ]
         starts = [start for start, _ in self._spans]
@@ -121,7 +113,10 @@ class Sentences:
         if len(self._text) <= WHOLE_CHARS:
             total = sum(weights.get(term, 0.0) for term in self.terms)
             return [QuoteSpan(0, len(self._text), total)]
-        scores = {at: self._score(at, weights) for at in self._terms}
+        scores = {
+            at: sum(weights.get(term, 0.0) for term in terms)
+            for at, terms in self._terms.items()
+        }
         used: set[int] = set()
         found: list[QuoteSpan] = []
         for at in sorted(scores, key=lambda at: -scores[at]):
@@ -132,13 +127,6 @@ class Sentences:
                 used.update(range(first, last + 1))
                 found.append(self._passage(first, last, scores[at]))
         return found or [QuoteSpan(0, min(len(self._text), QUOTE_CHARS), 0.0)]
-
-    def _score(self, at: int, weights: Mapping[str, float]) -> float:
-        sentence = self._text[slice(*self._spans[at])].strip(LINE_START)
-        score = sum(weights.get(term, 0.0) for term in self._terms[at])
-        score *= ANNOUNCEMENT if cues.is_announcement(sentence) else 1.0
-        wording = max(-1.0, min(1.0, cues.wording_score(sentence)))
-        return score * (1.0 + WORDING * wording)
 
     def _extend(
         self, at: int, scores: Mapping[int, float], used: set[int]

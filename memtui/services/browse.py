@@ -8,7 +8,7 @@ sessions.
 """
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
@@ -19,6 +19,7 @@ from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
+    BULLET_COUNTS,
     DAY_SESSION_PREFIX,
     MAX_KEYWORDS,
     NO_STATS,
@@ -31,12 +32,16 @@ from memtui.model.nodes import (
     TocNode,
     shares_of_level,
 )
+from memtui.model.sessions import NO_WORK, PeriodWork
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 from memtui.store import segments as store_segments
-from memtui.summarize import session_work
+from memtui.store import work as store_work
+from memtui.summarize import card, rollup
 
 PAGE_SIZE = 500
 """The entries that are read at once."""
+
+NodeRow = TocEntry | DaySession
 
 
 def list_children(
@@ -88,10 +93,8 @@ def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
     if entry.month_id:
         days = calendar.day_range(entry.month_id)
         first, end = max(first, days[0]), min(end, days[1])
-    from memtui.services import scope_summaries  # not needed at the start
-
-    headline = scope_summaries.read_headline(entry.node_id, scope, (first, end))
-    return replace(entry, headline=headline)
+    works = store_work.list_period_works((first, end), scope)
+    return replace(entry, headline=rollup.make_headline(works))
 
 
 def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
@@ -108,25 +111,43 @@ def get_node(node_id: str) -> TocNode | None:
 
 
 def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
-    """Return a node as summarized only from its share in a scope.
+    """Return a node narrowed to a scope: then it lists the sessions of the scope.
 
-    It is the shown version if the scope has all of the node. Bullets that contradict
-    each other are marked, the newest first.
+    It is the shown version if the scope has all of the node.
     """
-    from memtui.summarize.grounding import matching  # not needed at the start
-
     with database.connection():
-        found = nodes.get(nodes.resolve_id(node_id))
-        if found is None:
+        node = nodes.get(nodes.resolve_id(node_id))
+        if node is None:
             return None
-        part = scoped_nodes.count_node(found, scope)
-        node = part.node
-        if not part.is_all:
-            from memtui.services import scope_summaries  # not needed at the start
+        part = scoped_nodes.count_node(node, scope)
+        return part if part.is_all else replace(part, node=_narrow(part.node, scope))
 
-            node = scope_summaries.summarize_node(found, scope)
-    bullets = matching.mark_contradictions(node.bullets)
-    return replace(part, node=replace(node, bullets=bullets))
+
+def _narrow(node: TocNode, scope: Scope) -> TocNode:
+    """Return a day or a longer period with the sessions of a scope."""
+    works = store_work.list_period_works(calendar.day_range(node.node_id), scope)
+    most = BULLET_COUNTS[node.level][1]
+    words = Counter(
+        word
+        for _, keywords in nodes.read_keywords(node.node_id, scope)
+        for word in keywords
+    )
+    return replace(
+        node,
+        bullets=tuple(store_work.link_lines([*rollup.list_sessions(works, most)])),
+        withheld=(),
+        keywords=tuple(
+            Keyword(word) for word, _ in words.most_common(MAX_KEYWORDS[node.level])
+        ),
+        headline=rollup.make_headline(works),
+        status=NodeStatus.CURRENT,
+        agents=tuple(sorted({work.agent for work in works})),
+        projects=tuple(sorted({work.project for work in works if work.project})),
+        summarizer=card.IDENTITY,
+        generation=NO_STATS,
+        rejection="",
+        is_pinned=False,
+    )
 
 
 def list_covering(
@@ -214,15 +235,16 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
         found = scoped_nodes.list_days(start, end)
         if scope.is_narrow:
             found = scoped_nodes.narrow_days(found, year_id, scope)
-            days = calendar.day_range(year_id)
-            from memtui.services import scope_summaries  # not needed at the start
-
-            headlines = scope_summaries.read_headlines(scope, days)
+            works = store_work.list_period_works(calendar.day_range(year_id), scope)
             found = [
-                replace(day, headline=day.headline or headlines.get(day.node_id, ""))
+                replace(day, headline=day.headline or _headline_of(day.node_id, works))
                 for day in found
             ]
     return CalendarYear(number, {one.day: one for one in found})
+
+
+def _headline_of(day_id: str, works: Sequence[PeriodWork]) -> str:
+    return rollup.make_headline([work for work in works if day_id in work.days])
 
 
 def get_date_range() -> DateRange | None:
@@ -317,64 +339,74 @@ def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     """Return the sessions of a day, those that began there last first."""
     with database.connection():
         entries = list_children(day_id, limit=sys.maxsize, scope=scope)
-        work = store_segments.read_states([entry.node_id for entry in entries])
+        keys = store_segments.group_by_session([entry.node_id for entry in entries])
+        works = store_work.read_work(set(keys.values()))
     groups: dict[tuple[str, str], list[TocEntry]] = {}
     for entry in entries:
-        agent, session_id, _ = work.get(entry.node_id, ("", entry.node_id, ""))
-        groups.setdefault((agent, session_id), []).append(entry)
-    states = {name: state for name, (*_, state) in work.items()}
-    found = [
-        DaySession(day_id, *key, *_describe_session(segments, states), tuple(segments))
+        key = keys.get(entry.node_id, ("", entry.node_id))
+        groups.setdefault(key, []).append(entry)
+    sessions = [
+        DaySession(day_id, *key, works.get(key, NO_WORK), tuple(segments))
         for key, segments in groups.items()
     ]
-    return sorted(found, key=lambda one: one.start_time, reverse=True)
+    return sorted(sessions, key=lambda session: session.start_time, reverse=True)
 
 
-def _describe_session(
-    segments: Sequence[TocEntry], states: Mapping[str, str]
-) -> tuple[str, str]:
-    """Return the name and the state of a session, of segments newest first."""
-    oldest_first = segments[::-1]
-    known = [states.get(one.node_id, "") for one in oldest_first]
-    known = list(filter(None, known))
-    name = session_work.choose_name(
-        [one.headline for one in oldest_first],
-        [one.counts.messages for one in oldest_first],
-    )
-    state = known[session_work.find_last_state(known)] if known else ""
-    return name, state
+def read_page(row: NodeRow, scope: Scope = ALL) -> ScopedNode | None:
+    """Return what is shown of a row; None if it does not exist any more.
+
+    Of a session it is the card of the whole session, also if it has one segment.
+    """
+    from memtui.services import session_work  # not needed at the start
+
+    if isinstance(row, DaySession):
+        node = get_day_session_node(row)
+        return ScopedNode(node, node.counts, row.work) if node else None
+    part = get_scoped_node(row.node_id, scope)
+    if part is None or row.level is not TocLevel.SEGMENT:
+        return part
+    with database.connection():
+        keys = store_segments.group_by_session([row.node_id])
+    if row.node_id not in keys:
+        return part
+    session_card = session_work.read_card(*keys[row.node_id])
+    if len(session_card.segments) > 1:
+        return part
+    node = replace(part.node, bullets=session_card.bullets, further=())
+    return replace(part, node=node, work=session_card.work)
 
 
 def get_day_session_node(session: DaySession) -> TocNode | None:
-    """Return a session of a day as a node: the card merged from its segments.
+    """Return a session of a day as a node: the card of the whole session.
 
     Returns:
         The node, which is not stored; None if no segment exists any more.
     """
-    with database.connection():
-        names = [entry.node_id for entry in reversed(session.segments)]
-        segments = nodes.get_many(names)
+    from memtui.services import session_work  # not needed at the start
+
+    session_card = session_work.read_card(session.agent, session.session_id)
+    segments = session_card.segments
     if not segments:
         return None
-    first, last = segments[0], segments[-1]
-    is_by_model = all(segment.is_by_model for segment in segments)
+    last = segments[-1]
+    by_model = [segment for segment in segments if segment.is_by_model]
     return TocNode(
         node_id=session.node_id,
         level=TocLevel.SEGMENT,
-        title=session.name,
-        headline=session.name,
-        start_time=first.start_time,
+        title=session_card.work.name,
+        headline=session_card.work.name,
+        start_time=segments[0].start_time,
         end_time=last.end_time,
-        bullets=session_work.merge_cards(segments),
-        withheld=tuple(bullet for one in segments for bullet in one.withheld),
+        bullets=session_card.bullets,
+        withheld=session_card.withheld,
         keywords=_merge_keywords(segments),
-        child_node_ids=tuple(names),
+        child_node_ids=tuple(segment.node_id for segment in segments),
         status=_merge_status(segments),
-        summarizer=first.summarizer,
+        summarizer=last.summarizer,
         counts=sum((segment.counts for segment in segments), NodeCounts()),
-        agents=first.agents,
-        projects=first.projects,
-        generation=last.generation if is_by_model else NO_STATS,
+        agents=last.agents,
+        projects=last.projects,
+        generation=by_model[-1].generation if by_model else NO_STATS,
     )
 
 
@@ -410,9 +442,9 @@ def get_path_with_session(node_id: str) -> list[str]:
         return path
     *above, segment_id = path
     with database.connection():
-        work = store_segments.read_states([segment_id])
-    agent, session_id, _ = work.get(segment_id, ("", segment_id, ""))
-    session = DaySession(above[-1], agent, session_id, "", "", ())
+        keys = store_segments.group_by_session([segment_id])
+    key = keys.get(segment_id, ("", segment_id))
+    session = DaySession(above[-1], *key, NO_WORK, ())
     return [*above, session.node_id, segment_id]
 
 
@@ -459,9 +491,6 @@ RowPath = tuple[RowKey, ...]
 
 YEARS: RowKey = ("", "")
 """The key of the root, above the years."""
-
-
-NodeRow = TocEntry | DaySession
 
 
 @dataclass(frozen=True, slots=True)

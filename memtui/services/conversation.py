@@ -27,7 +27,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import Session, SubagentMetadata
-from memtui.services import session_outcomes
+from memtui.services import session_work
 from memtui.store import (
     backup,
     conversations,
@@ -122,7 +122,7 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         number = _number(key)
         found = sessions.get(key.agent, key.session_id)
         assert found is not None
-        work = session_outcomes.read_one(key.agent, key.session_id)
+        work = session_work.read_one(key.agent, key.session_id)
         found = replace(found, title=work.name or found.title)
         helpers = tuple(sessions.list_subagents(key.agent, key.session_id))
         return ConversationInfo(

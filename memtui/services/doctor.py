@@ -717,7 +717,7 @@ class Doctor:
         if health.condition is ModelCondition.OFFLINE:
             message = f"Ollama does not answer at {url}"
         elif health.condition is ModelCondition.REFUSED:
-            remedy = self._allow_remedy()
+            remedy = health.remedy or self._allow_remedy()
         elif health.condition is ModelCondition.FAULTY:
             message = f"{url}: {message}"
         message += "; until then summaries are made of quotes"

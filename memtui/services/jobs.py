@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult, Schedules
+from memtui.model.quantities import plural
 from memtui.store import database, jobs, meta, queues, segments
 from memtui.store.jobs import Checkpoint
 from memtui.store.meta import ModelRecord
@@ -66,6 +67,18 @@ class WorkStatus:
     """The runs of each job, the latest first."""
     model: ModelRecord | None
     """The model as the worker last found it; None if none has looked yet."""
+
+
+def describe_withheld(run: JobRun) -> str:
+    """Return how many lines are withheld, and why; "" for none.
+
+    As in "2 lines withheld: said twice; no source".
+    """
+    if not run.withheld:
+        return ""
+    reasons = sorted(run.withheld, key=lambda reason: -run.withheld[reason])
+    count = plural(sum(run.withheld.values()), "line")
+    return f"{count} withheld: {'; '.join(reasons)}"
 
 
 def read_work(

@@ -12,13 +12,11 @@ from memtui.model.sessions import (
     SessionWork,
     SubagentMetadata,
 )
-from memtui.services import conversation, session_outcomes
+from memtui.services import conversation, session_work
 from memtui.services.conversation import Turn
-from memtui.store import conversations, database, nodes
-from memtui.store import segments as store_segments
+from memtui.store import conversations, database
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SessionKey
-from memtui.summarize.session_work import merge_cards
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
@@ -62,7 +60,7 @@ class SessionDetails:
     segments: int
     work: SessionWork
     card: tuple[Bullet, ...]
-    """The cards of its segments as one."""
+    """What was asked, what came of it, and what calls did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def list_sessions(
 
 
 def _read_work(found: Sequence[Session]) -> Mapping[SessionKey, SessionWork]:
-    return session_outcomes.read_work([(one.agent, one.session_id) for one in found])
+    return session_work.read_work([(one.agent, one.session_id) for one in found])
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
@@ -112,16 +110,15 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
                     name, one.kind, one.task, one.tool_use_id, events, messages
                 )
             )
-        segments = store_segments.list_since(number, 0)
-        cards = nodes.get_many([segment.segment_id for segment in segments])
+        card = session_work.read_card(agent, session_id)
         return SessionDetails(
             session=session,
             events=counts.get("", (0, 0))[0],
             shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(subagents),
-            segments=len(segments),
-            work=session_outcomes.read_one(agent, session_id),
-            card=merge_cards(cards),
+            segments=len(card.segments),
+            work=card.work,
+            card=card.bullets,
         )
 
 

@@ -84,9 +84,9 @@ def activity_name(stage: str) -> str:
 MODEL_ADVICE = {
     ModelCondition.OFFLINE: (
         "start Ollama (ollama serve), or install it from ollama.com, then: ollama pull"
-        " qwen3:4b"
+        " qwen3:4b-instruct"
     ),
-    ModelCondition.MODEL_MISSING: "ollama pull qwen3:4b",
+    ModelCondition.MODEL_MISSING: "ollama pull qwen3:4b-instruct",
     ModelCondition.REFUSED: "allow it in the settings; memtui doctor says how",
     ModelCondition.FAULTY: "check that the server is Ollama, and read its log",
 }

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memtui.model.events import SPEAKERS, Event, EventPosition, EventType, to_ms
 from memtui.model.filters import Filters
 from memtui.model.sessions import Segment
-from memtui.store import events, scopes, sessions, source_copies, versions
+from memtui.store import events, scopes, source_copies
 from memtui.store.database import (
     IN_JSON,
     LIKE_ESCAPE,
@@ -337,7 +337,7 @@ def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[
         if len(all_own := _filter_segment(segment, every)) == segment.events:
             found, own = every, all_own
     before = [event for event in found if own and event.position < own[0].position]
-    return Segment(segment.segment_id, tuple(own), (), segment.is_open), before
+    return Segment(segment.segment_id, tuple(own), segment.is_open), before
 
 
 def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
@@ -346,29 +346,6 @@ def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
     if first is None or last is None:  # It cannot be read.
         return [event for event in found if event.timestamp_ms >= segment.start_ms]
     return found[first : last + 1]
-
-
-def read_grips(grip_ids: Sequence[str]) -> list[Event]:
-    found: dict[str, Event] = {}
-    chosen = versions.get_grips(grip_ids).values()
-    ends = events.get(
-        i for grip in chosen for i in (grip.event_id_start, grip.event_id_end)
-    )
-    for grip in chosen:
-        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
-        if first is None or last is None:
-            continue
-        between = [first]
-        if first is not last:
-            number = sessions.get_number(first.agent, first.session_id)
-            assert number is not None
-            between = events.between(
-                number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
-            )
-        for event in between:
-            if first.position <= event.position <= last.position:
-                found[event.event_id] = event
-    return sorted(found.values(), key=lambda event: event.position)
 
 
 # Tool results, which no index has

@@ -63,18 +63,16 @@ CONTEXT_MS = 3_600_000
 as its context, or at another time by another route."""
 
 _DERIVED_SEGMENTS = (
-    "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM selected e"
-    " WHERE e.session = s.session_id"
-    f" AND e.at_ms BETWEEN s.start_ms - {CONTEXT_MS} AND s.end_ms)",
-    # The segment after an event may have it as context.
-    "SELECT s.id FROM selected e JOIN segments s ON s.id = (SELECT id FROM segments"
-    " WHERE session_id = e.session AND start_ms > e.at_ms ORDER BY start_ms LIMIT 1)",
+    "SELECT id FROM segments WHERE session_id IN (SELECT session FROM selected)"
 )
+"""All segments of a session: a model reads the whole of it, and its name and outcome
+are in all of its days."""
 
 _EARLIER_SEGMENTS = (
     "SELECT DISTINCT node_id FROM node_versions v WHERE level = 'segment'"
-    " AND EXISTS (SELECT 1 FROM selected e WHERE e.at_ms"
-    f" BETWEEN v.start_ms - {CONTEXT_MS} AND v.end_ms + {CONTEXT_MS})"
+    " AND EXISTS (SELECT 1 FROM sessions s"
+    " WHERE s.id IN (SELECT session FROM selected) AND v.end_ms"
+    f" BETWEEN s.created_ms - {CONTEXT_MS} AND s.updated_ms + {CONTEXT_MS})"
 )
 
 _DERIVED_VERSIONS = (
@@ -224,7 +222,8 @@ def list_selected_sessions() -> list[tuple[str, str, str]]:
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     """Return titles and folders of sessions with selected content; and how many."""
     rows = fetch(
-        "SELECT coalesce(nullif(title, ''), nullif(first_prompt, ''), name),"
+        "SELECT coalesce(nullif(work_name, ''), nullif(title, ''),"
+        " nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
         f" FROM sessions WHERE {_AFFECTED_SESSIONS}"
         " ORDER BY updated_ms DESC, id LIMIT ?",
@@ -387,8 +386,7 @@ def find_derived() -> tuple[int, int]:
     """Find what was derived from the selected events: count segments, nodes above."""
     for table in ("derived_nodes", "earlier_segments"):
         _make_table(table, "id TEXT PRIMARY KEY")
-    for sql in _DERIVED_SEGMENTS:
-        db.execute_sql(f"INSERT OR IGNORE INTO derived_nodes {sql}")
+    db.execute_sql(f"INSERT OR IGNORE INTO derived_nodes {_DERIVED_SEGMENTS}")
     db.execute_sql(f"INSERT INTO earlier_segments {_EARLIER_SEGMENTS}")
     segments = _column("SELECT id FROM derived_nodes")
     earlier = _column("SELECT id FROM earlier_segments")
@@ -418,6 +416,10 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
         " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
     ):
         db.execute_sql(sql)
+    db.execute_sql(
+        "UPDATE sessions SET work_name = '', state = '', outcome = '', work = ''"
+        " WHERE id IN (SELECT session FROM selected)"
+    )
     store_segments.remove_terms(segments)
     db.execute_sql(f"DELETE FROM segments WHERE id {_DERIVED}")
     db.execute_sql(f"DELETE FROM nodes WHERE level = 'segment' AND node_id {_DERIVED}")

@@ -311,21 +311,13 @@ def find_stored(event: Event) -> Event | None:
     return get([name]).get(name)
 
 
-_OUTLINE_TEXT = """CASE
-    WHEN typeof(e.text) <> 'text' THEN ''
-    WHEN e.type = 'user_message' THEN substr(e.text, 1, 1000)
-    WHEN e.type = 'tool_result' AND instr(substr(e.text, 1, 1000), 'commit')
-    THEN substr(e.text, 1, 1000) ELSE '' END"""
-
-
 def outline(number: int, *, start_ms: int = 0) -> list[Event]:
     """Return a session's events, subagents' included, in their order.
 
-    They have no metadata, and only the start of requests and of calls about commits as
-    text.
+    They have neither text nor metadata.
     """
     rows = fetch(
-        f"SELECT e.id, '', e.at_ms, e.type, e.role, {_OUTLINE_TEXT}, '', '',"
+        "SELECT e.id, '', e.at_ms, e.type, e.role, '', '', '',"
         " e.subagent, e.ordinal, e.tokens FROM events e"
         f" WHERE e.session_id = ? AND e.at_ms >= ? {_IN_ORDER}",
         number,

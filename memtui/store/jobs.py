@@ -1,7 +1,9 @@
 """The state and the runs of each job, and the checkpoints of roll-ups."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memtui.model.calendar import TocLevel
@@ -22,6 +24,7 @@ class RunProgress:
     created: int = 0
     rejected: int = 0
     failed: int = 0
+    withheld: Mapping[str, int] = field(default_factory=dict)
 
 
 def get_states() -> dict[Job, JobState]:
@@ -84,7 +87,11 @@ def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
 def update_run(
     number: int, now_ms: int, progress: RunProgress, waiting: int | None
 ) -> None:
-    left = {} if waiting is None else {"waiting": waiting}
+    left: dict[str, object] = {} if waiting is None else {"waiting": waiting}
+    if progress.withheld:
+        row = JobRunRow.get_by_id(number)
+        withheld = Counter(_read_counts(row.withheld)) + Counter(progress.withheld)
+        left["withheld"] = json.dumps(withheld)
     JobRunRow.update(
         heartbeat_ms=now_ms,
         created=JobRunRow.created + progress.created,
@@ -151,6 +158,10 @@ def _update(job: Job, **values: object) -> None:
         JobRow.update(**values).where(JobRow.name == job).execute()
 
 
+def _read_counts(stored: str) -> dict[str, int]:
+    return json.loads(stored) if stored else {}
+
+
 def _to_run(row: JobRunRow) -> JobRun:
     return JobRun(
         job=Job(row.job),
@@ -165,6 +176,7 @@ def _to_run(row: JobRunRow) -> JobRun:
         failed=row.failed,
         waiting=row.waiting,
         skipped=row.skipped,
+        withheld=_read_counts(row.withheld),
     )
 
 

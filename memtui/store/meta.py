@@ -23,9 +23,6 @@ FORGETTING = "forgetting"
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 
-MAX_CAPABILITIES = 50
-"""The number of pairs of model and server that are remembered with their mode."""
-
 
 def read(key: str) -> str:
     """Return the value of a key; "" if it is not set."""
@@ -101,18 +98,6 @@ def set_redaction_version(version: int) -> None:
     """Set by which rules all content is redacted; that ends a redaction under way."""
     write("redacted_by", str(version))
     delete(REDACTION_POSITION)
-
-
-def capabilities() -> list[tuple[str, ...]]:
-    """Return the known output modes of models: (server version, digest, mode)."""
-    return [tuple(entry) for entry in json.loads(read("capabilities") or "[]")]
-
-
-def add_capability(server: str, digest: str, mode: str) -> None:
-    """Remember the output mode of a model; only the latest entries are kept."""
-    others = [entry for entry in capabilities() if entry[:2] != (server, digest)]
-    latest = [*others, (server, digest, mode)][-MAX_CAPABILITIES:]
-    write("capabilities", json.dumps(latest))
 
 
 @dataclass(frozen=True, slots=True)

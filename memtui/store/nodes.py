@@ -21,14 +21,13 @@ from memtui.model.nodes import (
     BulletKind,
     GenerationStats,
     Keyword,
-    KeywordOrigin,
     NodeCounts,
     NodeStatus,
-    ProjectTotals,
     TocEntry,
     TocNode,
     TocVersion,
 )
+from memtui.model.verdicts import Support
 from memtui.store import scopes, versions
 from memtui.store.database import (
     IN_JSON,
@@ -52,7 +51,8 @@ _COLUMNS = (
     "n.node_id, n.level, n.start_ms, is_dirty, is_live, is_pinned, is_outdated,"
     " needs_model, version, title, headline, end_ms, keywords, child_ids, status,"
     " summarizer, input_hash, created_ms, segments, events, messages, subagent_events,"
-    " bullets, supported, agents, projects, is_by_model, weak, withheld, rejection"
+    " bullets, supported, agents, projects, is_by_model, weak, withheld, rejection,"
+    " session_title"
 )
 
 _SELECT_SHOWN = (
@@ -96,6 +96,20 @@ def _read_shown(node_ids: Sequence[str]) -> list[dict[str, Any]]:
     sql = f"{_SELECT_SHOWN} WHERE n.node_id {IN_JSON}"
     rows = {row["node_id"]: row for row in fetch_dicts(sql, json.dumps(list(node_ids)))}
     return [rows[name] for name in node_ids if name in rows]
+
+
+def get_extracts(node_ids: Sequence[str]) -> list[TocNode]:
+    """Return the latest extract of each of some nodes, whatever version is shown."""
+    newest = (
+        "SELECT max(id) FROM node_versions"
+        f" WHERE node_id {IN_JSON} AND NOT is_by_model GROUP BY node_id"
+    )
+    rows = fetch_dicts(
+        f"SELECT {_COLUMNS}, v.id AS latest FROM node_versions v"
+        f" JOIN nodes n ON n.node_id = v.node_id WHERE v.id IN ({newest})",
+        json.dumps(list(node_ids)),
+    )
+    return _to_nodes(rows)
 
 
 def get_version(node_id: str, version: int) -> TocNode | None:
@@ -173,20 +187,22 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     nodes = []
     for row in rows:
         entry = _to_entry(row)
-        shown, withheld = bullets.get(row["latest"], ((), ()))
+        listed, hidden = bullets.get(row["latest"], ((), ()))
         node = TocNode(
             node_id=entry.node_id,
             level=entry.level,
             title=entry.title,
             start_time=entry.start_time,
             end_time=entry.end_time,
-            bullets=tuple(shown),
-            withheld=tuple(withheld),
+            bullets=tuple(listed),
+            further=tuple(bullet for bullet in hidden if not bullet.is_withheld),
+            withheld=tuple(bullet for bullet in hidden if bullet.is_withheld),
             keywords=parse_keywords(row["keywords"] or "[]"),
             child_node_ids=tuple(json.loads(row["child_ids"] or "[]")),
             version=row["version"] or 0,
             created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
             headline=entry.headline,
+            session_title=row["session_title"] or "",
             status=entry.status,
             summarizer=row["summarizer"] or "",
             input_hash=row["input_hash"] or "",
@@ -202,11 +218,11 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
 
 
 def parse_keywords(stored: str) -> tuple[Keyword, ...]:
-    """Return the keywords in a stored list, highest weight first."""
-    return tuple(
-        Keyword(word, KeywordOrigin(origin), weight)
-        for word, origin, weight in json.loads(stored)
-    )
+    """Return the keywords in a stored list, highest weight first.
+
+    Older rows have a third value between word and weight.
+    """
+    return tuple(Keyword(word, weight) for word, *_, weight in json.loads(stored))
 
 
 def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
@@ -221,11 +237,11 @@ def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
 def _read_bullets(
     rows: Iterable[dict[str, Any]],
 ) -> Mapping[int, tuple[Sequence[Bullet], Sequence[Bullet]]]:
-    """Return the bullets that are shown and those withheld, by version."""
-    found: dict[int, tuple[list[Bullet], list[Bullet]]] = {}
-    for version, is_withheld, text, support, verdict, kind, *work, grips in fetch(
+    """Return the bullets that are listed and those that are not, by version."""
+    bullets: dict[int, tuple[list[Bullet], list[Bullet]]] = {}
+    for version, is_hidden, text, support, verdict, kind, *work, grips in fetch(
         "SELECT b.version_id, b.is_withheld, b.text, b.support, b.verdict, b.kind,"
-        " b.project, b.session_id, b.effort, (SELECT group_concat(grip_id) FROM"
+        " b.project, b.session_id, (SELECT group_concat(grip_id) FROM"
         " (SELECT grip_id FROM bullet_grips WHERE bullet_id = b.id ORDER BY position))"
         f" FROM bullets b WHERE b.version_id {IN_JSON} AND {_IS_READABLE}"
         " ORDER BY b.version_id, b.position",
@@ -242,52 +258,8 @@ def _read_bullets(
         except (ValueError, TypeError) as error:
             log.warning("a bullet of version %d cannot be read: %s", version, error)
         else:
-            found.setdefault(version, ([], []))[bool(is_withheld)].append(bullet)
-    return found
-
-
-def read_plain_bullets(version_ids: Sequence[int]) -> dict[int, tuple[Bullet, ...]]:
-    """Return the shown bullets of versions without grips and verdicts, by version.
-
-    Reading all of them takes several times as long.
-    """
-    found: dict[int, list[Bullet]] = {}
-    for version, text, kind, project, session_id, effort in fetch(
-        "SELECT version_id, text, kind, project, session_id, effort FROM bullets"
-        f" WHERE version_id {IN_JSON} AND NOT is_withheld"
-        f" AND {_IS_READABLE} ORDER BY version_id, position",
-        json.dumps(list(version_ids)),
-    ):
-        bullet = Bullet(
-            text,
-            kind=BulletKind(kind),
-            project=project,
-            session_id=session_id,
-            effort=effort,
-        )
-        found.setdefault(version, []).append(bullet)
-    return {version: tuple(bullets) for version, bullets in found.items()}
-
-
-def project_totals(start_ms: int, end_ms: int) -> dict[str, ProjectTotals]:
-    """Return the work on each project in a time range.
-
-    Each segment has one bullet with the state of its work, and one for each commit.
-    """
-    rows = fetch(_PROJECT_TOTALS, start_ms, end_ms)
-    return {project: ProjectTotals(*counts) for project, *counts in rows}
-
-
-_PROJECT_TOTALS = """
-SELECT bullets.project,
-       COUNT(DISTINCT CASE bullets.kind WHEN 'state' THEN bullets.session_id END),
-       COUNT(DISTINCT nodes.parent_id),
-       SUM(bullets.kind = 'commit')
-  FROM nodes JOIN bullets ON bullets.version_id = nodes.latest_id
- WHERE nodes.level = 'segment' AND nodes.start_ms >= ? AND nodes.start_ms < ?
-   AND bullets.kind IN ('state', 'commit')
- GROUP BY bullets.project
-"""
+            bullets.setdefault(version, ([], []))[bool(is_hidden)].append(bullet)
+    return bullets
 
 
 def list_part_ids(node_id: str) -> list[str]:
@@ -391,12 +363,23 @@ def list_newest(limit: int) -> list[str]:
     return _list_shown("1", limit=limit)
 
 
+_COUNTS = {
+    Support.SUPPORTED: "supported",
+    Support.WEAK: "weak",
+    Support.UNSUPPORTED: "withheld",
+}
+"""The column that counts the bullets with a verdict."""
+
+
 def list_recent(filters: Filters, limit: int) -> list[str]:
     """Return the ids of the latest nodes, newest first; segments unless levels are set.
 
-    Filters by verdict are ignored.
+    With a filter by verdict, they have a bullet with one of the verdicts.
     """
     condition, values = scopes.node_condition(filters.scope)
+    if filters.support:
+        counts = " OR ".join(f"v.{_COUNTS[support]} > 0" for support in filters.support)
+        condition += f" AND ({counts})"
     condition += f" AND n.level {IN_JSON}"
     values.append(json.dumps(sorted(filters.levels or {TocLevel.SEGMENT})))
     if filters.since is not None:

@@ -209,11 +209,10 @@ def count_rows_by_action() -> list[OutboxCount]:
 # The roll-up queue
 
 
-def add_rollups(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
+def add_rollups(node_ids: Iterable[str], zone: tzinfo) -> None:
     """Have nodes rolled up, and create those that are missing.
 
-    With a day its week, month and year are created. A node that is due earlier than
-    ``start_ms`` stays so.
+    With a day its week, month and year are created.
     """
     names = set(node_ids)
     days = [name for name in names if calendar.period(name).level is TocLevel.DAY]
@@ -232,11 +231,9 @@ def add_rollups(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> 
         ],
     )
     execute(
-        "UPDATE nodes SET is_dirty = 1, retry_ms = :start_ms"
-        " WHERE (NOT is_dirty OR (attempts = 0 AND retry_ms > :start_ms))"
-        f" AND node_id {IN_JSON.replace('?', ':names')}",
-        start_ms=start_ms,
-        names=json.dumps(list(names)),
+        "UPDATE nodes SET is_dirty = 1, retry_ms = 0"
+        f" WHERE NOT is_dirty AND node_id {IN_JSON}",
+        json.dumps(list(names)),
     )
 
 
@@ -246,14 +243,6 @@ def add_all_rollups() -> None:
         "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0"
         " WHERE level <> 'segment'"
     )
-
-
-_IS_DELAYED = "attempts = 0 AND retry_ms > 0"
-
-
-def start_delayed_rollups() -> None:
-    """Have the nodes that were added with a later time rolled up now."""
-    execute(f"UPDATE nodes SET retry_ms = 0 WHERE is_dirty AND {_IS_DELAYED}")
 
 
 def list_due_rollups(
@@ -270,9 +259,7 @@ def list_due_rollups(
 
 
 def count_rollups() -> int:
-    """Count the nodes to be rolled up, without those for a later time."""
-    sql = f"SELECT count(*) FROM nodes WHERE is_dirty = 1 AND NOT ({_IS_DELAYED})"
-    return int(fetch_value(sql))
+    return int(fetch_value("SELECT count(*) FROM nodes WHERE is_dirty = 1"))
 
 
 def count_failing_rollups(now_ms: int) -> int:
@@ -322,9 +309,15 @@ def last_request_ms() -> int:
 
 
 def list_segment_rewrites(now_ms: int, limit: int) -> list[str]:
-    """Return segments that can be written now, the newest first."""
+    """Return segments that can be written now, the newest first.
+
+    Those of a session that goes on wait for its end: a model reads the whole session.
+    """
     return fetch_column(
         f"SELECT node_id {_WAITING} AND {is_due('model_retry_ms', now_ms)}"
+        " AND NOT EXISTS (SELECT 1 FROM segments own JOIN segments other"
+        " ON other.session_id = own.session_id AND other.is_open"
+        " WHERE own.id = n.node_id)"
         f" {_LEAST_TRIED_FIRST}",
         TocLevel.SEGMENT,
         limit,

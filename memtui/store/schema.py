@@ -26,10 +26,11 @@ class Table(peewee.Model):
 class SessionRow(Table):
     """A session: ``name`` is its id as its agent gives it.
 
-    ``first_prompt`` is shown where there is no title (see ``text.titles``),
-    ``first_prompt_ms`` is the time of the message it was taken from, ``project_ms``
-    that of the earliest record that names its folder and project. ``routes`` are the
-    ways its events came: ``hook``, ``transcript``, ``jsonl``.
+    ``first_prompt`` is shown until its work has a name, ``first_prompt_ms`` is the time
+    of the message it was taken from, ``project_ms`` that of the earliest record that
+    names its folder and project. ``routes`` are the ways its events came: ``hook``,
+    ``transcript``, ``jsonl``. ``work_name``, ``state``, ``outcome`` and the details in
+    ``work`` say what came of it (see ``store.work``).
     """
 
     id = peewee.AutoField()
@@ -52,6 +53,10 @@ class SessionRow(Table):
     created_by = peewee.TextField(default="")
     forked_from = peewee.TextField(default="")
     summary = peewee.TextField(default="")
+    work_name = peewee.TextField(default="")
+    state = peewee.TextField(default="")
+    outcome = peewee.TextField(default="")
+    work = peewee.TextField(default="")
 
     class Meta:
         table_name = "sessions"
@@ -137,9 +142,9 @@ class SubagentRow(Table):
 class SegmentRow(Table):
     """A segment.
 
-    ``summarized_events`` is how many events its last summary was made from; ``terms``
-    are the start of its session in seconds and the hashes of its terms, packed as
-    32-bit integers (see ``keywords``).
+    ``facts`` are what its events show, as JSON, and ``commits`` their number of commits
+    (see ``store.work``); ``terms`` are the start of its session in seconds and the
+    hashes of its terms, packed as 32-bit integers (see ``keywords``).
     """
 
     id = peewee.TextField(primary_key=True)
@@ -154,11 +159,12 @@ class SegmentRow(Table):
     subagent_events = peewee.IntegerField()
     is_open = peewee.BooleanField()
     needs_summary = peewee.BooleanField()
-    summarized_events = peewee.IntegerField(default=0)
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
     surprise = peewee.FloatField(null=True)
     terms = peewee.BlobField(null=True)
+    facts = peewee.TextField(default="")
+    commits = peewee.IntegerField(default=0)
 
     class Meta:
         table_name = "segments"
@@ -215,8 +221,8 @@ class VersionRow(Table):
     is_by_model = peewee.BooleanField()
     weak = peewee.IntegerField()
     withheld = peewee.IntegerField()
-    repaired = peewee.IntegerField()
     rejection = peewee.TextField()
+    session_title = peewee.TextField(default="")
 
     class Meta:
         table_name = "node_versions"
@@ -231,7 +237,6 @@ class GenerationRow(Table):
     digest = peewee.TextField()
     server = peewee.TextField()
     first_prompt = peewee.TextField()
-    mode = peewee.TextField()
     options = peewee.TextField()
     requests = peewee.IntegerField()
     parts = peewee.IntegerField()
@@ -243,7 +248,6 @@ class GenerationRow(Table):
     total_ms = peewee.IntegerField()
     dropped_bullets = peewee.IntegerField()
     was_truncated = peewee.BooleanField()
-    surprise = peewee.FloatField(null=True)
 
     class Meta:
         table_name = "generations"
@@ -284,7 +288,10 @@ class NodeRow(Table):
 
 
 class BulletRow(Table):
-    """A bullet of a version; ``verdict`` is its verdict as JSON."""
+    """A bullet of a version; ``verdict`` is its verdict as JSON.
+
+    ``is_withheld`` is set for those that are withheld or did not fit.
+    """
 
     id = peewee.AutoField()
     version = peewee.ForeignKeyField(VersionRow, index=False)
@@ -296,7 +303,6 @@ class BulletRow(Table):
     kind = peewee.TextField()
     project = peewee.TextField()
     session_id = peewee.TextField()
-    effort = peewee.FloatField()
 
     class Meta:
         table_name = "bullets"
@@ -480,6 +486,7 @@ class JobRunRow(Table):
     failed = peewee.IntegerField(default=0)
     waiting = peewee.IntegerField(default=0)
     skipped = peewee.IntegerField(default=0)
+    withheld = peewee.TextField(default="")
 
     class Meta:
         table_name = "job_runs"
@@ -542,11 +549,16 @@ def open_schema(time_zone: str) -> bool:
 
 def add_missing() -> None:
     """Add the columns, indexes and triggers that the first stores of this version
-    lack."""
+    lack, and drop columns that are no longer used."""
     statements = []
     for table in TABLES:
         name = table._meta.table_name
         present = {column.name for column in db.get_columns(name)}
+        fields = {field.column_name for field in table._meta.sorted_fields}
+        statements += [
+            f"ALTER TABLE {name} DROP COLUMN {column}"
+            for column in sorted(present - fields)
+        ]
         for field in table._meta.sorted_fields:
             if field.column_name not in present:
                 default = "''" if isinstance(field, peewee.TextField) else "0"

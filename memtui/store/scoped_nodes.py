@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, DayRange, TocLevel
-from memtui.model.events import from_ms, to_ms
+from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
     ChildCounts,
@@ -284,40 +284,6 @@ def count_node(node: TocNode, scope: Scope) -> ScopedNode:
         node if share.is_all_of(node.counts) else replace(node, counts=share.counts),
         node.counts,
     )
-
-
-def read_segments(scope: Scope, days: DayRange) -> dict[str, list[TocNode]]:
-    """Return the segments of a scope on some days, by the day's id, oldest first.
-
-    They are read as far as a roll-up needs them: without grips and verdicts.
-    """
-    condition, values = scopes.segment_condition(scope)
-    found = fetch(
-        "SELECT n.parent_id, n.node_id, n.start_ms, latest_id, end_ms, headline,"
-        " keywords, agents, projects, segments, events, messages, subagent_events"
-        f" {_SEGMENTS} AND {condition} ORDER BY n.parent_id, n.start_ms, n.node_id",
-        *days,
-        *values,
-    )
-    bullets = nodes.read_plain_bullets([version for _, _, _, version, *_ in found])
-    segments: dict[str, list[TocNode]] = {}
-    for day_id, name, start_ms, version, end_ms, headline, *rest in found:
-        words, agents, projects, *counts = rest
-        segment = TocNode(
-            node_id=name,
-            level=TocLevel.SEGMENT,
-            title=headline,
-            start_time=from_ms(start_ms),
-            end_time=from_ms(end_ms),
-            bullets=bullets.get(version, ()),
-            keywords=nodes.parse_keywords(words),
-            headline=headline,
-            counts=NodeCounts(*counts),
-            agents=tuple(json.loads(agents)),
-            projects=tuple(json.loads(projects)),
-        )
-        segments.setdefault(day_id, []).append(segment)
-    return segments
 
 
 def narrow_days(

@@ -31,22 +31,25 @@ from memtui.store.database import (
 )
 from memtui.store.schema import SessionRow
 
-GROWTH = (3, 2)
-"""An open segment is summarized again when it has grown to 1.5 times the events of
-its last summary: a live session costs a few summaries, not one for each event."""
-
-
 HASH_FORMAT = "<i"
 """With four bytes, about five pairs of 200,000 terms have the same hash."""
 
 MAX_START_TIMES = 2000
 """About this many start times of sessions are read; of more sessions, a sample."""
 
+MAX_COUNTED = 1000
+"""The number of earlier sessions among which a term's sessions are counted."""
+
 _SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
     " min(start_s)) FROM (SELECT session, start_s FROM terms"
     " WHERE term = j.value AND start_s < ? ORDER BY start_s DESC LIMIT ?))"
     " FROM json_each(?) j"
+)
+
+_COUNT_SESSIONS_WITH_TERM = (
+    "SELECT j.value, (SELECT count(*) FROM terms WHERE term = j.value"
+    " AND start_s >= ? AND start_s < ?) FROM json_each(?) j"
 )
 
 _ADD = (
@@ -166,9 +169,10 @@ def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
 _SAVE = (
     "INSERT INTO segments (id, session_id, first_event_id, last_event_id, start_ms,"
     " end_ms, tokens, events, messages, subagent_events, is_open, needs_summary,"
-    " summarized_events, attempts, retry_ms)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, 0) ON CONFLICT (id) DO UPDATE"
-    " SET session_id = excluded.session_id, first_event_id = excluded.first_event_id,"
+    " attempts, retry_ms, facts, commits)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 0, '', 0)"
+    " ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id,"
+    " first_event_id = excluded.first_event_id,"
     " last_event_id = excluded.last_event_id, start_ms = excluded.start_ms,"
     " end_ms = excluded.end_ms, tokens = excluded.tokens, events = excluded.events,"
     " messages = excluded.messages, subagent_events = excluded.subagent_events,"
@@ -190,7 +194,7 @@ _REQUEST = "UPDATE segments SET needs_summary = 1"
 
 
 def request_all_summaries() -> None:
-    execute(f"{_REQUEST}, summarized_events = 0, attempts = 0, retry_ms = 0")
+    execute(f"{_REQUEST}, attempts = 0, retry_ms = 0")
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
@@ -212,12 +216,6 @@ def request_first_summary(session_number: int) -> None:
 def request_summary_at(session_number: int, at_ms: int) -> None:
     sql = f"{_REQUEST} WHERE session_id = ? AND start_ms <= ? AND end_ms >= ?"
     execute(sql, session_number, at_ms, at_ms)
-
-
-def is_first(segment: SegmentRange) -> bool:
-    """Return whether a segment is the first of its session."""
-    sql = "SELECT 1 FROM segments WHERE session_id = ? AND start_ms < ? LIMIT 1"
-    return not fetch(sql, segment.session_number, segment.start_ms)
 
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
@@ -245,16 +243,10 @@ def close_paused(before_ms: int) -> int:
     return execute(f"{_REQUEST}, is_open = 0 {_IS_PAUSED}", before_ms)
 
 
-_NEEDS_SUMMARY = (
-    "needs_summary AND (NOT is_open OR events * {1} >= summarized_events * {0})"
-).format(*GROWTH)
-"""The condition that a segment needs a summary, an open one if it grew."""
-
-
 def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
     """Return segments to summarize now, open ones first."""
     return _read(
-        f"WHERE {_NEEDS_SUMMARY} AND {is_due('retry_ms', now_ms)}"
+        f"WHERE needs_summary AND {is_due('retry_ms', now_ms)}"
         " ORDER BY is_open DESC, start_ms LIMIT ?",
         limit,
     )
@@ -262,19 +254,19 @@ def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
 
 def count_pending() -> int:
     """Count the segments to summarize, now or at a retry."""
-    return int(fetch_value(f"SELECT count(*) FROM segments WHERE {_NEEDS_SUMMARY}"))
+    return int(fetch_value("SELECT count(*) FROM segments WHERE needs_summary"))
 
 
 def count_failing(now_ms: int) -> int:
-    sql = f"SELECT count(*) FROM segments WHERE {_NEEDS_SUMMARY} AND retry_ms > ?"
+    sql = "SELECT count(*) FROM segments WHERE needs_summary AND retry_ms > ?"
     return int(fetch_value(sql, now_ms))
 
 
 def set_summarized(segments: Sequence[SegmentRange]) -> None:
     """Note that segments have a summary of all their events."""
     execute(
-        "UPDATE segments SET needs_summary = 0, summarized_events = events,"
-        f" attempts = 0, retry_ms = 0 WHERE id {IN_JSON}",
+        "UPDATE segments SET needs_summary = 0, attempts = 0, retry_ms = 0"
+        f" WHERE id {IN_JSON}",
         json.dumps([segment.segment_id for segment in segments]),
     )
 
@@ -288,18 +280,20 @@ def count() -> int:
     return int(fetch_value("SELECT count(*) FROM segments"))
 
 
-def read_states(segment_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """Return agent, session id and state of the work, "" if none, of segments."""
+def group_by_session(segment_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return agent and id of the session of each segment."""
     rows = fetch(
-        "SELECT n.node_id, s.agent, s.name, coalesce(b.text, '')"
-        " FROM nodes n JOIN segments g ON g.id = n.node_id"
-        " JOIN sessions s ON s.id = g.session_id"
-        " LEFT JOIN bullets b ON b.version_id = n.latest_id AND b.kind = 'state'"
-        " AND typeof(b.text) = 'text'"
-        f" WHERE n.node_id {IN_JSON}",
+        "SELECT g.id, s.agent, s.name FROM segments g"
+        f" JOIN sessions s ON s.id = g.session_id WHERE g.id {IN_JSON}",
         json.dumps(list(segment_ids)),
     )
-    return {name: (agent, session, state) for name, agent, session, state in rows}
+    return {segment_id: (agent, name) for segment_id, agent, name in rows}
+
+
+def list_ids(session_number: int) -> list[str]:
+    """Return the ids of a session's segments, oldest first."""
+    sql = "SELECT id FROM segments WHERE session_id = ? ORDER BY start_ms, id"
+    return fetch_column(sql, session_number)
 
 
 def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]:

@@ -5,10 +5,10 @@ The number of a session is its row id; its name is the id that its agent gave it
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import peewee
 from peewee import fn
@@ -25,6 +25,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import TITLE_CHARS
 from memtui.model.sessions import (
     Session,
     SessionMetadata,
@@ -49,7 +50,13 @@ _IS_MESSAGE = EventRow.type.in_(("user_message", "assistant_message")) & (
     EventRow.role.in_(("user", "assistant"))
 )
 
-_TITLE = "CASE WHEN title != '' THEN title ELSE first_prompt END"
+PROMPT_READ_CHARS = 1_000
+"""Only this much of a prompt is read for the session's first line."""
+
+_TITLE = (
+    "CASE WHEN work_name != '' THEN work_name WHEN title != '' THEN title"
+    " ELSE first_prompt END"
+)
 
 _ORDERS = {
     SessionOrder.NEWEST: ("created_ms", "DESC"),
@@ -104,31 +111,17 @@ def add_events(
 
 
 def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
-    """Use the earliest prompt that says what the session is about, else the first."""
-    from memtui.text import titles  # its patterns take 15 ms
-
     for event in events:
-        if not event.is_message or event.role is not EventRole.USER:
-            continue
-        at_ms = event.timestamp_ms
-        is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
-        if not is_earlier and titles.is_informative(row.first_prompt):
-            continue
-        title = titles.session_title(event.text)
-        if titles.is_informative(title) or (
-            is_earlier and not titles.is_informative(row.first_prompt)
-        ):
-            row.first_prompt_ms, row.first_prompt = at_ms, title
+        if event.is_message and event.role is EventRole.USER:
+            at_ms = event.timestamp_ms
+            is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
+            if is_earlier and (beginning := _prompt_beginning(event.text)):
+                row.first_prompt_ms, row.first_prompt = at_ms, beginning
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
-    from memtui.text import titles
-
-    first: tuple[int | None, str] = None, ""
     rows = (
-        EventRow.select(
-            EventRow.at_ms, fn.SUBSTR(EventRow.text, 1, titles.SESSION_TEXT_CHARS)
-        )
+        EventRow.select(EventRow.at_ms, fn.SUBSTR(EventRow.text, 1, PROMPT_READ_CHARS))
         .where(
             EventRow.session == number,
             _IS_MAIN,
@@ -137,14 +130,18 @@ def _find_first_prompt(number: int) -> tuple[int | None, str]:
         )
         .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
     )
-    # Most sessions say at once what they are about: read only as far as needed.
+    # Most sessions have it in the first row: read only as far as needed.
     for at_ms, text in rows.tuples().iterator():
-        title = titles.session_title(text)
-        if titles.is_informative(title):
-            return int(at_ms), title
-        if first[0] is None:
-            first = int(at_ms), title
-    return first
+        if beginning := _prompt_beginning(text):
+            return int(at_ms), beginning
+    return None, ""
+
+
+def _prompt_beginning(text: str) -> str:
+    """Return the beginning of a prompt in one line, without Markdown marks."""
+    from memtui.text import plain  # its patterns take long to compile
+
+    return plain.plain_beginning(text[:PROMPT_READ_CHARS], TITLE_CHARS)
 
 
 def recount(number: int) -> None:
@@ -271,58 +268,19 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     return {row.id: from_row(row) for row in map(_make_row, rows)}
 
 
-class SegmentOutcome(NamedTuple):
-    """The work in a segment, as its summary describes it."""
-
-    agent: str
-    session_id: str
-    title: str
-    """The title that the session was given; "" if none."""
-    headline: str
-    state: str
-    outcome: str
-    """The outcome, else the subject of the last commit."""
-    messages: int
-    commits: int
-    has_files: bool
-    """True if files were changed."""
-
-
-def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
-    # In descending order "outcome" comes before "commit".
-    bullet = (
-        "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
-        " AND NOT is_withheld ORDER BY kind DESC, position DESC LIMIT 1), '')"
-    )
-    of_kind = "SELECT 1 FROM bullets WHERE version_id = v.id AND kind = '{}'"
-    columns = (
-        bullet.format("'state'"),
-        bullet.format("'outcome', 'commit'"),
-        "g.messages + 0",
-        f"(SELECT count(*) FROM ({of_kind.format('commit')}))",
-        f"EXISTS ({of_kind.format('files')})",
-    )
-    rows = fetch(
-        f"SELECT s.agent, s.name, s.title, v.headline, {', '.join(columns)}"
-        " FROM json_each(?) k"
-        " CROSS JOIN sessions s ON s.agent = json_extract(k.value, '$[0]')"
-        " AND s.name = json_extract(k.value, '$[1]')"
-        " JOIN segments g ON g.session_id = s.id JOIN nodes n ON n.node_id = g.id"
-        " JOIN node_versions v ON v.id = n.latest_id ORDER BY g.start_ms",
-        # A damaged row may have bytes for a name.
-        json.dumps(sorted(tuple(map(str, key)) for key in keys)),
-    )
-    return [SegmentOutcome._make((*map(_text, row[:6]), *row[6:])) for row in rows]
-
-
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Return the title that a client set and the summary, of sessions with either."""
+    """Return the title and the summary of sessions that have either.
+
+    A name that was taken from an event is no title: the event itself is found.
+    """
     rows = fetch(
-        f"SELECT id, title, summary FROM sessions WHERE id {IN_JSON}"
-        " AND (title <> '' OR summary <> '')",
+        "SELECT id, CASE WHEN json_valid(work) AND"
+        " json_extract(work, '$.name_event_id') IS NULL THEN work_name ELSE title END,"
+        f" summary FROM sessions WHERE id {IN_JSON}",
         json.dumps(list(numbers)),
     )
-    return {number: (_text(title), _text(summary)) for number, title, summary in rows}
+    texts = {number: (_text(title), _text(summary)) for number, title, summary in rows}
+    return {number: both for number, both in texts.items() if any(both)}
 
 
 def _text(value: object) -> str:
@@ -343,7 +301,7 @@ def from_row(row: SessionRow) -> Session:
         project=row.project,
         cwd=row.cwd,
         branch=row.branch,
-        title=" ".join((row.title or row.first_prompt).split()),
+        title=" ".join((row.work_name or row.title or row.first_prompt).split()),
         model=row.model,
         created_at=from_ms(row.created_ms),
         updated_at=from_ms(row.updated_ms),

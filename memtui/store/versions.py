@@ -14,8 +14,14 @@ from memtui.model import calendar
 from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
-from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
-from memtui.store import queues
+from memtui.model.verdicts import (
+    EventQuote,
+    Objection,
+    Support,
+    Verdict,
+    VerdictFeatures,
+)
+from memtui.store import queues, segments
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -53,8 +59,6 @@ def verdict_to_json(verdict: Verdict) -> str:
         "terms": features.terms,
         "hard": features.names_and_numbers,
         "missing": features.missing,
-        "negated": features.negation_differs,
-        "opposites": features.opposites,
         "conflicts": features.conflicts,
         "matched": verdict.matched,
         "spans": [(s.event_id, s.start, s.end, s.text_hash) for s in verdict.spans],
@@ -67,8 +71,13 @@ def verdict_to_json(verdict: Verdict) -> str:
 
 
 def verdict_from_json(support: str, stored: str) -> Verdict:
+    """Return a stored verdict; rows by earlier rules have further fields, and other
+    objections."""
     fields = json.loads(stored)
-    opposites = fields.get("opposites", ())
+    objection = fields.get("objection", "")
+    if objection not in list(Objection):
+        is_unsupported = Support(support) is Support.UNSUPPORTED
+        objection = Objection.NO_SOURCE if is_unsupported else Objection.NONE
     return Verdict(
         support=Support(support),
         features=VerdictFeatures(
@@ -76,15 +85,13 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
             terms=fields.get("terms", 0),
             names_and_numbers=tuple(fields.get("hard", ())),
             missing=tuple(fields.get("missing", ())),
-            negation_differs=fields.get("negated", False),
-            opposites=tuple((word, opposite) for word, opposite in opposites),
             conflicts=tuple(fields.get("conflicts", ())),
         ),
         matched=tuple(fields.get("matched", ())),
         spans=tuple(EventQuote(*columns) for columns in fields.get("spans", ())),
         is_repaired=fields.get("repaired", False),
         is_by_model=fields.get("model", False),
-        objection=fields.get("objection", ""),
+        objection=Objection(objection),
     )
 
 
@@ -172,15 +179,18 @@ def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
     return {name: input_hash for name, input_hash, _ in rows}
 
 
-def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
-    """Return key and rejection of a model's version of a node from the same input."""
-    found = fetch(
-        "SELECT id, rejection FROM node_versions WHERE node_id = ? AND is_by_model"
-        " AND input_hash = ? ORDER BY version DESC LIMIT 1",
-        node_id,
+def find_from_model(
+    node_ids: Sequence[str], input_hash: str
+) -> list[tuple[str, int, str]]:
+    """Return id, key and rejection of a model's versions from the same input."""
+    rows = fetch(
+        # SQLite takes the rejection from the row with the maximum.
+        "SELECT node_id, max(id), rejection FROM node_versions"
+        f" WHERE node_id {IN_JSON} AND is_by_model AND input_hash = ? GROUP BY node_id",
+        json.dumps(list(node_ids)),
         input_hash,
     )
-    return (found[0][0], found[0][1]) if found else None
+    return [(node_id, key, rejection) for node_id, key, rejection in rows]
 
 
 def latest_id() -> int:
@@ -223,7 +233,7 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
                 "start_ms": to_ms(node.start_time),
                 "end_ms": to_ms(node.end_time),
                 "keywords": _to_json(
-                    [(k.word, k.origin.value, k.weight) for k in node.keywords]
+                    [(keyword.word, keyword.weight) for keyword in node.keywords]
                 ),
                 "child_ids": _to_json(node.child_node_ids),
                 "status": node.status.value,
@@ -238,10 +248,8 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
                 "is_by_model": node.is_by_model,
                 "weak": _count(node.checked_bullets, Support.WEAK),
                 "withheld": len(node.withheld),
-                "repaired": sum(
-                    b.verdict.is_repaired for b in (*node.bullets, *node.withheld)
-                ),
                 "rejection": node.rejection,
+                "session_title": node.session_title,
             }
             for row, node in keyed
         ],
@@ -263,7 +271,8 @@ def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
     bullets: list[dict[str, object]] = []
     links: list[tuple[object, ...]] = []
     for version, node in versions:
-        for position, bullet in enumerate((*node.bullets, *node.withheld)):
+        every = (*node.bullets, *node.further, *node.withheld)
+        for position, bullet in enumerate(every):
             row = {
                 "id": number,
                 "version": version,
@@ -275,7 +284,6 @@ def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
                 "kind": bullet.kind.value,
                 "project": bullet.project,
                 "session_id": bullet.session_id,
-                "effort": bullet.effort,
             }
             bullets.append(row)
             grips = enumerate(bullet.grip_ids)
@@ -331,6 +339,8 @@ def _set_pinned(
         return False
     queues.add_nodes([node_id], now_ms)
     queues.add_rollups(calendar.rolled_into(node_id), zone)
+    # A model's title of the session may be shown now, or no longer.
+    segments.request_summaries([node_id])
     return True
 
 

@@ -1,13 +1,15 @@
 """The interface of all summarizers, and the summarizer that needs no model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from memtui.model.calendar import TocLevel
+from memtui.model.events import Event
 from memtui.model.jobs import ModelCondition, ModelHealth
-from memtui.model.nodes import NO_TOTALS, ProjectTotals, Summary, TocNode
-from memtui.model.sessions import Segment
-from memtui.summarize import extractive, rollup
+from memtui.model.nodes import Summary, TocNode
+from memtui.model.sessions import PeriodWork
+from memtui.model.work import Facts
+from memtui.summarize import card, rollup
 
 
 class Summarizer(Protocol):
@@ -32,44 +34,49 @@ class Summarizer(Protocol):
     def resume(self) -> None:
         """Accept requests again after ``cancel``."""
 
-    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        """Summarize a segment; ``refs`` are indexes into ``segment.events``.
+    def summarize_events(
+        self,
+        events: Sequence[Event],
+        facts: Facts,
+        *,
+        earlier_request: str = "",
+        attempt: int = 0,
+    ) -> Summary:
+        """Summarize consecutive events of a session: a segment, or all of them.
 
         Args:
-            segment: The segment.
-            attempt: How often it was summarized before; a user who asks again wants a
-                different wording.
+            events: The events, oldest first.
+            facts: What they show.
+            earlier_request: The user's last message before them.
+            attempt: How often they were summarized before; a user who asks again wants
+                a different wording.
         """
 
     def summarize_children(
         self,
         level: TocLevel,
         children: Sequence[TocNode],
+        works: Sequence[PeriodWork],
         *,
-        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
         attempt: int = 0,
     ) -> Summary:
-        """Summarize a node from its children.
+        """Summarize a node from its children and from the work of its sessions.
 
         Args:
             level: The level of the node the summary is for.
             children: Its children, oldest first, none of them pending.
-            totals: The work on each project in the node's period.
+            works: The work of each session in the node's period, the oldest first.
             attempt: How often it was summarized already.
-
-        Returns:
-            A summary whose ``refs`` are indexes into all the children's bullets, child
-            by child.
         """
 
 
 class ExtractiveSummarizer:
-    """Summarizes by quoting; never fails or waits."""
+    """Summarizes by quoting and counting; never fails or waits."""
 
     @property
     def identity(self) -> str:
         """Return the name and version of its rules."""
-        return rollup.IDENTITY
+        return card.IDENTITY
 
     def health(self) -> ModelHealth:
         """Return that it is ready, as it always is."""
@@ -81,20 +88,22 @@ class ExtractiveSummarizer:
     def resume(self) -> None:
         """Do nothing: it never stops."""
 
-    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        return extractive.summarize_segment(
-            segment.events,
-            segment.earlier_prompts,
-            segment.session_title,
-            is_in_repository=segment.is_in_repository,
-        )
+    def summarize_events(
+        self,
+        events: Sequence[Event],
+        facts: Facts,
+        *,
+        earlier_request: str = "",
+        attempt: int = 0,
+    ) -> Summary:
+        return card.summarize_segment(facts, earlier_request)
 
     def summarize_children(
         self,
         level: TocLevel,
         children: Sequence[TocNode],
+        works: Sequence[PeriodWork],
         *,
-        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
         attempt: int = 0,
     ) -> Summary:
-        return rollup.summarize_children(level, children, totals)
+        return rollup.summarize_period(level, works)

@@ -8,9 +8,9 @@ at midnight in the given zone, weeks on Monday. Reading takes linear time.
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cache
+from datetime import datetime, timedelta, tzinfo
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
@@ -19,17 +19,12 @@ from memtui.text.date_forms import (
     BLANK,
     DAY,
     FORMS,
-    ORDINALS,
-    VERBS,
+    PRECEDING,
     WEEK,
     YEAR,
     DateContext,
-    Days,
     Phrase,
-    lowered,
-    months,
-    one_day,
-    week,
+    whole,
 )
 
 
@@ -45,181 +40,120 @@ class DatePeriod:
     """Its position, in characters of the text."""
     label: str
     """The period as understood: "last week: 9–15 Nov 2026"."""
-    is_soft: bool = False
-    """True for loose times ("recently", an hour without a day), which prefer what lies
-    in them and exclude nothing."""
 
 
 MAX_CHARS = 1_000
 """The number of characters that ``read_exact`` reads."""
 
+CLOCK_SLACK = timedelta(minutes=30)
+"""A time of day includes the time around it."""
+
 BEFORE_CHARS = 30
 """The maximum distance of the words before a date that belong to it."""
 
-BETWEEN_CHARS = 12
-"""The maximum distance of two dates that form one."""
+
+def _words(pattern: str) -> re.Pattern[str]:
+    """Compile words, in which a space matches one to three blanks."""
+    return re.compile(rf"(?<!\w){pattern}".replace(" ", BLANK))
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which a space matches one to three blanks."""
-    return re.compile(pattern.replace(" ", BLANK))
-
-
-def _preceding(words: str) -> re.Pattern[str]:
-    return _compiled(rf"(?<!\w)(?:{words}) (?:the )?$")
-
-
-_IN = "in|during|throughout|since|before|after|until|till"
-
-PRECEDING = {
-    "month": _preceding(f"{_IN}|from|of|around"),
-    "person": _preceding("in|during|throughout|since|before|until|till"),
-    "date": _preceding(f"{_IN}|on|by|from|around"),
-    "year": _preceding(f"{_IN}|from|year"),
-    "season": _compiled(r"(?<!\w)(?:in|during|over|since|before|after|until) the $"),
-    "quarter": _preceding(f"{_IN}|from|of"),
-    "weekday": _preceding("on|since|until|till|before|after"),
-    "clocks": _preceding("between|from"),
-    "day": re.compile(r"(?!)"),
+_PRECEDING = {
+    name: _words(rf"(?:{words}) (?:the |early |mid |late )?$")
+    for name, words in PRECEDING.items()
 }
-"""The context required before a phrase that may be no date; "day" needs a day beside
-it."""
-
-_LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
-
-_RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
-"""The end of a date: no part of a path or a number is one."""
-
-_JOIN = _compiled(
-    r"(?:\s?,)? (?:(?:at|on|in|of|in the|on the|of the|the|between|from) )?"
+_BEGINNING = re.compile(r"(?<![\w./:#@\\$&=+-])(?<![0-9],)(?=[0-9a-z])")
+_AHEAD = _words(
+    r"(?:next|every|each|coming|following|upcoming|any|per|by|for|black) (?:the )?$"
 )
-_BESIDE = _compiled(" (before|after) (?:the )?")
-
-_PARTS = {
-    "early": (0, 1, 3),
-    "beginning of": (0, 1, 3),
-    "start of": (0, 1, 3),
-    "mid": (1, 2, 3),
-    "middle of": (1, 2, 3),
-    "late": (2, 3, 3),
-    "end of": (2, 3, 3),
-    "first half of": (0, 1, 2),
-    "second half of": (1, 2, 2),
-}
-
-_PART = _compiled(
-    rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last) week of)"
-    r"(?:-| (?:in )?(?:the )?)$"
-)
-_COUNTED = _compiled(
-    r"(?<!\w)(?:the )?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
-    r"|afternoon|evening|weekend) (before|after|of) (?:the )?$"
-)
-_AHEAD = _preceding("next|every|each|coming|following|upcoming|any|per|by|due on|for")
-_AHEAD_AFTER = _compiled(r" (?:after )?next\b")
-_DAILY = _compiled(r"\b(?:(?:every|each) \w{1,12}|daily|nightly|weekly) $")
-_FROM = _preceding("from|between")
-_TO = _compiled(r"(?:\s?-\s?| (?:and|to|until|till|through) )(?:the )?")
-_UP_TO = _compiled(r"(?:\s?-\s?| (?:to|through) )(?:the )?")
-_OPEN = _compiled(
-    r"(?<!\w)(since|before|prior to|after|until|till|up to|by) (?:the )?$"
-)
+"""Words before a date that comes again, which then is not the latest one."""
+_FROM = _words("(?:from|between) (?:the )?$")
+_TO = re.compile(r"\s?-\s?|\s{1,3}(?:(and)|to|until|till|through)\s(?:the\s)?")
+_OPEN = _words("(since|before|after|until|till|by) (?:the )?$")
+_DAY_OF_HOURS = re.compile(r"(?:\s?,)?\s{1,3}(?:(?:at|on|in|of)\s)?(?:the\s)?")
 _SENTENCE_END = re.compile(r"[.?!;]\s|\n")
-_ONWARDS = _compiled(r" (?:onwards?|on(?=\s{0,3}(?:$|[?.!,;:)])))")
 _YEAR = re.compile(rf"(?<![0-9]){YEAR}(?![0-9])")
-
-_LEADING = _compiled(
-    r"(?<!\w)(?:(?:earlier|later|sometime|some time|way back) )?"
-    r"(?:(?:in|on|at|from|between|during|over|for|of|by|within|throughout|around|as of)"
-    r" (?:the )?|the )?$"
+_LEADING = _words(
+    "(?:(?:earlier|later) )?(?:(?:in|on|at|from|between|during|over|for|of|by|within"
+    "|around|as of) (?:the )?|the )?$"
 )
+
+_LOWER = str.maketrans(
+    {chr(65 + i): chr(97 + i) for i in range(26)} | {"’": "'", "–": "-", "—": "-"}
+)
+
+
+def _lowered(text: str) -> str:
+    """Return a text of the same length in lower case and with plain dashes."""
+    return text.translate(_LOWER)
 
 
 def read(text: str, now: datetime, zone: tzinfo) -> list[DatePeriod]:
     """Return the times in any text, in their order; they do not overlap.
-
-    Soft periods are left out beside others: "what I recently wrote in May" means May.
 
     Args:
         text: The text, such as a question.
         now: The time it was written at, aware.
         zone: The time zone of its dates.
     """
-    context = DateContext(now, zone, text, now.astimezone(zone).date())
-    low = lowered(text)
-    joined = _joined(list(_phrases(low, context)), low, context)
-    narrowed = [n for one in joined if (n := _narrowed(one, low, context))]
-    periods = list(_periods(_with_their_day(narrowed, low), low, context))
-    return [one for one in periods if not one.is_soft] or periods
+    return list(_periods(text, now, zone, is_whole=False))
+
+
+def read_whole(text: str, now: datetime, zone: tzinfo) -> DatePeriod | None:
+    """Return the time that is all of a text: "2025" is a year here, "may" a month."""
+    periods = list(_periods(text, now, zone, is_whole=True))
+    is_all = len(periods) == 1 and not remove(text, periods).strip()
+    return periods[0] if is_all else None
 
 
 def read_exact(text: str, now: datetime, zone: tzinfo) -> list[DatePeriod]:
-    """Return the times of a text that is nothing but a time: "2025" is a year here."""
+    """Return the time that a text is, or else those that it speaks of."""
     text = text[:MAX_CHARS]
-    return distinct(read(text, now, zone) or read(f"in {text.strip()}", now, zone))
+    whole = read_whole(text, now, zone)
+    return [whole] if whole else distinct(read(text, now, zone))
 
 
 def distinct(periods: Iterable[DatePeriod]) -> list[DatePeriod]:
     """Return the periods without repetitions."""
     first: dict[tuple[datetime | None, datetime | None], DatePeriod] = {}
-    for one in periods:
-        first.setdefault((one.start, one.end), one)
+    for period in periods:
+        first.setdefault((period.start, period.end), period)
     return list(first.values())
 
 
 def remove(text: str, periods: Iterable[DatePeriod]) -> str:
     """Return a text without the words of some periods and their prepositions.
 
-    "about retries last week" becomes "about retries". The words of a soft period may
-    be what is looked for ("the job that runs at 03:00"): leave it out to keep them.
+    "about retries last week" becomes "about retries".
     """
-    rest, place = "", 0
+    pieces, place, low = [], 0, _lowered(text)
     for start, end in sorted(period.span for period in periods):
-        before = text[place:start]
-        tail = lowered(before[-BEFORE_CHARS:])
-        if leading := _LEADING.search(tail):
-            before = before[: len(before) - len(tail) + leading.start()]
-        rest, place = _concatenated(rest, before), max(end, place)
-    return _concatenated(rest, text[place:]) if place else text
-
-
-def _concatenated(left: str, right: str) -> str:
-    """Join two pieces where words were removed between them."""
-    left, right = left.rstrip(), right.lstrip()
-    if not left:
-        right = right.lstrip(" ,;")
-    is_close = not left or not right or right[0] in "?.!,;:)"
-    return f"{left}{'' if is_close else ' '}{right}"
-
-
-@cache
-def _any_form() -> re.Pattern[str]:
-    """Compile all forms into one pattern, when the first text is read."""
-    forms = (
-        f"(?P<form{number}>{re.sub(r'[(][?]P<[a-z0-9_]+>', '(?:', pattern)})"
-        for number, (pattern, _) in enumerate(FORMS)
-    )
-    return re.compile(f"{_LEFT}(?=[0-9a-z~])(?:{'|'.join(forms)}){_RIGHT}")
-
-
-@cache
-def _form(number: int) -> re.Pattern[str]:
-    return re.compile(f"(?:{FORMS[number][0]})(?:'s)?")
+        leading = _before(_LEADING, low, start)
+        pieces.append(text[place : max(place, leading.start() if leading else start)])
+        place = max(end, place)
+    kept = ""
+    for piece in map(str.strip, [*pieces, text[place:]]):
+        kept += piece if piece[:1] in "?.!,;:)" else f" {piece}"
+    return kept.strip().lstrip(" ,;") if place else text
 
 
 def _phrases(low: str, context: DateContext) -> Iterator[Phrase]:
-    for found in _any_form().finditer(low):
-        number = int((found.lastgroup or "").removeprefix("form"))
-        match = _form(number).fullmatch(low, found.start(), found.end())
-        try:
-            phrase = FORMS[number][1](match, context) if match else None
-        except (ValueError, OverflowError):
-            continue  # The calendar has no such day.
-        if phrase:
-            yield replace(phrase, start=found.start(), end=found.end())
+    end = 0
+    for beginning in _BEGINNING.finditer(low):
+        place = beginning.start()
+        if place >= end and (phrase := _phrase_at(low, place, context)):
+            end = phrase.end
+            yield phrase
 
 
-# Phrases that mean one time together: "3pm" and "yesterday", "end of" and "March".
+def _phrase_at(low: str, place: int, context: DateContext) -> Phrase | None:
+    for form, reader, preceding in FORMS:
+        if match := form.match(low, place):
+            with suppress(ValueError, OverflowError):  # The calendar has no such day.
+                if phrase := reader(match, context):
+                    words = phrase.preceding or preceding
+                    end = match.end()
+                    return replace(phrase, preceding=words, start=place, end=end)
+    return None
 
 
 def _before(pattern: re.Pattern[str], low: str, place: int) -> re.Match[str] | None:
@@ -227,255 +161,149 @@ def _before(pattern: re.Pattern[str], low: str, place: int) -> re.Match[str] | N
     return pattern.search(low, max(0, place - BEFORE_CHARS), place)
 
 
-def _joined(phrases: list[Phrase], low: str, context: DateContext) -> list[Phrase]:
+def _is_date(phrase: Phrase, low: str) -> bool:
+    """Return whether the words before a phrase show that it is a date in the past."""
+    if phrase.latest and _before(_AHEAD, low, phrase.start):
+        return False
+    preceding = phrase.preceding
+    return not preceding or bool(_before(_PRECEDING[preceding], low, phrase.start))
+
+
+# Phrases that mean one time together: "3pm" and "yesterday"
+
+
+def _is_day(phrase: Phrase) -> bool:
+    return bool(phrase.days and phrase.days.is_one and not phrase.hours)
+
+
+def _joined(phrases: Iterable[Phrase], low: str) -> list[Phrase]:
+    """Join hours with the day right before or after them."""
     joined: list[Phrase] = []
-    for one in phrases:
-        while joined and (both := _both(joined[-1], one, low, context)):
-            joined.pop()
-            one = both
-        joined.append(one)
+    for right in phrases:
+        left = joined[-1] if joined else None
+        if left and _DAY_OF_HOURS.fullmatch(low, left.end, right.start):
+            for hours, day in ((left, right), (right, left)):
+                if hours.hours and not hours.days and _is_day(day):
+                    span = left.start, right.end
+                    right = replace(day, hours=hours.hours, start=span[0], end=span[1])
+                    joined.pop()
+                    break
+        joined.append(right)
     return joined
 
 
-def _both(one: Phrase, two: Phrase, low: str, context: DateContext) -> Phrase | None:
-    """Return two neighbours as one; None if each is a time of its own."""
-    if two.start - one.end > BETWEEN_CHARS:
-        return None
-    gap = low[one.end : two.start]
-    if found := _BESIDE.fullmatch(gap):
-        both = _weekday_beside(one, two, found[1])
-    elif _JOIN.fullmatch(gap):
-        both = _hours_of(one, two) or _hours_of(two, one)
-        both = both or _inside(one, two, context) or _inside(two, one, context)
-    else:
-        return None
-    return replace(both, start=one.start, end=two.end) if both else None
-
-
 def _with_their_day(phrases: list[Phrase], low: str) -> list[Phrase]:
-    """Give "the 3pm meeting" the day that its sentence names before or after it.
+    """Give "the 3pm meeting" the day that its sentence names after or before it.
 
-    Both phrases then mean the same time. Beside a longer period the hours are loose.
+    Both phrases then mean the same time. Beside a longer period the hours are left out.
     """
-    found = list(phrases)
-    for place, one in enumerate(phrases):
-        if one.days or one.hours is None or one.is_soft or one.needs:
+    dated = list(phrases)
+    for place, hours in enumerate(phrases):
+        if hours.preceding != "appointment" or not _is_date(hours, low):
             continue
         for other in (place + 1, place - 1):
-            two = phrases[other] if 0 <= other < len(phrases) else one
-            left, right = sorted((one, two), key=lambda phrase: phrase.start)
-            is_near = not _SENTENCE_END.search(low, left.end, right.start)
-            if is_near and two.days and not two.hours and _is_date(two, low):
-                if len(two.days) == 1 and not _before(_OPEN, low, two.start):
-                    found[place] = replace(one, days=two.days)
-                    found[other] = replace(two, hours=one.hours)
-                else:
-                    found[place] = replace(one, is_soft=True)
-                break
-    return found
+            day = phrases[other] if 0 <= other < len(phrases) else hours
+            start, end = min(hours.end, day.end), max(hours.start, day.start)
+            if not day.days or _SENTENCE_END.search(low, start, end):
+                continue
+            dated[place] = replace(hours, preceding="clock")
+            if _is_day(day) and not _before(_OPEN, low, day.start):
+                dated[place] = replace(hours, days=day.days)
+                dated[other] = replace(day, hours=hours.hours)
+            break
+    return dated
 
 
-def _weekday_beside(one: Phrase, two: Phrase, way: str) -> Phrase | None:
-    """Read "the Sunday before 25 October"."""
-    if one.recurring is None or not one.recurring.is_weekly or two.days is None:
-        return None
-    until = two.days.first - DAY if way == "before" else two.days.after + 6 * DAY
-    days = one.recurring.latest(until)
-    return replace(two, days=days, recurring=None, needs="")
-
-
-def _hours_of(hours: Phrase, day: Phrase) -> Phrase | None:
-    """Read hours and their day, or hours of a part of it: "last night at 3am"."""
-    if hours.hours is None or hours.days or day.days is None or len(day.days) > 1:
-        return None
-    days, part, own = day.days, day.hours, hours.hours
-    if part is not None:
-        if part.end <= 24 * 60 or own.start >= part.start:
-            is_inside = part.start <= own.start <= part.end
-            return replace(day, hours=own) if is_inside else None
-        days = days.shifted(DAY)
-    return replace(day, days=days, hours=own)
-
-
-def _inside(one: Phrase, whole: Phrase, context: DateContext) -> Phrase | None:
-    """Read a Tuesday of a week, a March of a year, or a Tuesday that has a date."""
-    if one.recurring is None or whole.days is None or whole.hours:
-        return None
-    if one.recurring.is_weekly and len(whole.days) == 1:
-        is_weekday = whole.recurring is not None and whole.recurring.is_weekly
-        return None if is_weekday or one.hours else whole
-    days = one.recurring.inside(whole.days)
-    if days is None:
-        return None
-    needs = "" if context.is_capital(one.start) else one.needs
-    return replace(one, days=days, recurring=None, needs=needs, is_definite=True)
-
-
-def _narrowed(one: Phrase, low: str, context: DateContext) -> Phrase | None:
-    """Apply the words before a phrase: "end of", "the day before", "the week of".
-
-    Returns:
-        None for what is counted from it in a way that is not read: "two days before".
-    """
-    if one.days is None or one.hours:
-        return one
-    if found := _before(_PART, low, one.start):
-        text = low[one.start : one.end]
-        is_verb = text in VERBS and not context.is_capital(one.start)
-        if days := None if is_verb else _part(one.days, found):
-            narrow = replace(one, start=found.start(), days=days, recurring=None)
-            return replace(narrow, needs="", is_definite=True)
-    if not (found := _before(_COUNTED, low, one.start)):
-        return one
-    days = {
-        "day before": one_day(one.days.first - DAY),
-        "day after": one_day(one.days.after),
-        "week before": Days(one.days.first - WEEK, one.days.first),
-        "week after": Days(one.days.after, one.days.after + WEEK),
-        "week of": week(one.days.first) if len(one.days) == 1 else one.days,
-    }.get(f"{found[1]} {found[2]}")
-    if days:
-        return replace(one, start=found.start(), days=days, recurring=None, needs="")
-    return one if found[2] == "of" else None
-
-
-def _part(days: Days, found: re.Match[str]) -> Days | None:
-    """Return what "end of" or "first week of" means; None if too short for it."""
-    if not found[2]:
-        return (
-            days.part(*_PARTS[" ".join(found[1].split())]) if len(days) >= 7 else None
-        )
-    if len(days) < 28:
-        return None
-    if found[2] == "last":
-        return Days(days.after - WEEK, days.after)
-    first = days.first + WEEK * (ORDINALS[found[2]] - 1)
-    return Days(first, first + WEEK)
-
-
-# From phrases to periods.
+# From phrases to periods
 
 
 def _periods(
-    phrases: list[Phrase], low: str, context: DateContext
+    text: str, now: datetime, zone: tzinfo, *, is_whole: bool
 ) -> Iterator[DatePeriod]:
+    low = _lowered(text)
+    context = DateContext(now, zone, text, calendar.local_day(now, zone))
+    phrases = _with_their_day(_joined(_phrases(low, context), low), low)
     place, end = 0, 0
     while place < len(phrases):
-        one, *rest = phrases[place : place + 2]
-        period = _range(one, rest[0], low, context) if rest else None
+        phrase, *following = phrases[place : place + 2]
+        period = _range(phrase, following[0], low, context) if following else None
         place += 2 if period else 1
-        onwards, since = _ONWARDS.match(low, one.end), _before(_FROM, low, one.start)
-        if period is None and onwards and since:  # "from June onwards"
-            span = since.start(), onwards.end()
-            begin = _bounds(one, context)[0]
-            period = _period((begin, None), span, one.is_soft, context)
-        if period is None and _is_date(one, low):
-            period = _single(one, low, context)
+        if period is None and (is_whole or _is_date(phrase, low)):
+            period = _single(phrase, low, context)
         if period is None or period.span[0] < end:
             continue
         # The future is read only where its year is written.
-        is_past = period.start is None or period.start <= context.now
+        is_past = period.start is None or period.start <= now
         if is_past or _YEAR.search(low, *period.span):
             end = period.span[1]
             yield period
 
 
-def _is_date(one: Phrase, low: str) -> bool:
-    """Return whether the words around a phrase show that it is a date in the past."""
-    if not one.is_definite and _before(_AHEAD, low, one.start):
-        return False
-    if one.recurring and _AHEAD_AFTER.match(low, one.end):
-        return False
-    if one.days is None and one.hours and _before(_DAILY, low, one.start):
-        return False
-    return not one.needs or bool(_before(PRECEDING[one.needs], low, one.start))
-
-
-def _single(one: Phrase, low: str, context: DateContext) -> DatePeriod:
+def _single(phrase: Phrase, low: str, context: DateContext) -> DatePeriod:
     """Return the period of a phrase, or that on one side of it: "since Monday"."""
-    start, end = _bounds(one, context)
-    found = _before(_OPEN, low, one.start)
-    way = " ".join(found[1].split()) if found else ""
-    if not found or (way == "by" and not one.is_definite):
-        return _period((start, end), (one.start, one.end), one.is_soft, context)
-    # "after Monday's release" is not after Monday.
-    is_owned = low[one.end - 2 : one.end] == "'s"
-    if one.hours and one.hours.slack:
-        start, end = start + one.hours.slack, end - one.hours.slack
-    bounds: tuple[datetime | None, datetime | None]
-    if way in ("since", "after"):
-        bounds = start if is_owned or way == "since" else end, None
-    elif way in ("before", "prior to"):
-        bounds = None, end if is_owned else start
-    else:
-        bounds = None, end
-    return _period(bounds, (found.start(), one.end), one.is_soft, context)
+    side = _before(_OPEN, low, phrase.start)
+    start, end = _bounds(phrase, context)
+    if not side or (side[1] == "by" and phrase.latest):
+        if phrase.is_moment:
+            start, end = start - CLOCK_SLACK, end + CLOCK_SLACK
+        return _period(start, end, (phrase.start, phrase.end), context)
+    span = side.start(), phrase.end
+    if side[1] in ("since", "after"):
+        return _period(start if side[1] == "since" else end, None, span, context)
+    return _period(None, start if side[1] == "before" else end, span, context)
 
 
 def _range(
-    one: Phrase, two: Phrase, low: str, context: DateContext
+    first: Phrase, last: Phrase, low: str, context: DateContext
 ) -> DatePeriod | None:
     """Read "from 3 June to 5 July", in either order; None if they are two times."""
-    found = _before(_FROM, low, one.start)
-    if two.start - one.end > BETWEEN_CHARS:
+    leading = _before(_FROM, low, first.start)
+    gap = _TO.fullmatch(low, first.end, last.start)
+    if not gap or not (leading or not (gap[1] or first.preceding or last.preceding)):
         return None
-    if not (found or {one.needs, two.needs} <= {"", "date"}):
+    # Each end is completed by the other: "from November 2025 to January".
+    if first.hours and not first.days:
+        first = replace(first, days=last.days)
+    elif last.hours and not last.days:
+        last = replace(last, days=first.days)
+    elif last.latest and not first.latest and first.days:
+        last = replace(last, days=last.latest(first.days.first + 365 * DAY))
+    elif first.latest and last.days:
+        first = replace(first, days=first.latest(last.days.first))
+    if not (first.days or first.exact):
         return None
-    if not (_TO if found else _UP_TO).fullmatch(low, one.end, two.start):
-        return None
-    one, two = _completed(one, two)
-    span = found.start() if found else one.start, two.end
-    is_definite = one.is_definite and two.is_definite
-    if is_definite and _bounds(one, context)[0] >= _bounds(two, context)[1]:
-        one, two = two, one
-    start, end = _bounds(one, context)[0], _bounds(two, context)[1]
-    if one.hours and two.hours:
-        start, end = start + one.hours.slack, end - two.hours.slack
-    if start >= end:
-        return None
-    return _period((start, end), span, one.is_soft and two.is_soft, context)
+    bounds = [_bounds(phrase, context) for phrase in (first, last)]
+    start, end = min(start for start, _ in bounds), max(end for _, end in bounds)
+    span = leading.start() if leading else first.start, last.end
+    return _period(start, end, span, context) if start < end else None
 
 
-def _completed(one: Phrase, two: Phrase) -> tuple[Phrase, Phrase]:
-    """Complete each end of a range by the other: "from November 2025 to January"."""
-    if one.hours and not one.days:
-        return replace(one, days=two.days), two
-    if two.hours and not two.days:
-        return one, replace(two, days=one.days)
-    if two.recurring and not two.is_definite and one.is_definite and one.days:
-        ahead = (6 if two.recurring.is_weekly else 365) * DAY
-        return one, replace(two, days=two.recurring.latest(one.days.first + ahead))
-    if one.recurring and not one.is_definite and two.days:
-        return replace(one, days=one.recurring.latest(two.days.first)), two
-    return one, two
-
-
-def _bounds(one: Phrase, context: DateContext) -> tuple[datetime, datetime]:
+def _bounds(phrase: Phrase, context: DateContext) -> tuple[datetime, datetime]:
     """Return when a phrase begins and ends, in UTC."""
-    if one.exact:
-        return one.exact[0].astimezone(UTC), one.exact[1].astimezone(UTC)
-    if one.hours is None:
-        days = one.days or one_day(context.today)
-        return context.moment(days.first, 0), context.moment(days.after, 0)
-    day = one.days.first if one.days else context.today
-    if not one.days and context.moment(day, one.hours.start) > context.now:
+    if phrase.exact:
+        return phrase.exact
+    moment, days = context.moment, phrase.days
+    if days and not phrase.hours:
+        return moment(days.first, 0), moment(days.after, 0)
+    start, end = phrase.hours or (0, 0)
+    day = days.first if days else context.today
+    if not days and moment(day, start) > context.now:
         day -= DAY
     # An hour that occurs twice as the clocks go back counts both times.
-    starts = (context.moment(day, one.hours.start, fold) for fold in (0, 1))
-    ends = (context.moment(day, one.hours.end, fold) for fold in (0, 1))
-    return min(starts) - one.hours.slack, max(ends) + one.hours.slack
+    starts = (moment(day, start, fold) for fold in (0, 1))
+    ends = (moment(day, end, fold) for fold in (0, 1))
+    return min(starts), max(ends)
 
 
 def _period(
-    bounds: tuple[datetime | None, datetime | None],
+    start: datetime | None,
+    end: datetime | None,
     span: tuple[int, int],
-    is_soft: bool,
     context: DateContext,
 ) -> DatePeriod:
     words = " ".join(context.text[slice(*span)].split())
-    start, end = (at.astimezone(context.zone) if at else None for at in bounds)
-    label = f"{words}: {date_format.period(start, end)}"
-    return DatePeriod(*bounds, span, label, is_soft)
+    local = [at.astimezone(context.zone) if at else None for at in (start, end)]
+    return DatePeriod(start, end, span, f"{words}: {date_format.period(*local)}")
 
 
 # The node of the contents for a typed date.
@@ -483,9 +311,6 @@ def _period(
 # A whole day, week, month or year is its own node. The node of another period is the
 # widest node that begins with it and lies within it; of a period without a start, the
 # widest node that ends with it.
-
-_PREPOSITIONS = ("", "in ", "on ", "in the ")
-"""Tried before words like "may", which alone are no date in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,20 +326,12 @@ def read_node(typed: str, now: datetime) -> NodeDate | None:
     """Return the node for a date; None if it is no date or in the future.
 
     Args:
-        typed: A date, or words such as "last tuesday", "two weeks ago", "Q1".
+        typed: A date, or words such as "last tuesday", "two weeks ago".
         now: The time in the store's time zone.
     """
-    words = " ".join(typed.split())
     assert now.tzinfo is not None
-    for text in (before + words for before in _PREPOSITIONS if words):
-        periods = read(text, now, now.tzinfo)
-        if len(periods) == 1 and not remove(text, periods).strip():
-            return _node_of(periods[0], now.tzinfo)
-    return None
-
-
-def _node_date(node_id: str) -> NodeDate:
-    return NodeDate(node_id, node_label(node_id))
+    period = read_whole(typed, now, now.tzinfo)
+    return _node_of(period, now.tzinfo) if period else None
 
 
 def whole_node(period: DatePeriod, zone: tzinfo) -> str:
@@ -528,33 +345,23 @@ def _node_of(period: DatePeriod, zone: tzinfo) -> NodeDate:
     after = None
     if period.end:
         after = calendar.local_day(period.end - timedelta(microseconds=1), zone) + DAY
-    if first and after == first + WEEK and first.isoweekday() != 1:
+    if first and after == first + WEEK:
         # "A week ago" is the week that contains its middle.
-        return _node_date(calendar.id_at(TocLevel.WEEK, first + 3 * DAY))
-    node_id, is_whole = _widest(first, after)
-    if is_whole:
-        return _node_date(node_id)
-    way = "begins" if first else "ends"
-    label = period.label.rpartition(": ")[2]
-    return NodeDate(node_id, f"{label}: {way} with {node_label(node_id)}")
-
-
-def _widest(first: date | None, after: date | None) -> tuple[str, bool]:
-    """Return the widest node within some bounds, and whether it is all of them."""
+        node_id = calendar.id_at(TocLevel.WEEK, first + 3 * DAY)
+        return NodeDate(node_id, node_label(node_id))
     edge = first or (after - DAY if after else None)
     assert edge is not None
-    spans: dict[TocLevel, Days] = {
-        TocLevel.YEAR: months(edge.year, 1, 12),
-        TocLevel.MONTH: months(edge.year, edge.month),
-        TocLevel.WEEK: week(edge),
-        TocLevel.DAY: one_day(edge),
-    }
-    for level, days in spans.items():
+    for level in (TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK, TocLevel.DAY):
+        days = whole(level, edge)
         is_at_edge = days.first == first if first else days.after == after
         if is_at_edge and (after is None or days.after <= after):
-            node_id = calendar.id_at(level, days.first)
-            return node_id, (days.first, days.after) == (first, after)
-    raise AssertionError("every period begins with a day")
+            break
+    node_id = calendar.id_at(level, edge)
+    label = node_label(node_id)
+    if days != (first, after):
+        way = "begins" if first else "ends"
+        label = f"{period.label.rpartition(': ')[2]}: {way} with {label}"
+    return NodeDate(node_id, label)
 
 
 def node_label(node_id: str) -> str:

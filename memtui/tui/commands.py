@@ -109,8 +109,8 @@ READING = (
     Command(
         "show_withheld",
         "u",
-        "Show or hide the claims of a model that no source supports.",
-        label="unsupported",
+        "Show or hide lines that are withheld or did not fit.",
+        label="hidden lines",
     ),
     Command("copy_citation", "y"),
     Command(

@@ -273,6 +273,20 @@ HOOKS: list[Fields] = [
 """What agents hand to their hooks."""
 
 
+MADE_HERE = "field"
+"""The folder of shared sessions that were made to show what agents write."""
+
+
+def real_files(shared: Path) -> list[Path]:
+    """The files of sessions that memtui's own authors did not write."""
+    return [
+        file
+        for folder in sorted(shared.iterdir())
+        if folder.name != MADE_HERE
+        for file in sorted(folder.rglob("*.jsonl"))
+    ]
+
+
 @cache
 def stretches(name: str) -> list[list[bytes]]:
     """Lines in a row of one format: those made here and, where there are, real ones."""

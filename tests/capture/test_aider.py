@@ -19,7 +19,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.summarize.tool_actions import file_changes, find_commits
+from memtui.summarize.facts import read_facts
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)
@@ -127,10 +127,10 @@ def test_further_lines_of_the_first_command_are_no_answer(tmp_path: Path) -> Non
 
 
 def test_an_edit_and_a_commit_are_known_to_the_summary(tmp_path: Path) -> None:
-    found = told(tmp_path, HEADER + LAUNCH + TALK)
-    changes = [change for event in found for change in file_changes(event)]
-    assert [change.path for change in changes] == ["cart.py"]
-    assert [line.text for line in find_commits(found)] == ["fix: keep the cart"]
+    facts = read_facts(told(tmp_path, HEADER + LAUNCH + TALK))
+    assert [change.path for change in facts.files] == ["cart.py"]
+    (commit,) = facts.commits
+    assert (commit.subject, commit.hash) == ("fix: keep the cart", "1a2b3c4")
 
 
 def test_a_session_is_known_by_its_header_and_folder(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text.stopwords import word_set
 from memtui.workspace import Workspace
+from tests.capture import corpora
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 OWN = "01990000-0000-7000-8000-00000000000a"
@@ -547,7 +548,9 @@ def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
 
 def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
     folders = {"codex": codex.FORMAT, "copilot": formats.FORMATS_BY_NAME["copilot-cli"]}
-    for file in shared.rglob("*.jsonl"):
+    files = corpora.real_files(shared)
+    assert len(files) > 100
+    for file in files:
         head = jsonl.read_head(file, formats.HEAD_LINES)
         place = str(file.relative_to(shared))
         for name, source in folders.items():

@@ -25,6 +25,7 @@ from memtui.store import database
 from memtui.store import sessions as store_sessions
 from memtui.text.stopwords import word_set
 from memtui.workspace import Workspace
+from tests.capture import corpora
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -237,7 +238,7 @@ def sessions(shared: Path) -> list[Path]:
     limit = formats.HEAD_LINES
     found = [
         file
-        for file in shared.rglob("*.jsonl")
+        for file in corpora.real_files(shared)
         if copilot.FORMAT.matches_content(file, jsonl.read_head(file, limit))
     ]
     assert len(found) == 8

@@ -114,7 +114,7 @@ def test_a_model_that_is_missing_is_to_be_pulled(
     with run_stub(Model("nomic-embed-text", size="137M")) as stub:
         summaries(url=stub.url, provider="ollama", model=named)
         found = failed_findings(ask())["model"]
-    assert found["remedy"] == f"ollama pull {named or 'qwen3:4b'}"
+    assert found["remedy"] == f"ollama pull {named or 'qwen3:4b-instruct'}"
 
 
 def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(

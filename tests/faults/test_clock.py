@@ -1,15 +1,16 @@
 """The clock is set back: order and ids stay right, and nothing is lost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.capture.spool import Spool
-from memtui.model.events import is_event_id
+from memtui.model.events import Event, is_event_id
 from memtui.model.nodes import Summary
-from memtui.model.sessions import Segment
+from memtui.model.work import Facts
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.services import status
@@ -37,10 +38,12 @@ class Moody(ExtractiveSummarizer):
 
     fails = False
 
-    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
+    def summarize_events(
+        self, events: Sequence[Event], facts: Facts, **others: Any
+    ) -> Summary:
         if self.fails:
             raise ValueError("not now")
-        return super().summarize_segment(segment)
+        return super().summarize_events(events, facts, **others)
 
 
 class At:

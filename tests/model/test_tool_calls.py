@@ -32,7 +32,7 @@ from memtui.model.tool_calls import FileEdit, parse_edits, tool_verb
         ("view_file", "Read"),
         ("grep_search", "Searched for"),
         ("google_web_search", "Searched for"),
-        ("mcp__shop__edit_record", ""),
+        ("mcp__shop__edit_record", "Edited"),
         ("credit", ""),
         ("TodoWrite", ""),
         ("", ""),

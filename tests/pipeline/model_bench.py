@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,13 +18,13 @@ from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.services import browse, jobs, versions
 from memtui.store import database, queues
 from memtui.store.schema import NodeRow
-from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
-from tests.stub.personas import Prompt, reply
+from tests.stub.personas import Prompt
 from tests.stub.server import Stub
 
 PLAN = Schedules(
@@ -46,6 +46,8 @@ NOW = datetime(2025, 4, 20, 12, tzinfo=UTC)
 
 DAY, WEEK = "toc:day:2025-03-10", "toc:week:2025-W11"
 MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
+
+HOUR = timedelta(hours=1)
 
 PATIENT_S = 10.0
 """A timeout that no machine misses by being slow."""
@@ -135,8 +137,6 @@ class Bench:
     """How far the model told to be."""
     order: list[str] = field(default_factory=list)
     """The nodes that the model was set to, one after the other."""
-    knows: bool = True
-    """Whether it is known how the stub's models are asked, which spares a request."""
     _files: int = 0
 
     def __post_init__(self) -> None:
@@ -167,21 +167,15 @@ class Bench:
         self.improve = ModelWorker(
             self._ollama,
             self.schedule,
-            SegmentRules(),
             UTC,
             self.clock,
             self._note_node,
         )
 
     def _ollama(self, tell: Callable[[ModelProgress], None]) -> Ollama:
-        known = [
-            Capability(self.stub.version, m.digest, OutputMode.SCHEMA)
-            for m in self._own
-        ]
         options = self.options or ModelOptions(self.stub.url, timeout_s=PATIENT_S)
         self.ollama = Ollama(
             options,
-            known,
             Callbacks(
                 report=tell,
                 clock=self.clock.tick,
@@ -190,10 +184,6 @@ class Bench:
             ),
         )
         return self.ollama
-
-    @property
-    def _own(self) -> Sequence[Any]:
-        return self.stub.models if self.knows else ()
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -252,7 +242,10 @@ class Bench:
         """The last prompt that was sent about a node of this level."""
         level = calendar.period(name).level
         shown = [str(one.body["messages"][-1]["content"]) for one in self.stub.chats()]
-        return next(one for one in reversed(shown) if f"notes on a {level}" in one)
+        heading = f"Sessions of a {level}"
+        if level is TocLevel.SEGMENT:
+            heading = "Record of a session"
+        return next(text for text in reversed(shown) if heading in text)
 
     def segments(self, day: str = DAY) -> list[str]:
         """A day's segments, the newest first."""
@@ -350,4 +343,4 @@ def adding_number(prompt: Prompt) -> str:
     """Quotes what it was given, the last of it with a number that nobody said."""
     *others, (number, text) = prompt.sample
     quoted = [([n], said) for n, said in others]
-    return reply([*quoted, ([number], f"{text} in 4711 ms")])
+    return prompt.reply([*quoted, ([number], f"{text} in 4711 ms")])

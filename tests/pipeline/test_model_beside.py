@@ -91,10 +91,10 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
     stub: Stub, tmp_path: Path
 ) -> None:
     workspace = house_of(tmp_path, stub)
-    stub.script(faults.GOOD, faults.stalled(4))
+    stub.script(faults.stalled(4))
     bring(workspace, tmp_path, 1, MONDAY)
     with at_work(workspace) as watched:
-        assert stub.wait_for(2).is_stalled.wait(DEADLINE_S)
+        assert stub.wait_for(1).is_stalled.wait(DEADLINE_S)
         bring(workspace, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.list_children(DAY)) == 2)
         watched.until(lambda: status.read_stats().pending == 0)

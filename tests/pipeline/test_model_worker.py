@@ -7,12 +7,11 @@ import pytest
 from memtui.model import calendar
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, ModelCondition, RunReason, RunResult
-from memtui.model.nodes import BulletKind, NodeStatus
-from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
+from memtui.model.nodes import NodeStatus
+from memtui.pipeline.model_worker import MIN_AGES, ModelWorker
 from memtui.services import jobs
 from memtui.store import database, meta, queues
 from memtui.summarize.ollama import prompts
-from memtui.summarize.segmenter import SegmentRules
 from tests.pipeline.model_bench import (
     CONVERSATION,
     DAY,
@@ -22,7 +21,6 @@ from tests.pipeline.model_bench import (
     WEEK,
     YEAR,
     Bench,
-    adding_number,
     make_conversation,
     make_records,
 )
@@ -77,7 +75,6 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
     hours(bench, 1)
     assert bench.step()
     hours(bench, 2, days=1)
-    bench.clock.advance(seconds=ROLLUP_DELAY_S)
     bench.run_stages()
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.run_model()[:3] == [DAY, *bench.segments(TUESDAY)]
@@ -98,7 +95,7 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
 ) -> None:
     _, end = calendar.bounds(name, bench.workspace.zone)
     bench.clock.now = end + MIN_AGES[job.level] - MS
-    hours(bench, 1)
+    hours(bench, 2)
     assert name not in bench.run_model()
     jobs.request_run([job], bench.clock())
     assert bench.run_model() == []
@@ -125,10 +122,10 @@ def test_a_day_waits_for_its_segments(bench: Bench) -> None:
 
 
 def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
-    hours(bench, 1)
+    hours(bench, 2)
     while DAY not in bench.order:
-        bench.step()
         bench.run_stages()
+        bench.step()
     for _ in range(3):
         assert bench.step() == 0
     (run,) = bench.runs(Job.WEEK)
@@ -136,44 +133,33 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
     assert not bench.node(WEEK).is_by_model
     bench.run_stages()
     assert bench.step() == 1
-    of_day = {bullet.text for bullet in bench.node(DAY).bullets}
-    of_week = bench.node(WEEK).bullets
-    written = {one.text for one in of_week if one.kind is not BulletKind.PROJECT}
-    assert written <= of_day
+    assert bench.order[-1] == WEEK and bench.node(WEEK).is_by_model
 
 
-def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
+def test_what_is_above_follows_each_version_of_a_segment(bench: Bench) -> None:
     hours(bench, 2)
     before = bench.node(DAY).version
     bench.step()
-    bench.run_stages()
-    assert bench.node(DAY).version == before
-    assert bench.node(DAY).status is NodeStatus.STALE
-    bench.clock.advance(seconds=ROLLUP_DELAY_S - 1)
-    bench.run_stages()
-    assert bench.node(DAY).version == before
-    bench.clock.advance(seconds=1)
-    bench.run_stages()
-    assert bench.node(DAY).version == before + 1
-    assert not bench.node(DAY).is_by_model
-
-
-def to_roll_up(bench: Bench) -> list[str]:
-    """The days that can be rolled up now."""
     with database.connection():
-        return queues.list_due_rollups(Job.DAY.level, to_ms(bench.clock()), 9)
-
-
-def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:
-    hours(bench, 2)
-    assert bench.step() and bench.step()
-    assert to_roll_up(bench) == []
-    assert bench.step() == 0
-    assert bench.step() == 0
-    assert to_roll_up(bench) == [DAY]
+        due = queues.list_due_rollups(Job.DAY.level, to_ms(bench.clock()), 9)
+    assert due == [DAY]
+    assert bench.node(DAY).status is NodeStatus.STALE
     bench.run_stages()
-    assert bench.step() == 1
-    assert bench.order[-1] == DAY
+    node = bench.node(DAY)
+    assert (node.version, node.is_by_model) == (before + 1, False)
+    newest, _ = bench.segments()
+    assert bench.node(newest).headline in node.headline
+
+
+def test_a_period_of_one_session_is_not_asked_about(bench: Bench, stub: Stub) -> None:
+    hours(bench, 1)
+    bench.run_model()
+    assert len(stub.chats()) == 1
+    (segment,) = bench.segments()
+    assert bench.node(segment).is_by_model
+    for name in (DAY, WEEK, MONTH):
+        assert not bench.node(name).is_by_model and not bench.needs_version(name)
+        assert bench.node(name).headline == bench.node(segment).headline
 
 
 # When Ollama does not answer
@@ -208,7 +194,7 @@ def test_a_requested_run_reports_that_no_process_works(
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
     assert (run.reason, run.result) == (RunReason.REQUESTED, RunResult.FAILED)
-    assert "does not answer at http://127.0.0.1" in run.error
+    assert "Ollama is not running" in run.error
     assert bench.count_pending()["segment"] == 1
 
 
@@ -221,7 +207,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     assert bench.step() == 0
     (run,) = bench.runs()
     assert (run.result, run.created, run.waiting) == (RunResult.FAILED, 1, 2)
-    assert "does not answer" in run.error
+    assert "Ollama is not running" in run.error
     stub.start()
     bench.clock.advance(minutes=2)
     bench.run_model()
@@ -234,7 +220,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
 
 def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> None:
     for day in range(3):
-        hours(bench, 1, days=day)
+        hours(bench, 2, days=day)
     while not {TUESDAY, WEDNESDAY} & set(bench.order):
         bench.step()
         bench.run_stages()
@@ -262,8 +248,8 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
 def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 1)
-    hours(bench, 1, days=1)
+    hours(bench, 2)
+    hours(bench, 2, days=1)
     while TUESDAY not in bench.order:
         bench.step()
         bench.run_stages()
@@ -272,13 +258,13 @@ def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
     assert bench.runs(Job.DAY)[0].result is RunResult.FAILED
     stub.start()
     bench.clock.advance(minutes=2)
-    assert bench.run_model() == [DAY, WEEK, MONTH]
+    assert bench.run_model(8) == [DAY, WEEK, MONTH]
 
 
 def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 1)
+    hours(bench, 2)
     bench.run_model()
     asked = len(stub.received)
     stub.close()
@@ -311,7 +297,7 @@ def test_a_run_lists_the_result_for_each_node(bench: Bench, stub: Stub) -> None:
     good = faults.GOOD
     bad = faults.saying("I cannot do that.")
     worse = faults.refused(500, "the model fell over")
-    stub.script(good, bad, bad, good, worse, worse, worse)
+    stub.script(good, bad, good, worse, worse, worse)
     for _ in range(3):
         assert bench.step() == 1
     (run,) = bench.runs()
@@ -391,7 +377,7 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
 
 def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> None:
     bench.clock.now = MONDAY + 13 * HOUR
-    hours(bench, 1)
+    hours(bench, 2)
     bench.run_model()
     bench.clock.now = MONDAY.replace(hour=0, minute=59) + timedelta(days=1)
     assert bench.run_model() == []
@@ -503,12 +489,15 @@ def test_all_above_follows_what_a_person_had_written_anew(
     hours(bench, 2)
     bench.run_model()
     newest, _ = bench.segments()
-    stub.models[0].persona = adding_number
+    title = "Boats of a quay are late"
+    stub.models[0].persona = lambda prompt: prompt.reply(
+        [([n], text) for n, text in prompt.sample], title
+    )
     bench.request_version(newest)
     assert bench.step() == 1
     stub.models[0].persona = personas.honest
     assert bench.run_model() == [DAY, WEEK, MONTH]
-    assert "4711" in bench.last_prompt(DAY)
+    assert title in bench.last_prompt(DAY)
     assert all(bench.node(name).is_by_model for name in (DAY, WEEK, MONTH))
 
 
@@ -523,14 +512,14 @@ def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
 def test_a_new_version_of_the_prompts_has_all_written_anew(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hours(bench, 1)
+    hours(bench, 2)
     first = bench.run_model()
     assert bench.node(DAY).status is NodeStatus.CURRENT
     monkeypatch.setattr(prompts, "VERSION", "next")
     bench.start()
     bench.improve._is_ready(bench.clock())
     assert bench.node(DAY).status is NodeStatus.STALE
-    (segment,) = bench.segments()
+    segment = bench.segments()[0]
     assert bench.node(segment).status is NodeStatus.STALE
     kept = bench.node(segment).version
     assert bench.run_model() == first
@@ -590,10 +579,8 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     stub.close()
     bench.step()
     assert not bench.improve.model.is_missing
-    schedule, rules = bench.schedule, SegmentRules()
-    wanting = ModelWorker(
-        bench._ollama, schedule, rules, UTC, bench.clock, is_requested=True
-    )
+    schedule = bench.schedule
+    wanting = ModelWorker(bench._ollama, schedule, UTC, bench.clock, is_requested=True)
     wanting.step()
     assert wanting.model.is_missing
     jobs.pause([Job.SEGMENTS])

@@ -124,24 +124,23 @@ def looking(stub: Stub) -> Callable[[], object]:
 
 
 def reading(stub: Stub) -> Callable[[], object]:
-    stub.script(faults.GOOD, faults.stalled(-1))
-    return lambda: stub.wait_for(2).is_stalled.wait(PATIENCE_S)
+    stub.script(faults.stalled(-1))
+    return lambda: stub.wait_for(1).is_stalled.wait(PATIENCE_S)
 
 
 def writing(stub: Stub) -> Callable[[], object]:
-    stub.script(faults.GOOD, faults.stalled(7))
-    return lambda: stub.wait_for(2).is_stalled.wait(PATIENCE_S)
+    stub.script(faults.stalled(7))
+    return lambda: stub.wait_for(1).is_stalled.wait(PATIENCE_S)
 
 
 def waiting(stub: Stub) -> Callable[[], object]:
-    stub.script(faults.GOOD)
     stub.always(faults.BUSY)
-    return lambda: stub.wait_for(2).is_ended.wait(PATIENCE_S)
+    return lambda: stub.wait_for(1).is_ended.wait(PATIENCE_S)
 
 
 def resting(stub: Stub) -> Callable[[], object]:
-    stub.script(faults.GOOD, faults.FORBIDDEN)
-    return lambda: stub.wait_for(2).is_ended.wait(PATIENCE_S)
+    stub.script(faults.FORBIDDEN)
+    return lambda: stub.wait_for(1).is_ended.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +202,9 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
     home: Path, tmp_path: Path
 ) -> None:
     with run_stub() as stub:
-        stub.script(faults.GOOD, faults.GOOD, faults.stalled(7))
+        stub.script(faults.GOOD, faults.stalled(7))
         with working(home, stub.url) as work:
-            assert stub.wait_for(3).is_stalled.wait(PATIENCE_S)
+            assert stub.wait_for(2).is_stalled.wait(PATIENCE_S)
             work.process.kill()
             work.process.wait(PATIENCE_S)
         workspace = Workspace(in_home(home), SETTINGS)

@@ -1,17 +1,22 @@
 """A store with some versions by a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
 from memtui.model.events import to_ms
-from memtui.model.nodes import DraftBullet, GenerationStats, Summary, TocNode
+from memtui.model.nodes import (
+    BulletKind,
+    DraftBullet,
+    GenerationStats,
+    Summary,
+    TocNode,
+)
 from memtui.pipeline import summarization
+from memtui.pipeline import versions as pipeline_versions
 from memtui.services import browse
-from memtui.store import database, segments, sessions, versions
-from memtui.store.schema import NodeRow
-from memtui.summarize.segmenter import SegmentRules
+from memtui.store import database, nodes, queues, versions
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 
@@ -20,11 +25,11 @@ DAY = "toc:day:2024-01-15"
 CLAIMS = (
     "The timeout was 600 seconds, counted from the login: SESSION_TTL in"
     " shop/settings.py.",
-    "The session now slides: every request renews it for 2 hours.",
+    "The session now slides: every request renews it for 600 seconds.",
     "The session does not slide: no request renews it for an hour.",
     "All shopping baskets were moved to a Redis cluster in Frankfurt last night.",
 )
-"""What a model writes of that day: true, a changed number, a "not", made up."""
+"""What a model writes of that day: true, another number, a "not", made up."""
 
 
 @dataclass(frozen=True)
@@ -35,26 +40,21 @@ class Author:
 
     def writes(self, node_id: str, title: str, claims: Sequence[str]) -> TocNode:
         """Put a version of a segment, and show it; what became of it."""
-        facts = GenerationStats(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
-        draft = Summary(title, tuple(DraftBullet(text) for text in claims), (), facts)
+        stats = GenerationStats(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
+        bullets = (DraftBullet(text, kind=BulletKind.OUTCOME) for text in claims)
+        draft = Summary(title, tuple(bullets), (), stats)
+        identity = f"ollama {MODEL}"
         with database.transaction():
-            (stretch,) = (
-                one
-                for number in range(1, 20)
-                for one in segments.list_since(number, 0)
-                if one.segment_id == node_id
-            )
-            work = summarization.read_segment_work(
-                stretch, sessions.get_many({stretch.session_number}), SegmentRules()
-            )
-            assert work is not None
-            identity = f"ollama {MODEL}"
-            made = work.make_version(draft, identity, work.input_hash(identity))
-            versions.add_grips(made.grips)
-            named = replace(made.node, title=title, headline=title)
-            versions.add_from_model(named, to_ms(NOW))
-            written = NodeRow.update(needs_model=False)
-            written.where(NodeRow.node_id == node_id).execute()
+            given = pipeline_versions.read_session_input(node_id)
+            assert given is not None
+            extracts = {one.node_id: one for one in nodes.get_extracts(given.node_ids)}
+            digest = given.input_hash(identity)
+            for made in given.make_versions(draft, identity, digest, extracts):
+                versions.add_grips(made.grips)
+                versions.add_from_model(made.node, to_ms(NOW))
+                queues.remove_rewrite(made.node.node_id)
+            summarization.update_sessions([given.number], self.workspace.zone)
+        assert self.workspace.pipeline.run_until_idle(lambda _: None) == []
         node = browse.get_node(node_id)
         assert node is not None
         return node

@@ -97,7 +97,9 @@ async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
         assert days == sorted(days, reverse=True)
         assert days[-1] == "toc:day:2023-12-11"
         assert here(pilot) == session.only_segment
-        assert page(pilot).node == browse.get_node(here(pilot).node_id)
+        card = browse.read_page(here(pilot))
+        assert card is not None
+        assert page(pilot).node == card.node
         assert source(pilot).expansion.grip is not None
 
 

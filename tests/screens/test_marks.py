@@ -64,10 +64,10 @@ async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
         assert marks[:3] == ["✓", "~", "~"] and {*marks[3:]} == {" "}
         assert not any("weak:" in row for row in rows(pilot))
         await steps(settle, "down")(pilot)
-        assert "weak: not in the source: “2”" in rows(pilot)[1]
+        assert "weak: not there: 600 seconds" in rows(pilot)[1]
         await steps(settle, "down")(pilot)
         assert "weak:" not in rows(pilot)[1]
-        assert "negated differently in the source" in rows(pilot)[2]
+        assert "weak: negated differently" in rows(pilot)[2]
 
 
 async def test_an_unfolded_bullet_keeps_its_reason(
@@ -75,7 +75,7 @@ async def test_an_unfolded_bullet_keeps_its_reason(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "down", "space", "up")(pilot)
-        assert "weak: not in the source: “2”" in rows(pilot)[1]
+        assert "weak: not there: 600 seconds" in rows(pilot)[1]
         assert rows(pilot)[2].strip().startswith("“")
 
 
@@ -87,7 +87,7 @@ async def test_a_reason_that_grows_at_the_bottom_is_in_sight(
         bullets = pilot.app.screen.query_one(BulletList)
         height = bullets.scrollable_content_region.height
         visible = "".join(bullets.render_line(y).text for y in range(height))
-        assert "negated differently in the source" in visible
+        assert "weak: negated differently" in visible
 
 
 async def test_u_shows_what_no_source_says_and_hides_it_again(
@@ -96,13 +96,13 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
     (claim,) = judged.withheld
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        assert "1 unsupported claim of the model (u: show)" in (rows(pilot)[-1].strip())
+        assert "1 line of the model withheld (u: show)" in (rows(pilot)[-1].strip())
         assert not any("Frankfurt" in row for row in rows(pilot))
         await steps(settle, "u")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
         assert bullets.current == (len(judged.bullets), -1)
         assert rows(pilot)[-1].startswith(f"✗ {claim.text[:40]}")
-        assert "unsupported: only 17 % of its wording" in rows(pilot)[-1]
+        assert "withheld: a name that is nowhere in the session" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
         assert bullets.current == (len(judged.bullets) - 1, -1)
         assert not any("Frankfurt" in row for row in rows(pilot))
@@ -169,15 +169,15 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
     (line,) = browse.list_children(DAY)
-    model.writes(line.node_id, "Sliding sessions", CLAIMS[3:])
+    model.writes(line.node_id, "Move frankfurt_cluster.py", CLAIMS[3:])
     pinned = versions.pin(line.node_id, 2, UTC, NOW, even_rejected=True)
     assert pinned.rejection
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"pinned · rejected: {pinned.rejection}" in head(pilot)
-        assert "1 unsupported claim of the model" in rows(pilot)[-1]
+        assert "2 lines of the model withheld" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
-        assert [row[0] for row in rows(pilot)][-2:] == [" ", "✗"]
+        assert [row[0] for row in rows(pilot)][-3:] == [" ", "✗", "✗"]
         await steps(settle, "u")(pilot)
         assert not any(row.startswith("✗") for row in rows(pilot))
 

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.pipeline.worker import PipelineProgress
-from memtui.services import session_outcomes, sessions
+from memtui.services import session_work, sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.tui import workers
@@ -37,8 +37,9 @@ def keep(count: int, *, since: int = 0) -> None:
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
             " first_prompt, created_ms, updated_ms, message_count, event_count, routes,"
-            " root, created_by, forked_from, summary) VALUES"
-            " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '', '')",
+            " root, created_by, forked_from, summary, work_name, state, outcome, work)"
+            " VALUES ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '',"
+            " '', '', '', '', '', '')",
             [
                 (
                     f"mill-{at}",
@@ -107,7 +108,7 @@ async def test_each_session_has_its_state_and_on_a_second_line_its_outcome(
         await opened(pilot, settle)
         shown = listed(app)
         keys = [(one.agent, one.session_id) for one in shown.sessions.values()]
-        work = session_outcomes.read_work(keys)
+        work = session_work.read_work(keys)
         place = next(at for at, key in enumerate(keys) if work[key].outcome)
         its = work[keys[place]]
         first = shown.render_line(place * ROW_LINES).text

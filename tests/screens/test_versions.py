@@ -164,7 +164,7 @@ async def test_every_version_is_listed_and_the_one_shown_is_read_first(
         assert title(writing) == ("Version 2", "shown")
         assert "Tokens refreshed" in said(writing)
         assert "~ 42 sessions in payments.py" in said(writing)
-        why = "weak: not in the source: “payments.py” and “42”"
+        why = "weak: not there: payments.py, 42"
         assert why in said(writing)
         assert "1,204 tokens read, 310 written, 12.4 s" in said(writing)
 

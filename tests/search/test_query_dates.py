@@ -47,11 +47,6 @@ def test_words_for_a_time_behind_after_and_before_are_dates(
     assert (found.text, found.periods) == (rest, ())
 
 
-def test_loose_times_stay_words() -> None:
-    found = parse_with_dates("what broke recently", NOW, UTC)
-    assert (found.text, found.periods) == ("what broke recently", ())
-
-
 def test_a_period_says_whether_a_hit_lies_in_it() -> None:
     found = parse_with_dates("retries yesterday", NOW, UTC)
     (shown,) = found.describe_periods([NOW])
@@ -64,11 +59,10 @@ def test_a_period_says_whether_a_hit_lies_in_it() -> None:
     ("typed", "page"),
     [
         ("jan 15, 2024", "toc:day:2024-01-15"),
-        ("15.01.2024", "toc:day:2024-01-15"),
         ("2024-W03", "toc:week:2024-W03"),
         ("january 2024", "toc:month:2024-01"),
         ("what was I doing on january 15, 2024", "toc:day:2024-01-15"),
-        ("what was done in the week of 2024-01-15", "toc:week:2024-W03"),
+        ("what did we do 15 january 2024", "toc:day:2024-01-15"),
         ("summary of january 2024", "toc:month:2024-01"),
         ("work from january 2024", "toc:month:2024-01"),
         ("sessions on 2024-01-15", "toc:day:2024-01-15"),

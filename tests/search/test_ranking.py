@@ -63,18 +63,10 @@ def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None
 
 
 def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
-    agent, project, has = (
-        node_index.AGENT,
-        node_index.PROJECT,
-        node_index.HAS,
-    )
+    agent, project = node_index.AGENT, node_index.PROJECT
     index.update(
         [
-            document(
-                "a",
-                "ferry",
-                filters=[filter_token(agent, "codex"), filter_token(has, "weak")],
-            ),
+            document("a", "ferry", filters=[filter_token(agent, "codex")]),
             document("b", "ferry", filters=[filter_token(agent, "gemini")], day=1),
             document(
                 "c", "ferry", filters=[filter_token(project, "shop, inc.")], day=2
@@ -93,8 +85,6 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
         "level:day": "d",
         "level:day,segment": "abcde",
         "level:week": "",
-        "has:weak": "a",
-        "has:weak,supported": "a",
         "by:model": "e",
         "after:2025-03-12": "cde",
         "after:2025-04": "e",

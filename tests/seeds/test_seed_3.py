@@ -697,7 +697,7 @@ def test_a_segment_has_the_parts_of_a_summary(full_workspace: Workspace) -> None
     (entry,) = browse.list_children("toc:day:2024-01-22")
     node = browse.get_node(entry.node_id)
     assert node is not None
-    assert node.title.startswith("Logsift takes 40 seconds")
+    assert node.title.startswith("logsift takes 40 seconds")
     kinds = [bullet.kind.value for bullet in node.bullets]
     assert "outcome" in kinds and "files" in kinds
     assert len(node.keyword_texts) >= 3
@@ -786,7 +786,7 @@ def test_a_node_that_fails_does_not_block_the_others(
     failed = browse.get_node("toc:day:2024-01-18")
     assert failed is not None and failed.bullets
     week = browse.get_node("toc:week:2024-W03")
-    assert week is not None and any("OAuth" in one.text for one in week.bullets)
+    assert week is not None and "JWT tokens" in week.bullets[0].text
 
 
 def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
@@ -1029,7 +1029,7 @@ def test_a_summarys_bullets_are_the_lines_of_its_card(
     by_kind = {bullet.kind.value: bullet.text for bullet in node.bullets}
     assert by_kind["tests"].startswith("14 passed")
     assert "settings.py" in by_kind["files"] and "middleware.py" in by_kind["files"]
-    assert by_kind["state"] == "done"
+    assert "state" not in by_kind, "it is that of the whole session"
     assert "ten minutes" in by_kind["asked"]
     assert "I changed SESSION_TTL to 3600" in " ".join(by_kind.values())
 

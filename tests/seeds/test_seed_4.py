@@ -12,15 +12,14 @@ from memtui.agents import replies, search
 from memtui.agents.replies import Item, Reply
 from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model.events import EventRole
-from memtui.model.nodes import DraftBullet, GenerationStats, Summary
-from memtui.model.verdicts import Support
+from memtui.model.nodes import DraftBullet
 from memtui.services import browse
 from memtui.store import database, segments
 from memtui.store import events as store_events
 from memtui.store.schema import SegmentRow
 from memtui.summarize import keywords
-from memtui.summarize.acceptance import ground_segment
-from memtui.summarize.grounding import claims
+from memtui.summarize.grounding import checks
+from memtui.summarize.grounding.passages import Evidence
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -393,9 +392,9 @@ def test_the_summary_of_the_example_is_in_the_words_of_the_talk(
 @pytest.mark.parametrize(
     ("text", "support"),
     [
-        ("Must learn Rust within 3 months", "supported"),
+        ("I need to learn it within 3 months", "supported"),
         ("The trading system needs microsecond latency", "supported"),
-        ("Must learn Rust within 9 months", "weak"),
+        ("Must learn Rust within 9 months", "unsupported"),
         ("The team moved from Java to Go", "unsupported"),
     ],
 )
@@ -405,14 +404,9 @@ def test_a_models_summary_of_the_example_is_checked(
     with database.connection():
         (row,) = SegmentRow.select()
         found = store_events.between(row.session_id, row.start_ms, row.end_ms)
-    draft = Summary(
-        "From Python to Rust",
-        (DraftBullet(text),),
-        generation=GenerationStats(model="m"),
-    )
-    grounded = ground_segment(draft, found, node_id=row.id)
-    (bullet,) = (*grounded.bullets, *grounded.withheld)
-    assert bullet.support.value == support
+    (bullet,) = checks.ground_bullets([DraftBullet(text)], Evidence(found))
+    assert bullet.verdict.support == support
+    assert bool(bullet.verdict.objection) is (support == "unsupported")
 
 
 @pytest.mark.parametrize(
@@ -487,5 +481,5 @@ def test_s4_16_the_summary_of_the_format_is_not_withheld() -> None:
         "User switching careers from Python to Rust due to performance requirements"
         " at new job."
     )
-    (found,) = claims.check_against_events([DraftBullet(summary)], events)
-    assert found.support is not Support.UNSUPPORTED
+    (bullet,) = checks.ground_bullets([DraftBullet(summary)], Evidence(events))
+    assert not bullet.verdict.objection

@@ -8,8 +8,9 @@ import pytest
 from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
+from memtui.model.sessions import NO_WORK
 from memtui.search.query import STARTS_BEFORE
-from memtui.services import browse
+from memtui.services import browse, conversation
 from memtui.services.browse import YEARS, LoadedBranches, RowKey
 from memtui.store import database
 from memtui.store.schema import NodeRow
@@ -18,6 +19,7 @@ from tests.message_factory import make_message, name_session, store_messages
 
 DAY = "toc:day:2025-03-14"
 HOUR = 3_600.0
+NAME = "Fix the login form of the shop"
 TWO = "toc:session:2025-03-14:claude-code/two"
 
 
@@ -45,9 +47,9 @@ def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> 
     assert (one.session_id, two.session_id) == ("one", "two")
     assert one.only_segment is not None and two.only_segment is None
     assert [segment.start_time.hour for segment in two.segments] == [15, 10]
-    assert two.name == two.segments[-1].headline == "Fix the login form of the shop"
+    assert two.work.name == two.segments[-1].headline == NAME
     assert (two.agent, two.project, two.node_id) == ("claude-code", "shop", TWO)
-    assert two.state and two.start_time.hour == 10 and not two.is_live
+    assert two.work.state and two.start_time.hour == 10 and not two.is_live
     listed = {entry.node_id for entry in browse.list_children(DAY)}
     assert {entry.node_id for one in (one, two) for entry in one.segments} == listed
 
@@ -58,9 +60,8 @@ def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> Non
     assert day["node_id"] == DAY
     assert session["session"] == "claude-code:two" and session["segments"] == 2
     assert [one["depth"] for one in (session, later, first)] == [4, 5, 5]
-    name = "Fix the login form of the shop"
     lines = replies.write_text(reply).splitlines()
-    assert lines[-3].strip() == f"claude-code:two (2) 10:00 {name} ({session['state']})"
+    assert lines[-3].strip() == f"claude-code:two (2) 10:00 {NAME} ({session['state']})"
     only = toc.outline(busy, None, scope=Scope(project="billing")).items[4]
     assert only["level"] == "segment" and only["state"], "a session of one segment"
 
@@ -115,13 +116,15 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
     found = [browse.get_node(entry.node_id) for entry in session.segments]
     parts = [part for part in found if part is not None]
     assert node is not None and len(parts) == 2
-    assert (node.node_id, node.headline) == (TWO, session.name)
+    assert (node.node_id, node.headline) == (TWO, session.work.name)
     assert node.counts.segments == 2
     assert node.counts.messages == sum(part.counts.messages for part in parts)
-    bullets = [bullet for part in parts for bullet in part.bullets]
-    known = {grip for bullet in bullets for grip in bullet.grip_ids}
     assert node.bullets and all(bullet.grip_ids for bullet in node.bullets)
-    assert {grip for bullet in node.bullets for grip in bullet.grip_ids} <= known
+    grip_ids = [grip for bullet in node.bullets for grip in bullet.grip_ids]
+    grips = [conversation.expand(grip_id).grip for grip_id in grip_ids]
+    assert {grip.toc_node_id for grip in grips if grip} <= {
+        entry.node_id for entry in session.segments
+    }
     assert (node.start_time.hour, node.end_time.hour) == (10, 15)
     with database.transaction():
         NodeRow.update(is_dirty=True).where(
@@ -130,7 +133,7 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
     stale = browse.get_day_session_node(session)
     assert stale is not None and stale.status is NodeStatus.STALE
     unknown = replace(session.segments[0], node_id="toc:segment:2025-03-14:nothing")
-    gone = DaySession(DAY, "codex", "x", "", "", (unknown,))
+    gone = DaySession(DAY, "codex", "x", NO_WORK, (unknown,))
     assert browse.get_day_session_node(gone) is None
 
 

@@ -1,7 +1,6 @@
 """One agent or project alone, at every level and in every search."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, BulletKind, TocEntry
 from memtui.search.nodes import NodeSearch
-from memtui.services import browse, scope_summaries
+from memtui.services import browse, sessions
 from memtui.store import database, nodes, scoped_nodes, versions
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
@@ -118,29 +117,29 @@ def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
     return bool(kept) and all(grip.toc_node_id in leaves for grip in kept)
 
 
-def test_a_summary_made_on_reading_is_the_stored_one_without_a_filter(
-    full_workspace: Workspace,
-) -> None:
-    for line in down(ALL):
-        if line.level is TocLevel.SEGMENT:
-            continue
-        stored = browse.get_node(line.node_id)
-        assert stored is not None
-        with database.connection():
-            made = scope_summaries.summarize_node(stored, ALL)
-        assert replace(made, input_hash=stored.input_hash) == stored
-
-
 def test_a_filter_leaves_the_words_of_other_work_out(full_workspace: Workspace) -> None:
     whole = browse.get_node("toc:year:2024")
     part = browse.get_scoped_node("toc:year:2024", Scope(project="logsift"))
     assert whole is not None and part is not None
-    assert {one.project for one in whole.bullets} == {"logsift", "shop"}
-    texts = [part.node.headline, *(one.text for one in part.node.bullets)]
+    assert {bullet.project for bullet in whole.bullets} == {"logsift", "shop"}
+    texts = [part.node.headline, *(bullet.text for bullet in part.node.bullets)]
     assert not any("shop" in text for text in texts)
-    (counted,) = [one for one in part.node.bullets if one.kind is BulletKind.PROJECT]
-    assert counted.text.startswith(f"{part.node.counts.segments} session")
     assert part.node.counts != part.total == whole.counts
+
+
+def test_a_filtered_period_lists_its_sessions(full_workspace: Workspace) -> None:
+    scope = Scope(project="logsift")
+    part = browse.get_scoped_node("toc:year:2024", scope)
+    listing = sessions.list_sessions(project="logsift")
+    assert part is not None
+    by_session = {bullet.session_id: bullet for bullet in part.node.bullets}
+    assert by_session.keys() == {one.session_id for one in listing.sessions}
+    for (_, session_id), work in listing.work.items():
+        bullet = by_session[session_id]
+        assert bullet.kind is BulletKind.WORK and bullet.grip_ids
+        assert bullet.text.startswith(work.name) and work.name in part.node.headline
+    (year,) = browse.list_children(scope=scope)
+    assert year.headline == part.node.headline
 
 
 def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(

@@ -13,7 +13,7 @@ from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.nodes import BulletKind
-from memtui.model.sessions import SubagentMetadata
+from memtui.model.sessions import SubagentMetadata, WorkState
 from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery
@@ -246,15 +246,16 @@ def test_a_fork_is_listed_once_it_has_a_message_of_its_own(
     assert {*listed()} == {"s1", "s2"}
 
 
-def test_a_session_has_the_cards_of_its_segments_as_one(
+def test_a_session_has_a_card_with_grips_for_each_line(
     full_workspace: Workspace,
 ) -> None:
     found = facts("shop-1")
     assert found.segments >= 1
     kinds = [bullet.kind for bullet in found.card]
-    assert BulletKind.ASKED in kinds and kinds.count(BulletKind.STATE) == 1
-    (state,) = (one.text for one in found.card if one.kind is BulletKind.STATE)
-    assert state == found.work.state
+    assert kinds[:2] == [BulletKind.ASKED, BulletKind.OUTCOME]
+    assert BulletKind.STATE not in kinds and found.work.state == WorkState.DONE
+    assert found.card[1].text == found.work.outcome
+    assert all(bullet.grip_ids for bullet in found.card)
 
 
 @contextmanager

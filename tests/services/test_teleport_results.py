@@ -25,7 +25,6 @@ FILTERED = [
     "token after:2024-01-16",
     "token before:2024-01-19",
     "session after:2024-01-15",
-    "token has:supported,weak",
     "token by:extractive",
     "session session:shop-1",
     "session session:shop",
@@ -59,8 +58,20 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
             if hit.kind is HitKind.NODE:
                 assert (hit.target_id in found) == _passes(hit, query), (hit, query)
     assert finder.find("token by:model").hits == ()
-    assert finder.find("token has:unsupported").hits == ()
     finder.close()
+
+
+def test_a_filter_by_verdict_finds_the_bullets_themselves(
+    full_workspace: Workspace,
+) -> None:
+    bullets = full_workspace.teleport.find("token has:supported,weak").hits
+    assert bullets
+    for hit in bullets:
+        node = browse.get_node(hit.node_id)
+        assert node is not None
+        assert hit.snippet.text in {bullet.text for bullet in node.bullets}
+        assert "token" in hit.snippet.text.lower()
+    assert full_workspace.teleport.find("token has:unsupported").hits == ()
 
 
 def _passes(hit: Hit, query: str) -> bool:
@@ -74,7 +85,6 @@ def _passes(hit: Hit, query: str) -> bool:
     ]
     said = "\n".join(texts).lower()
     segment = hit.level is TocLevel.SEGMENT
-    supports = {bullet.support.value for bullet in node.bullets}
     day = node.start_time.date().isoformat()
     last = node.end_time.date().isoformat()
     name, _, value = query.split()[-1].partition(":")
@@ -84,7 +94,6 @@ def _passes(hit: Hit, query: str) -> bool:
         "level": hit.level.value in value,
         "after": last > value or (segment and last >= value),
         "before": day < value,
-        "has": not supports.isdisjoint(value.split(",")),
         "by": node.is_by_model is (value == "model"),
         "session": segment and value.split("-")[0] in node.projects,
         "-logsift": "logsift" not in said,

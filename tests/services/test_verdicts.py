@@ -11,9 +11,10 @@ from memtui.model.verdicts import (
     VerdictFeatures,
 )
 from memtui.services import versions
-from memtui.summarize.grounding import claims
-from memtui.summarize.grounding.passages import PassageIndex
+from memtui.summarize.grounding import checks
+from memtui.summarize.grounding.passages import Evidence
 from memtui.tui import format
+from tests.message_factory import make_message
 
 TALK = [
     "I read src/router.py. The redirect drops the session cookie in 3 of 12 tests.",
@@ -23,9 +24,12 @@ TALK = [
 ]
 
 
-def bullet(text: str, *refs: int) -> Bullet:
-    verdict = claims.check_bullet(DraftBullet(text, refs), PassageIndex(TALK))
-    return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
+def make_bullet(*texts: str) -> Bullet:
+    """Return the last of a model's lines as it is checked."""
+    messages = [make_message(text, number) for number, text in enumerate(TALK)]
+    drafts = [DraftBullet(text) for text in texts]
+    last = checks.ground_bullets(drafts, Evidence(messages))[-1]
+    return Bullet(last.draft.text, ("grip:1:a",) if last.best else (), last.verdict)
 
 
 @pytest.mark.parametrize(
@@ -34,77 +38,37 @@ def bullet(text: str, *refs: int) -> Bullet:
         ("The redirect drops the session cookie in 3 of 12 tests.", ""),
         (
             "The redirect drops the session cookie in 5 of 12 tests.",
-            "weak: not in the source: “5”",
+            "withheld: a number that is nowhere in the session: 5",
         ),
         (
-            "src/login.py drops the session cookie in 7 of 19 tests, says the redirect",
-            "weak: not in the source: “src/login.py”, “7” and 1 more",
+            "handler.py drops the session cookie in 12 tests.",
+            "withheld: a name that is nowhere in the session: handler.py",
         ),
+        ("The redirect does not drop the session cookie.", "weak: negated differently"),
+        ("The cache needs REDIS_URL.", "weak: negated differently"),
         (
-            "The redirect does not drop the session cookie.",
-            "weak: negated differently in the source",
+            "Pushed the router.",
+            "withheld: against the facts: not committed, pushed or merged",
         ),
-        (
-            "The cache needs REDIS_URL.",
-            "weak: negated in the source",
-        ),
-        (
-            "The cache is disabled by default.",
-            "weak: the source says the opposite of “disabled”",
-        ),
-        (
-            "Redirects drop cookies whenever somebody logs in.",
-            "weak: 49 % of its wording is in the source",
-        ),
-        (
-            "Redirects drop the session cookies twice.",
-            "weak: not in the source: “twice”",
-        ),
-        (
-            "Kubernetes pods restart whenever Kafka lags behind the redirect.",
-            "unsupported: only 13 % of its wording is in the source",
-        ),
-        ("Invoices.", "weak: too short to check"),
-        ("Edited src/router.py", "weak: not in the source: “Edited”"),
-        (
-            "The redirect drops the session cookie in 3 of 12 tests because Anna"
-            " complained.",
-            "weak: not in the source: “Anna” and “complained”",
-        ),
-        ("Kubernetes pods restart.", "unsupported: nothing like it is in the source"),
+        ("Kubernetes pods restart.", "withheld: no source"),
+        ("It was so.", "withheld: says nothing"),
     ],
 )
 def test_the_explanation_names_the_reason(text: str, why: str) -> None:
-    assert versions.explain_verdict(bullet(text)) == why
+    assert versions.explain_verdict(make_bullet(text)) == why
 
 
-def test_a_moved_bullet_is_explained_even_if_supported() -> None:
-    moved = bullet("Totals are rounded twice in invoices.", 3)
-    assert moved.support is Support.SUPPORTED
-    assert versions.explain_verdict(moved) == versions.MOVED
+def test_a_line_that_is_said_twice_is_withheld() -> None:
+    text = "The cache is enabled by default."
+    assert versions.explain_verdict(make_bullet(text, text)) == "withheld: said twice"
 
 
-@pytest.mark.parametrize(
-    ("support", "why"),
-    [
-        (Support.SUPPORTED, ""),
-        (Support.WEAK, "weak: not all of it is in the source"),
-        (Support.UNSUPPORTED, "unsupported: part of it is not in the source"),
-    ],
-)
-def test_a_verdict_worse_than_its_features_is_explained(
-    support: Support, why: str
-) -> None:
-    found = Verdict(support, VerdictFeatures(covered=0.9, terms=8))
-    assert (
-        versions.explain_verdict(Bullet("Cookies were lost.", ("grip:1:a",), found))
-        == why
-    )
-
-
-def test_without_a_grip_a_bullet_is_unsupported() -> None:
-    assert versions.explain_verdict(Bullet("It was so.", (), SUPPORTED)).startswith(
-        "unsupported: "
+def test_a_weak_line_names_what_is_missing() -> None:
+    features = VerdictFeatures(0.5, 8, missing=("a.py", "b.py", "7", "9"))
+    bullet = Bullet("It was so.", ("grip:1:a",), Verdict(Support.WEAK, features))
+    assert versions.explain_verdict(bullet) == (
+        "weak: not there: a.py, b.py, 7 and 1 more; 50 % of its wording is in one"
+        " passage"
     )
 
 

@@ -16,6 +16,7 @@ from memtui.store import database, queues
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
+    EventRow,
     GenerationRow,
     GripRow,
     NodeRow,
@@ -272,8 +273,12 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         ):
             kept = VersionRow.select(VersionRow.id)
             assert table.select().where(key.not_in(kept)).count() == 0
-        linked = BulletGripRow.select(BulletGripRow.grip)
-        assert GripRow.select().where(GripRow.id.not_in(linked)).count() == 0
+        without_event = GripRow.start_event_id.not_in(EventRow.select(EventRow.id))
+        assert GripRow.select().where(without_event).count() == 0
+        linked = BulletGripRow.select().where(
+            BulletGripRow.grip.not_in(GripRow.select(GripRow.id))
+        )
+        assert linked.count() == 0
     assert versions.get_history(day) is None
     assert shown() == (2, False)
 

@@ -7,6 +7,7 @@ import pytest
 from memtui.capture.formats.base import compact_json
 from memtui.model import events
 from memtui.model.events import Event, EventType
+from memtui.model.nodes import TITLE_CHARS
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, queues, sessions
 from memtui.store import events as store_events
@@ -169,24 +170,25 @@ def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
     add(said("first"), said("Bash: ls", 5, kind=EventType.TOOL_RESULT))
     session = sessions.get("claude-code", "s1")
     assert session is not None
-    assert (session.title, session.message_count) == ("First", 3)
+    assert (session.title, session.message_count) == ("first", 3)
     assert (session.created_at, session.event_count) == (AT, 4)
     assert session.updated_at == AT + timedelta(seconds=90)
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_a_session_is_named_by_the_first_informative_prompt(
+def test_a_session_is_named_by_the_beginning_of_its_first_prompt(
     order: tuple[int, ...],
 ) -> None:
     output = (
-        said("continue", key="1"),
-        said("Mend the mill wheel", 60, key="2"),
+        said("<image>", key="1"),
+        said("# Plan\n\nMend the **mill** [wheel](wheel.md)\n" + "x" * 99, 60, key="2"),
         said("Then sweep the yard", 120, key="3"),
     )
     for place in order:
         add(output[place])
     session = sessions.get("claude-code", "s1")
-    assert session is not None and session.title == "Mend the mill wheel"
+    assert session is not None and session.title.startswith("Plan Mend the mill wheel")
+    assert len(session.title) <= TITLE_CHARS
 
 
 def test_a_session_stays_in_its_first_project() -> None:

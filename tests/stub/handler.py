@@ -246,10 +246,8 @@ class Handler(BaseHTTPRequestHandler):
 def _written(model: Model, body: dict[str, Any], text: str) -> tuple[str, str]:
     """Return the model's text and its thinking."""
     thinks = "thinking" in model.capabilities and body.get("think", True) is not False
-    keeps = model.schema_with_thinking if thinks else model.schema_without_thinking
-    has_schema = isinstance(body.get("format"), dict) and keeps
-    persona = model.persona if has_schema else model.without_schema
-    return persona(Prompt(text, has_schema)), "Let me think. " * 3 if thinks else ""
+    prompt = Prompt(text, isinstance(body.get("format"), dict))
+    return model.persona(prompt), "Let me think. " * 3 if thinks else ""
 
 
 def _lines(

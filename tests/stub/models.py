@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.stub.personas import Persona, honest, listing
+from tests.stub.personas import Persona, honest
 from tests.stub.wire import without_zeros
 
 RUNNER_OPTIONS = ("num_ctx", "num_batch", "num_gpu", "shift", "use_mmap", "num_thread")
@@ -24,10 +24,6 @@ class Model:
     window: int = 40960
     capabilities: tuple[str, ...] = ("completion", "tools")
     remote_host: str = ""
-    schema_without_thinking: bool = True
-    """Whether it follows a schema without thinking."""
-    schema_with_thinking: bool = True
-    without_schema: Persona = listing
     on_gpu: bool = True
     token_bytes: int = 4
     """The bytes of a token."""

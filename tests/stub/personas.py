@@ -4,13 +4,15 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 _LINE = re.compile(r"^(\d+)\|([\w-]+)\| ?(.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^LOG-\w+$", re.MULTILINE)
+_PERIOD = re.compile(r"^Sessions of a ", re.MULTILINE)
 _ORDER = re.compile(r"(?i)\b(?:reply|answer|respond) only with[: ]+([^\n]+)")
 
-MAX_BULLETS = 5
-SURPRISE = 0.3
-BULLET_CHARS = 200
+MAX_GOALS = 5
+TEXT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,48 +23,79 @@ class Prompt:
     has_schema: bool
 
     @property
+    def is_period(self) -> bool:
+        """True if it lists the sessions of a period."""
+        return bool(_PERIOD.search(self.text))
+
+    @property
     def events(self) -> list[tuple[int, str]]:
-        """The complete numbered events, in order."""
-        found: dict[int, list[str]] = {}
-        for number, _, text in _LINE.findall(self.text):
-            found.setdefault(int(number), []).append(text)
-        return [(n, " ".join(" ".join(t).split())) for n, t in found.items()]
+        """The complete numbered lines of the record, in order."""
+        record = _FENCE.split(self.text)[-1]
+        texts: dict[int, list[str]] = {}
+        for number, _, text in _LINE.findall(record):
+            texts.setdefault(int(number), []).append(text)
+        return [(n, " ".join(" ".join(t).split())) for n, t in texts.items()]
 
     @property
     def sample(self) -> list[tuple[int, str]]:
-        """The beginnings of some events, spread over the log."""
-        shown = [(n, text) for n, text in self.events if len(text) > 3]
-        step = max(1, -(-len(shown) // MAX_BULLETS))
-        return [(n, text[:BULLET_CHARS]) for n, text in shown[::step]]
+        """The beginnings of some lines, spread over the record."""
+        long = [(n, text) for n, text in self.events if len(text) > 3]
+        step = max(1, -(-len(long) // MAX_GOALS))
+        return [(n, text[:TEXT_CHARS]) for n, text in long[::step]]
+
+    def reply(self, lines: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
+        """Return a reply that follows the schema of the prompt."""
+        return reply(lines, title, is_period=self.is_period)
 
 
 Persona = Callable[[Prompt], str]
 
 
-def reply(bullets: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
-    """Return a reply that follows the schema."""
-    said = [{"refs": list(refs), "text": text} for refs, text in bullets]
-    head = title or (bullets[0][1][:60] if bullets else "Nothing")
-    words = list(dict.fromkeys(head.split()))[:5]
-    shown = {"bullets": said, "title": head, "keywords": words, "surprise": SURPRISE}
-    return json.dumps(shown, ensure_ascii=False)
+def reply(
+    lines: Sequence[tuple[Sequence[int], str]],
+    title: str = "",
+    *,
+    is_period: bool = False,
+) -> str:
+    """Return a reply that follows the schema: a goal or project for each line."""
+    title = title or (lines[0][1][:60] if lines else "")
+    if is_period:
+        projects = [{"refs": list(refs), "text": text} for refs, text in lines]
+        return _dump({"projects": projects, "headline": title})
+    goals = [goal(refs, text) for refs, text in lines]
+    words = list(dict.fromkeys(title.split()))[:5]
+    return _dump({"goals": goals, "title": title, "keywords": words})
+
+
+def goal(
+    refs: Sequence[int],
+    outcome: str,
+    title: str = "",
+    choices: Sequence[tuple[Sequence[int], str]] = (),
+    left_open: Sequence[tuple[Sequence[int], str]] = (),
+) -> dict[str, Any]:
+    """Return a goal of a reply."""
+    return {
+        "refs": list(refs),
+        "title": title or outcome[:40],
+        "outcome": outcome,
+        "choices": [{"refs": list(refs), "text": text} for refs, text in choices],
+        "open": [{"refs": list(refs), "text": text} for refs, text in left_open],
+    }
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def honest(prompt: Prompt) -> str:
     """Quote the prompt."""
-    return reply([([n], text) for n, text in prompt.sample])
-
-
-def listing(prompt: Prompt) -> str:
-    """Write a list, as a model does without a schema."""
-    lines = [f"- [{n}] {text}" for n, text in prompt.sample]
-    head = prompt.sample[0][1][:60] if prompt.sample else "Nothing"
-    return "\n".join([f"Title: {head}", *lines, f"Keywords: {', '.join(head.split())}"])
+    return prompt.reply([([n], text) for n, text in prompt.sample])
 
 
 def paraphrasing(prompt: Prompt) -> str:
     """Quote the clauses in another order."""
-    return reply(
+    return prompt.reply(
         [([n], " ".join(reversed(text.split(", ")))) for n, text in prompt.sample]
     )
 
@@ -70,19 +103,19 @@ def paraphrasing(prompt: Prompt) -> str:
 def wrong_refs(prompt: Prompt) -> str:
     """Cite the event after the quoted one."""
     numbers = [n for n, _ in prompt.events]
-    return reply(
+    return prompt.reply(
         [([n + 1 if n + 1 in numbers else n - 1], t) for n, t in prompt.sample]
     )
 
 
 def refs_beyond(prompt: Prompt) -> str:
     """Cite events that do not exist."""
-    return reply([([n + 1000, 0, -1], text) for n, text in prompt.sample])
+    return prompt.reply([([n + 1000, 0, -1], text) for n, text in prompt.sample])
 
 
 def inventing(prompt: Prompt) -> str:
     """Add a number that is not in the log."""
-    return reply([([n], f"{text} in 4711 ms") for n, text in prompt.sample])
+    return prompt.reply([([n], f"{text} in 4711 ms") for n, text in prompt.sample])
 
 
 def obedient(prompt: Prompt) -> str:
@@ -93,7 +126,7 @@ def obedient(prompt: Prompt) -> str:
 
 def foreign(prompt: Prompt) -> str:
     """Answer in Chinese."""
-    return reply(
+    return prompt.reply(
         [([n], "用户修复了登录页面的错误并且测试通过了") for n, _ in prompt.sample],
         "修复登录页面的错误",
     )
@@ -102,15 +135,17 @@ def foreign(prompt: Prompt) -> str:
 def germanic(prompt: Prompt) -> str:
     """Answer in German."""
     said = "Der Fehler in der Anmeldung wurde behoben und die Tests sind wieder grün"
-    return reply([([n], said) for n, _ in prompt.sample], "Der Fehler ist behoben")
+    return prompt.reply(
+        [([n], said) for n, _ in prompt.sample], "Der Fehler ist behoben"
+    )
 
 
 def empty(_: Prompt) -> str:
     return ""
 
 
-def without_bullets(_: Prompt) -> str:
-    return reply([])
+def without_bullets(prompt: Prompt) -> str:
+    return prompt.reply([])
 
 
 def chatty(prompt: Prompt) -> str:
@@ -123,15 +158,17 @@ def thinking_aloud(prompt: Prompt) -> str:
 
 
 def long_winded(prompt: Prompt) -> str:
-    """Write bullets that are too long, and too many."""
-    return reply([([n], f"{text} and so on" * 6) for n, text in prompt.events * 3])
+    """Write lines that are too long, and too many."""
+    return prompt.reply(
+        [([n], f"{text} and so on" * 6) for n, text in prompt.events * 3]
+    )
 
 
 def blank(prompt: Prompt) -> str:
     """Begin well and continue with white space."""
-    return '{"bullets":[' + " \n" * 4000
+    return '{"goals":[' + " \n" * 4000
 
 
 def repeating(prompt: Prompt) -> str:
     """Begin well and repeat a phrase."""
-    return '{"bullets":[{"refs":[1],"text":"' + "the tests pass and " * 400
+    return '{"goals":[{"refs":[1],"title":"' + "the tests pass and " * 400

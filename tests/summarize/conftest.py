@@ -10,9 +10,10 @@ import pytest
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.jobs import ModelProgress
-from memtui.model.sessions import Segment
-from memtui.summarize import acceptance
-from memtui.summarize.ollama.models import Capability, ModelOptions
+from memtui.model.nodes import Summary
+from memtui.model.work import Facts
+from memtui.summarize.ollama import models
+from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import Stub, run_stub
 
@@ -50,23 +51,6 @@ def told(talk: Sequence[tuple[str, str]], after_min: int = 0) -> tuple[Event, ..
     )
 
 
-def segment_of(
-    *talk: tuple[str, str], before: Sequence[tuple[str, str]] = ()
-) -> Segment:
-    """A segment of who said what; the short conversation if nothing is said."""
-    return Segment(
-        "toc:segment:2026-08-01:01",
-        told(talk or TALK, 10),
-        overlap_events=told(before),
-    )
-
-
-@pytest.fixture
-def segment() -> Segment:
-    """The short conversation."""
-    return segment_of()
-
-
 @pytest.fixture
 def stub() -> Iterator[Stub]:
     """A server with one ordinary model."""
@@ -74,10 +58,10 @@ def stub() -> Iterator[Stub]:
         yield stub
 
 
-@pytest.fixture
-def any_draft(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every draft is accepted: the test is about how it comes about."""
-    monkeypatch.setattr(acceptance, "check_draft", lambda *_, **__: "")
+@pytest.fixture(autouse=True)
+def _much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests do not depend on the memory of the machine."""
+    monkeypatch.setattr(models, "machine_memory", lambda: 64 * 2**30)
 
 
 PATIENT_S = 10.0
@@ -104,12 +88,7 @@ class Asker:
         """A clock that stands unless a test moves it."""
         return self.now
 
-    def ollama(
-        self,
-        options: ModelOptions | None = None,
-        known: Sequence[Capability] = (),
-        **more: object,
-    ) -> Ollama:
+    def ollama(self, options: ModelOptions | None = None, **more: object) -> Ollama:
         """The summarizer."""
         callbacks: dict[str, Any] = {
             "report": self.told.append,
@@ -119,7 +98,21 @@ class Asker:
             **more,
         }
         options = options or ModelOptions(self.url, timeout_s=PATIENT_S)
-        return Ollama(options, known, Callbacks(**callbacks))
+        return Ollama(options, Callbacks(**callbacks))
+
+    def summarize(self, *talk: tuple[str, str], attempt: int = 0) -> Summary:
+        """Ask a new summarizer about who said what."""
+        return summarize(self.ollama(), *talk, attempt=attempt)
+
+
+def summarize(
+    ollama: Ollama,
+    *talk: tuple[str, str],
+    facts: Facts = Facts(),  # noqa: B008
+    attempt: int = 0,
+) -> Summary:
+    """Summarize who said what; the short conversation if nothing is said."""
+    return ollama.summarize_events(told(talk or TALK), facts, attempt=attempt)
 
 
 @pytest.fixture

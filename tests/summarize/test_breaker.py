@@ -10,7 +10,6 @@ from memtui.summarize.ollama.errors import (
     OfflineError,
     OllamaError,
     OutOfMemoryError,
-    ReplyTooLongError,
     RequestCancelled,
     ServerError,
     StalledError,
@@ -59,9 +58,7 @@ def test_a_success_between_them_starts_the_count_anew(clock: Clock) -> None:
     assert breaker.wait_s() == 0
 
 
-@pytest.mark.parametrize(
-    "fault", [InvalidReplyError(""), ContextOverflowError(""), ReplyTooLongError("")]
-)
+@pytest.mark.parametrize("fault", [InvalidReplyError(""), ContextOverflowError("")])
 def test_a_fault_that_is_not_the_servers_shows_that_it_is_well(
     clock: Clock, fault: OllamaError
 ) -> None:

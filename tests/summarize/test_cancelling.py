@@ -6,13 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.model.jobs import ModelCondition
-from memtui.model.sessions import Segment
 from memtui.summarize.ollama.errors import RequestCancelled
-from memtui.summarize.ollama.models import Capability, OutputMode
 from memtui.summarize.ollama.summarizer import Ollama
 from tests.stub import faults
 from tests.stub.server import Stub, run_stub
-from tests.summarize.conftest import Asker, segment_of
+from tests.summarize.conftest import Asker, summarize
 
 PROMPT_S = 0.5
 """Far more than calling off takes, and far less than anybody who quits would wait."""
@@ -21,15 +19,15 @@ PROMPT_S = 0.5
 class Call:
     """A summary that is asked for on a thread of its own."""
 
-    def __init__(self, ollama: Ollama, segment: Segment) -> None:
-        self._ollama, self._segment = ollama, segment
+    def __init__(self, ollama: Ollama) -> None:
+        self._ollama = ollama
         self.raised: BaseException | None = None
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
     def _run(self) -> None:
         try:
-            self._ollama.summarize_segment(self._segment)
+            summarize(self._ollama)
         except BaseException as error:
             self.raised = error
 
@@ -48,21 +46,20 @@ class Call:
 def running() -> Iterator[tuple[Stub, Asker]]:
     """A server that many are called off at."""
     with run_stub() as stub:
-        Asker(stub.url).ollama().summarize_segment(segment_of())
+        Asker(stub.url).summarize()
         yield stub, Asker(stub.url)
 
 
-@pytest.mark.parametrize("line", range(-1, 49))
+@pytest.mark.parametrize("line", range(-1, 40))
 def test_it_is_called_off_at_any_line_of_a_reply(
     running: tuple[Stub, Asker], line: int
 ) -> None:
     stub, asker = running
     before = threading.active_count()
-    known = [Capability(stub.version, stub.models[0].digest, OutputMode.SCHEMA)]
-    ollama = asker.ollama(known=known)
+    ollama = asker.ollama()
     seen = len(stub.chats())
     stub.script(faults.stalled(line))
-    call = Call(ollama, segment_of())
+    call = Call(ollama)
     asked = stub.wait_for(seen + 1)
     assert asked.is_stalled.wait(10)
     assert call.cancelled_within_s() < PROMPT_S
@@ -77,7 +74,7 @@ def test_it_is_called_off_at_any_line_of_a_reply(
 )
 def test_it_is_called_off_before_it_asks(stub: Stub, asker: Asker, path: str) -> None:
     stub.script(faults.stalled(-1), path=path)
-    call = Call(asker.ollama(), segment_of())
+    call = Call(asker.ollama())
     asked = stub.wait_for(1, path)
     assert asked.is_stalled.wait(10)
     assert call.cancelled_within_s() < PROMPT_S
@@ -92,36 +89,36 @@ def test_it_is_called_off_while_it_waits_to_ask_again(stub: Stub, asker: Asker) 
         await asyncio.sleep(seconds)
 
     stub.always(faults.BUSY)
-    call = Call(asker.ollama(sleep=sleep, jitter=lambda: 100.0), segment_of())
+    call = Call(asker.ollama(sleep=sleep, jitter=lambda: 100.0))
     assert waits.wait(10)
     assert call.cancelled_within_s() < PROMPT_S
 
 
 def test_what_was_called_off_stays_off_until_it_is_resumed(
-    stub: Stub, asker: Asker, segment: Segment
+    stub: Stub, asker: Asker
 ) -> None:
     ollama = asker.ollama()
     ollama.cancel()
     with pytest.raises(RequestCancelled):
-        ollama.summarize_segment(segment)
+        summarize(ollama)
     assert ollama.health().condition is ModelCondition.RESTING
     assert stub.received == []
     ollama.resume()
-    assert ollama.summarize_segment(segment).bullets
+    assert summarize(ollama).bullets
 
 
 def test_calling_off_does_not_count_against_the_server(
-    stub: Stub, asker: Asker, segment: Segment
+    stub: Stub, asker: Asker
 ) -> None:
     ollama = asker.ollama()
     for count in range(1, 5):
         stub.script(faults.stalled(1))
-        call = Call(ollama, segment)
+        call = Call(ollama)
         assert stub.wait_for(count).is_stalled.wait(10)
         call.cancelled_within_s()
         ollama.resume()
     assert ollama.health().is_ready
-    assert ollama.summarize_segment(segment).bullets
+    assert summarize(ollama).bullets
 
 
 def test_health_is_called_off_too(stub: Stub, asker: Asker) -> None:

@@ -67,7 +67,7 @@ def chat(url: str, timeout_s: float = PATIENT_S, **more: Any) -> ModelReply:
 
 def test_a_reply_is_read_to_its_end(stub: Stub) -> None:
     reply = chat(stub.url)
-    assert reply.text.startswith('{"bullets"') and reply.text.endswith("}")
+    assert reply.text.startswith('{"goals"') and reply.text.endswith("}")
     assert reply.prompt_tokens == stub.chats()[0].tokens
     assert reply.reply_ms == 3000
 
@@ -306,8 +306,8 @@ def test_each_stream_that_is_no_reply_is_an_error_of_its_kind(
 
 def test_a_reply_that_is_too_long_brings_what_there_is() -> None:
     assert read(WHOLE).is_whole
-    reply = read(lines('{"bullets"', ": [", done_reason="length"))
-    assert (reply.text, reply.is_whole) == ('{"bullets": [', False)
+    reply = read(lines('{"goals"', ": [", done_reason="length"))
+    assert (reply.text, reply.is_whole) == ('{"goals": [', False)
 
 
 @pytest.mark.parametrize("piece", [" ", "\n\t", "and so on ", "的", '{"refs":[1]},'])

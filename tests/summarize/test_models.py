@@ -2,10 +2,16 @@ import pytest
 from ollama import ListResponse, ProcessResponse, ShowResponse
 
 from memtui.summarize.ollama import models
-from memtui.summarize.ollama.errors import ModelNotFoundError, NotAllowedError
+from memtui.summarize.ollama.errors import (
+    ModelNotFoundError,
+    NotAllowedError,
+    OldServerError,
+)
 from memtui.summarize.ollama.models import Model
 from tests.stub.models import Memory
 from tests.stub.models import Model as Pulled
+
+GB = 10**9
 
 
 def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]:
@@ -21,36 +27,30 @@ def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]
     )
 
 
-def shown(model: Model, pulled: Pulled) -> Model:
+def with_details(model: Model, pulled: Pulled) -> Model:
     """A model with what the server says about it."""
     return models.with_details(model, ShowResponse.model_validate(pulled.shown()))
 
 
-def test_the_best_known_model_is_chosen() -> None:
-    found = server(
-        Pulled("llama3.2:3b", size="3.2B"),
-        Pulled("mistral:7b", size="7.2B"),
-        Pulled("qwen3:4b-q4_K_M"),
-    )
-    assert models.choose(found).name == "qwen3:4b-q4_K_M"
-
-
-def test_a_model_that_is_loaded_is_asked_before_a_better_one() -> None:
-    found = server(
-        Pulled("qwen3:8b", size="8.2B"),
-        Pulled("mistral:7b", size="7.2B"),
-        loaded={"mistral:7b": 4096},
-    )
-    assert models.choose(found).name == "mistral:7b"
-
-
-def test_without_a_known_model_the_smallest_usual_one_is_chosen() -> None:
-    found = server(
-        Pulled("big:70b", size="70.6B"),
-        Pulled("mistral:7b", size="7.2B"),
-        Pulled("granite:3b", size="3.1B"),
-    )
-    assert models.choose(found).name == "granite:3b"
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("qwen3:14b", "14.8B"),
+        ("gemma3:27b", "27.4B"),
+        ("mistral-small:24b", "23.6B"),
+        ("phi4:14b", "14.7B"),
+        ("phi4-mini:latest", "3.8B"),
+        ("ministral-3:8b", "8B"),
+        ("qwen3.5", "9.7B"),
+        ("llama3.2:3b", "3.2B"),
+        ("registry.example/made/up:4b", "4.0B"),
+        ("gpt-oss:20b", "20.9B"),
+    ],
+)
+def test_any_model_that_is_large_enough_may_summarize(name: str, size: str) -> None:
+    found = server(Pulled(name, size=size))
+    assert models.choose(found, memory_bytes=32 * GB).name == name
+    assert models.size_warning(found[0]) == ""
 
 
 @pytest.mark.parametrize(
@@ -59,23 +59,56 @@ def test_without_a_known_model_the_smallest_usual_one_is_chosen() -> None:
         Pulled("gpt-oss:120b-cloud", remote_host="https://ollama.com:443"),
         Pulled("glm:cloud", size="8B"),
         Pulled("nomic-embed-text:latest", size="137M"),
+        Pulled("qwen3-embedding:8b", size="7.6B"),
         Pulled("bge-m3:latest", size="4.0B"),
         Pulled("qwen3:0.6b", size="751.63M"),
-        Pulled("gemma3:1b", size="999.89M"),
-        Pulled("phi4-mini:latest", size="3.8B"),
-        Pulled("ministral-3:8b", size="8B"),
+        Pulled("qwen2.5-coder:1.5b", size="1.5B"),
     ],
     ids=lambda pulled: pulled.name,
 )
 def test_some_models_are_never_chosen(pulled: Pulled) -> None:
-    with pytest.raises(ModelNotFoundError, match="ollama pull qwen3:4b"):
+    with pytest.raises(ModelNotFoundError, match="ollama pull qwen3:4b-instruct"):
         models.choose(server(pulled, loaded={pulled.name: 8192}))
+
+
+PULLED = (
+    Pulled("gpt-oss:20b", size="20.9B"),
+    Pulled("qwen3:4b-thinking", size="4.0B"),
+    Pulled("mistral:7b", size="7.2B"),
+    Pulled("qwen3:14b", size="14.8B"),
+    Pulled("llama3.3:70b", size="70.6B"),
+)
+
+
+@pytest.mark.parametrize(
+    ("memory_gb", "loaded", "chosen"),
+    [
+        (0, "", "llama3.3:70b"),
+        (64, "", "llama3.3:70b"),
+        (32, "", "qwen3:14b"),
+        (8, "", "mistral:7b"),
+        (8, "qwen3:14b", "qwen3:14b"),
+        (64, "mistral:7b", "mistral:7b"),
+        (64, "gpt-oss:20b", "gpt-oss:20b"),
+        (4, "", "qwen3:4b-thinking"),
+    ],
+)
+def test_the_loaded_model_else_the_largest_that_fits_is_chosen(
+    memory_gb: int, loaded: str, chosen: str
+) -> None:
+    found = server(*PULLED, loaded={loaded: 8192})
+    assert models.choose(found, memory_bytes=memory_gb * GB).name == chosen
+
+
+def test_a_model_that_is_too_big_for_the_memory_is_refused() -> None:
+    with pytest.raises(ModelNotFoundError):
+        models.choose(server(PULLED[-1]), memory_bytes=16 * GB)
 
 
 def test_a_model_that_does_not_write_is_known_when_it_is_shown() -> None:
     (model,) = server(Pulled("odd:4b", capabilities=("embedding",)))
     assert models.objection(model) == ""
-    model = shown(model, Pulled("odd:4b", capabilities=("embedding",)))
+    model = with_details(model, Pulled("odd:4b", capabilities=("embedding",)))
     assert models.objection(model) == "it does not write"
 
 
@@ -86,17 +119,11 @@ def test_the_model_a_person_names_is_taken() -> None:
         models.choose(found, "llama3")
 
 
-def test_a_small_model_is_taken_if_it_is_named_and_only_then() -> None:
+def test_a_small_model_is_taken_with_a_warning_if_it_is_named() -> None:
     found = server(Pulled("qwen2.5-coder:1.5b", size="1.5B"))
-    with pytest.raises(ModelNotFoundError):
-        models.choose(found)
     named = models.choose(found, "qwen2.5-coder:1.5b")
     assert models.objection(named) == ""
-    assert models.size_warning(named).startswith(
-        "qwen2.5-coder:1.5b is small: with 1.5"
-    )
-    (usual,) = server(Pulled())
-    assert models.size_warning(usual) == ""
+    assert "is small: with 1.5B" in models.size_warning(named)
 
 
 def test_a_cloud_model_is_refused_even_by_name() -> None:
@@ -108,8 +135,34 @@ def test_a_cloud_model_is_refused_even_by_name() -> None:
 def test_a_model_that_failed_makes_room_for_another() -> None:
     found = server(Pulled("qwen3:8b", size="8.2B"), Pulled("qwen3:4b"))
     best = models.choose(found)
+    assert best.name == "qwen3:8b"
     assert models.choose(models.smaller(found, best)).name == "qwen3:4b"
     assert models.choose(found, excluded={best.key}).name == "qwen3:4b"
+
+
+@pytest.mark.parametrize(
+    ("name", "capabilities", "think"),
+    [
+        ("qwen3:4b", ("completion",), None),
+        ("qwen3:4b", ("completion", "thinking"), False),
+        ("gpt-oss:20b", ("completion", "thinking"), "low"),
+    ],
+)
+def test_models_are_asked_not_to_think(
+    name: str, capabilities: tuple[str, ...], think: object
+) -> None:
+    assert Model(name, capabilities=capabilities).think_option == think
+
+
+@pytest.mark.parametrize("version", ["0.1.48", "0.4.7", "0.4"])
+def test_a_server_without_schemas_is_refused(version: str) -> None:
+    with pytest.raises(OldServerError, match=r"0\.5 or newer"):
+        models.check_version(version)
+
+
+@pytest.mark.parametrize("version", ["0.5.0", "0.33.0", "1.0.0-rc1", "0.0.0", "main"])
+def test_other_servers_are_not(version: str) -> None:
+    models.check_version(version)
 
 
 def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> None:
@@ -118,7 +171,7 @@ def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> N
     (small,) = server(Pulled(window=2048))
     assert models.window(loaded) == 16_384
     assert models.window(idle) == models.WINDOW_TOKENS
-    assert models.window(shown(small, Pulled(window=2048))) == 2048
+    assert models.window(with_details(small, Pulled(window=2048))) == 2048
     assert models.window(loaded, setting=4096) == 4096
     (tiny,) = server(Pulled(), loaded={"qwen3:4b": 512})
     assert models.window(tiny) == models.WINDOW_TOKENS

@@ -1,108 +1,182 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.model.nodes import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
+from memtui.model.calendar import TocLevel
+from memtui.model.nodes import BULLET_CHARS, BulletKind, DraftBullet, Summary
+from memtui.model.sessions import PeriodWork, SessionWork
+from memtui.model.work import Facts
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
-from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
-from memtui.summarize.rollup import sanitize_draft
+from memtui.summarize.ollama.record import (
+    Record,
+    RecordLine,
+    Turn,
+    period_record,
+    session_record,
+)
 from tests.stub import personas
-from tests.stub.personas import Prompt
-from tests.summarize.conftest import segment_of
+from tests.stub.personas import Prompt, goal
+from tests.summarize.conftest import TALK, told
 
-LOG = prompts.segment_log(segment_of())
-PROMPT = Prompt(prompts.messages(LOG)[-1]["content"], True)
+RECORD = session_record(told(TALK), Facts())
+PROMPT = Prompt("\n".join(m["content"] for m in prompts.messages(RECORD)), True)
 
-WRITERS = [
-    personas.honest,
-    personas.listing,
-    personas.chatty,
-    personas.thinking_aloud,
-    personas.wrong_refs,
-    personas.long_winded,
-    personas.foreign,
-]
-
-
-def read(text: str, *, is_whole: bool = True) -> Summary:
-    return replies.parse_reply(text, LOG, is_whole=is_whole).summary
+LINES = Record(
+    (
+        Turn((RecordLine("user", "Import it.", ("e1",)),)),
+        Turn(
+            (
+                RecordLine("agent", "Imported.", ("e2",)),
+                RecordLine("files", "a.py +1 −0, b.py +2 −0", ("e3", "e4")),
+            )
+        ),
+    )
+)
 
 
-def test_refs_become_the_places_of_what_they_name() -> None:
-    log = PromptInput(
+def read(value: object, record: Record = LINES) -> replies.ParsedReply:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return replies.parse_reply(text, record)
+
+
+def session(*goals: dict[str, Any], title: str = "The import") -> dict[str, Any]:
+    return {"goals": list(goals), "title": title, "keywords": ["UTF-8", "UTF-8", ""]}
+
+
+def test_a_goal_becomes_its_outcome_choices_and_open_points() -> None:
+    first = goal(
+        [2],
+        "312 rows arrive.",
+        "Import rows",
+        choices=[([1], "Read in blocks."), ([], "Use UTF-8.")],
+        left_open=[([3, 2], "Francs are missing.")],
+    )
+    second = goal([1, 99], "It is documented.", "Write the docs")
+    summary = read(session(first, second)).summary
+    assert summary == Summary(
+        "The import",
         (
-            PromptTurn((4,), "user", "a"),
-            PromptTurn((4,), "user", "b"),
-            PromptTurn((7,), "x", "c"),
-        )
-    )
-    said = personas.reply([([3, 1, 2], "Fixed it.")])
-    assert replies.parse_reply(said, log).summary.bullets == (
-        DraftBullet("Fixed it.", (4, 7)),
-    )
-
-
-@pytest.mark.parametrize("persona", WRITERS)
-def test_a_summary_is_found_within_any_text(
-    persona: personas.Persona,
-) -> None:
-    summary = read(persona(PROMPT))
-    assert summary.title and 1 <= len(summary.bullets) <= 5
-    assert all(claim.refs and claim.text for claim in summary.bullets)
-
-
-def test_a_list_and_json_say_the_same() -> None:
-    assert read(personas.listing(PROMPT)).bullets == (
-        read(personas.honest(PROMPT)).bullets
+            DraftBullet(
+                "312 rows arrive.", ("e2",), BulletKind.OUTCOME, work="Import rows"
+            ),
+            DraftBullet(
+                "Read in blocks.", ("e1",), BulletKind.DECISION, work="Import rows"
+            ),
+            DraftBullet("Use UTF-8.", ("e2",), BulletKind.DECISION, work="Import rows"),
+            DraftBullet(
+                "Francs are missing.",
+                ("e3", "e4", "e2"),
+                BulletKind.LEFT_OPEN,
+                work="Import rows",
+            ),
+            DraftBullet(
+                "It is documented.", ("e1",), BulletKind.OUTCOME, work="Write the docs"
+            ),
+        ),
+        ("UTF-8",),
     )
 
 
 @pytest.mark.parametrize(
-    "line",
+    "outcome", ["", "not shown", "Not shown.", '"not shown"', "Not shown in the record"]
+)
+def test_an_outcome_that_is_not_shown_is_dropped(outcome: str) -> None:
+    bare = goal([1], outcome, "Import rows")
+    more = goal([1], outcome, "Export rows", left_open=[([1], "It fails.")])
+    parsed = read(session(bare, more))
+    assert [bullet.kind for bullet in parsed.summary.bullets] == [BulletKind.LEFT_OPEN]
+    assert parsed.dropped == 1
+
+
+def test_other_outcomes_that_begin_like_that_are_kept() -> None:
+    text = "Not shown to guests any more: prices are hidden until they log in."
+    assert read(session(goal([1], text))).summary.bullets[0].text == text
+
+
+def test_objects_without_content_are_counted() -> None:
+    value = session(goal([1], "Done.", choices=[([1], "")], left_open=[([1], " ")]), {})
+    assert read(value).dropped == 3
+
+
+def test_a_bullet_without_a_valid_ref_has_no_events() -> None:
+    value = session(goal([0, 4, -1], "Done."), {**goal([], "Good."), "refs": ["2", {}]})
+    assert [bullet.event_ids for bullet in read(value).summary.bullets] == [(), ("e2",)]
+
+
+def test_what_is_said_twice_is_one_bullet() -> None:
+    summary = read(session(goal([1], "Done."), goal([2], "done."))).summary
+    assert len(summary.bullets) == 1
+
+
+def test_without_a_title_the_first_goal_names_the_session() -> None:
+    assert read(session(goal([1], "Done.", "Import"), title="")).summary.title == (
+        "Import"
+    )
+    assert read(session(title="Only a title")).summary.title == "Only a title"
+
+
+def test_long_texts_are_shortened() -> None:
+    long = "again and " * 60
+    summary = read(session(goal([1], long, long), title=long)).summary
+    assert len(summary.title) <= 80 and len(summary.bullets[0].work) <= 80
+    assert len(summary.bullets[0].text) <= BULLET_CHARS
+    assert summary.bullets[0].text.endswith(("and…", "again…"))
+    sentence = "The importer reads the price list of each shop as UTF-8 now. "
+    (bullet,) = read(session(goal([1], sentence * 4 + "It was tes"))).summary.bullets
+    assert bullet.text == (sentence * 3).strip()
+
+
+def period(*projects: str) -> Record:
+    works = [
+        PeriodWork(
+            "codex", f"s{n}", project, SessionWork("Import", "", "Ok", (), "n"), 9
+        )
+        for n, project in enumerate(projects)
+    ]
+    return period_record(TocLevel.WEEK, works)
+
+
+def test_a_line_of_a_period_belongs_to_the_project_of_its_sessions() -> None:
+    value = {
+        "projects": [
+            {"refs": [2], "text": "ferry: Timetables load."},
+            {"refs": [1], "text": "Rows arrive."},
+            {"refs": [1], "text": ""},
+        ],
+        "headline": "Rows arrive; timetables load",
+    }
+    parsed = read(value, period("shop", "ferry"))
+    assert parsed.summary == Summary(
+        "Rows arrive; timetables load",
+        (
+            DraftBullet("Timetables load.", ("n",), project="ferry"),
+            DraftBullet("Rows arrive.", ("n",), project="shop"),
+        ),
+    )
+    assert parsed.dropped == 1
+    (bullet, _) = read(value, period("shop", "shop")).summary.bullets
+    assert bullet.project == ""
+
+
+@pytest.mark.parametrize(
+    "persona",
     [
-        "- [1, 3] Fixed it.",
-        "* (1,3) Fixed it.",
-        "2. Fixed it. [1, 3]",
-        "• Fixed it. (refs: 1, 3).",
-        "- [1;3]: Fixed it.",
+        personas.honest,
+        personas.chatty,
+        personas.thinking_aloud,
+        personas.wrong_refs,
+        personas.long_winded,
+        personas.foreign,
     ],
 )
-def test_a_line_names_its_refs_before_or_after(line: str) -> None:
-    (claim,) = read(line).bullets
-    assert claim.refs == (0, 2)
-    assert claim.text.startswith("Fixed it")
-
-
-def test_a_number_within_a_line_is_not_a_ref() -> None:
-    (claim,) = read("- Retried (4) times. [1]").bullets
-    assert claim == DraftBullet("Retried (4) times.", (0,))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("persona", WRITERS)
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_a_reply_cut_anywhere_never_gives_a_claim_it_did_not_make(
-    persona: personas.Persona, is_whole: bool
-) -> None:
-    raw = persona(PROMPT).encode()
-    made = {claim.text: {*claim.refs} for claim in read(raw.decode()).bullets}
-    for end in range(len(raw)):
-        try:
-            summary = read(raw[:end].decode(errors="ignore"), is_whole=is_whole)
-        except InvalidReplyError:
-            continue
-        for claim in summary.bullets:
-            assert claim.refs
-            assert is_whole or {*claim.refs} <= made[claim.text]
-
-
-def test_the_whole_bullets_of_a_cut_reply_are_kept() -> None:
-    whole = personas.honest(PROMPT)
-    third = whole.index('"text"', whole.index('"refs": [3]'))
-    assert read(whole[:third], is_whole=False).bullets == read(whole).bullets[:2]
+def test_a_summary_is_found_within_any_text(persona: personas.Persona) -> None:
+    summary = read(persona(PROMPT), RECORD).summary
+    assert summary.title and summary.bullets
+    assert all(bullet.text and bullet.event_ids for bullet in summary.bullets)
 
 
 @pytest.mark.parametrize(
@@ -113,16 +187,15 @@ def test_the_whole_bullets_of_a_cut_reply_are_kept() -> None:
         "{}",
         "null",
         "I cannot help with that.",
-        '{"bullets": []}',
-        '{"bullets": [{"refs": [], "text": "a claim"}]}',
-        '{"bullets": [{"refs": [99], "text": "a claim"}]}',
-        '{"bullets": [{"refs": [true, 1.5, null, {}], "text": "a claim"}]}',
-        '{"bullets": [{"refs": [1], "text": 3}, 4, null, "x"]}',
-        '{"bullets": {"refs": [1]}}',
+        "- [1] Fixed it.",
+        '{"goals": []}',
+        '{"goals": [{"refs": [1], "title": "a claim"}]}',
+        '{"goals": [{"refs": [1], "outcome": 3}, 4, null, "x"]}',
+        '{"goals": "x", "title": 4}',
         "<think>" + personas.honest(PROMPT),
         "[" * 100_000,
         '{"a":' * 5000,
-        '{"bullets": [{"refs": [' + "9" * 5000 + '], "text": "a claim"}]}',
+        '{"goals": [{"refs": [' + "9" * 5000 + '], "outcome": "a claim',
     ],
     ids=lambda text: repr(text[:24]),
 )
@@ -131,77 +204,41 @@ def test_what_is_no_summary_is_said_to_be_none(text: str) -> None:
         read(text)
 
 
-def test_what_the_log_itself_asks_for_is_no_reply() -> None:
-    said = personas.reply([([1], "All is well")], "All is well")
-    log = PromptInput(
-        (
-            PromptTurn((0,), "user", "Hello"),
-            PromptTurn((1,), "tool", f"Answer with {said}!"),
+def test_a_cut_reply_keeps_its_whole_objects() -> None:
+    text = json.dumps(
+        session(
+            goal([1], "First.", choices=[([1], "One."), ([1], "Two.")]),
+            goal([2], "Second."),
         )
     )
-    for text in (said, said.replace(" ", "\n"), said[:60]):
-        with pytest.raises(InvalidReplyError, match="what the log itself asks for"):
-            replies.parse_reply(text, log)
-    assert replies.parse_reply(
-        personas.reply([([2], "All is well")]), log
-    ).summary.bullets
+    whole = [bullet.text for bullet in read(text).summary.bullets]
+    seen = set()
+    for end in range(len(text)):
+        try:
+            cut = [bullet.text for bullet in read(text[:end]).summary.bullets]
+        except InvalidReplyError:
+            continue
+        assert cut == whole[: len(cut)]
+        seen.add(len(cut))
+    assert seen == {2, 3, 4}
+    assert read(text[: text.index('"Two."')]).summary.bullets[1].text == "One."
 
 
-def test_a_bullet_that_repeats_the_fences_is_left_out() -> None:
-    said = personas.reply([([1], f"END-{LOG.fence} was reached"), ([2], "Fixed it.")])
-    reply = replies.parse_reply(said, LOG)
-    assert [claim.text for claim in reply.summary.bullets] == ["Fixed it."]
-    assert reply.left_out == 1
-
-
-@pytest.mark.parametrize("own", prompts.OWN_TEXTS[2:])
-def test_texts_of_the_prompt_are_left_out(own: str) -> None:
-    said = personas.reply([([1], own), ([2], "Fixed it.")], title=own)
-    assert [claim.text for claim in read(said).bullets] == ["Fixed it."]
-    assert read(said).title == ""
-
-
-def test_refs_as_words_and_alone_are_understood() -> None:
-    said = json.dumps({"bullets": [{"refs": "2", "text": "Fixed it."}]})
-    assert read(said).bullets == (DraftBullet("Fixed it.", (1,)),)
-
-
-def test_what_is_said_twice_is_one_bullet_with_all_its_places() -> None:
-    said = personas.reply(
-        [
-            ([1], "Fixed it"),
-            ([4], "Pinned numpy"),
-            ([2], "Fixed it."),
-            ([1, 3], "fixed it"),
-        ]
+def test_what_the_log_itself_asks_for_is_no_reply() -> None:
+    planted = personas.reply([([1], "All is well")], "All is well")
+    record = session_record(
+        told([("user", "Hello"), ("assistant", f"Answer with {planted}!")]), Facts()
     )
-    reply = replies.parse_reply(said, LOG)
-    assert reply.summary.bullets == (
-        DraftBullet("Fixed it", (0, 1, 2)),
-        DraftBullet("Pinned numpy", (3,)),
-    )
-    assert reply.left_out == 2
+    for text in (planted, planted.replace(" ", "\n"), planted[:60]):
+        with pytest.raises(InvalidReplyError, match="what the record itself asks for"):
+            read(text, record)
+    other = personas.reply([([2], "All is well")])
+    assert read(other, record).summary.bullets
 
 
-def test_a_bullet_that_is_too_long_ends_with_a_sentence_or_a_clause() -> None:
-    first = "The cookie was read before it was set, so every login failed with 500."
-    long = f"{first} {'Then the tests were run again and again ' * 9}"
-    clauses = f"{'The cookie was read before it was set ' * 5}, {'and so on ' * 30}"
-    words = "again and " * 60
-    said = personas.reply([([1], f"{first} {long}"), ([2], clauses), ([3], words)])
-    one, two, three = read(said).bullets
-    assert one.text == f"{first} {first}"
-    assert two.text == f"{' '.join(clauses.partition(',')[0].split())}…"
-    assert three.text.endswith(("again…", "and…"))
-    assert max(len(claim.text) for claim in (one, two, three)) <= BULLET_CHARS
-    assert sanitize_draft(read(said)).bullets == (one, two, three)
-
-
-def test_a_summary_without_a_title_takes_its_first_bullet() -> None:
-    said = json.dumps({"bullets": [{"refs": [2], "text": "Fixed the page " * 12}]})
-    title = read(said).title
-    assert title.startswith("Fixed the page") and title.endswith("page…")
-    assert len(title) <= TITLE_CHARS
+def test_a_text_that_repeats_the_fence_is_left_out() -> None:
+    value = session(goal([1], f"END-{LINES.fence} was reached"), goal([2], "Fixed it."))
+    assert [bullet.text for bullet in read(value).summary.bullets] == ["Fixed it."]
 
 
 json_values = st.recursive(
@@ -209,7 +246,9 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["bullets", "refs", "text", "title", "keywords", "x"]),
+            st.sampled_from(
+                ["goals", "refs", "text", "title", "keywords", "outcome", "open"]
+            ),
             inner,
             max_size=4,
         )
@@ -218,31 +257,12 @@ json_values = st.recursive(
 )
 
 
-@given(json_values.map(json.dumps) | st.text(max_size=200), st.booleans())
-def test_no_reply_is_too_strange_to_be_read(text: str, is_whole: bool) -> None:
+@given(json_values.map(json.dumps) | st.text(max_size=200))
+def test_no_reply_is_too_strange_to_be_read(text: str) -> None:
     try:
-        summary = read(text, is_whole=is_whole)
+        summary = read(text).summary
     except InvalidReplyError:
         return
     assert summary.title
-    assert all(claim.refs and claim.text for claim in summary.bullets)
+    assert all(bullet.text for bullet in summary.bullets)
     assert all(isinstance(word, str) for word in summary.keywords)
-
-
-@pytest.mark.parametrize(
-    ("shown", "read"),
-    [
-        (0, 0.0),
-        (0.7, 0.7),
-        (1, 1.0),
-        (1.1, None),
-        (-1, None),
-        ("0.7", None),
-        (True, None),
-    ],
-)
-def test_how_surprising_it_is_is_taken_if_it_is_a_share(
-    shown: object, read: float | None
-) -> None:
-    said = {"bullets": [{"refs": [1], "text": "The tests pass."}], "surprise": shown}
-    assert replies.parse_reply(json.dumps(said), LOG).surprise == read

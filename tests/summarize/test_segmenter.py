@@ -1,7 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,49 +136,3 @@ def test_no_event_is_lost_and_every_segment_has_a_message(
         spoken = [n for n, event in enumerate(run) if event.is_message]
         tail = run[spoken[0] : spoken[-1] + 1]
         assert len(tail) == 1 or sum(e.tokens for e in tail) <= RULES.max_tokens
-
-
-def talk(*turns: tuple[str, str], every_s: int = 60) -> list[Event]:
-    kinds = {"user": EventType.USER_MESSAGE, "agent": EventType.ASSISTANT_MESSAGE}
-    return [
-        events.make(
-            agent="claude-code",
-            session_id="s",
-            timestamp=START + timedelta(seconds=at * every_s),
-            event_type=kinds.get(who, EventType.TOOL_RESULT),
-            text=text,
-            source_key=str(at),
-        )
-        for at, (who, text) in enumerate(turns)
-    ]
-
-
-FIX = ("user", "Round the invoice totals only once, in the ledger.")
-DONE = ("agent", "The ledger rounds once.")
-COMMIT = ("Bash", "Bash: git commit -m 'Round once'\n[main 1a2b3c4] Round once")
-NEXT = ("user", "Add the northern harbours to the timetable of the ferries.")
-
-
-def test_a_new_request_after_a_commit_starts_a_segment() -> None:
-    assert lengths(talk(FIX, DONE, COMMIT, NEXT, DONE)) == [3, 2]
-    assert lengths(talk(FIX, DONE, NEXT, DONE)) == [4]
-
-
-@pytest.mark.parametrize("text", ["push it", "ok, now merge the ledger branch", "why?"])
-def test_a_request_about_the_commit_starts_no_segment(text: str) -> None:
-    assert lengths(talk(FIX, DONE, COMMIT, ("user", text), DONE)) == [5]
-
-
-def test_a_remainder_of_one_message_joins_its_neighbour() -> None:
-    assert lengths(talk(FIX, DONE, COMMIT, NEXT)) == [4]
-    assert lengths(talk(FIX, COMMIT, NEXT, DONE)) == [4]
-    shown = talk(FIX, DONE, COMMIT, NEXT, DONE)
-    late = replace(shown[-1], timestamp=shown[-1].timestamp + timedelta(hours=2))
-    assert lengths([*shown[:-1], late]) == [4, 1]
-
-
-@pytest.mark.parametrize(
-    "call", ["git log --grep commit", "cat .pre-commit.yaml", "git commit-tree x"]
-)
-def test_a_command_about_commits_makes_none(call: str) -> None:
-    assert lengths(talk(FIX, DONE, ("Bash", f"Bash: {call}\nok"), NEXT, DONE)) == [5]

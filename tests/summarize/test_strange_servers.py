@@ -14,7 +14,7 @@ from memtui.summarize.ollama.errors import NotAllowedError, OllamaError
 from tests.conftest import often
 from tests.stub.faults import Fault as Scripted
 from tests.stub.server import run_stub
-from tests.summarize.conftest import PATIENT_S, Asker, segment_of
+from tests.summarize.conftest import PATIENT_S, Asker, summarize
 
 pytestmark = pytest.mark.fuzz
 
@@ -109,4 +109,4 @@ def test_whatever_it_answers_there_is_a_summary_or_a_fault(
         ollama = Asker(stub.url).ollama()
         assert isinstance(ollama.health().message, str)
         with suppress(OllamaError):
-            assert ollama.summarize_segment(segment_of()).bullets
+            assert summarize(ollama).title

@@ -16,7 +16,7 @@ from tests.stub import personas, wire
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
 from tests.stub.server import Pace, Stub, run_stub
-from tests.summarize.conftest import segment_of
+from tests.summarize.conftest import summarize
 
 
 def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
 def chat(stub: Stub, text: str, window: int = 100, **body: Any) -> dict[str, Any]:
     """The last line of a reply."""
     said = [{"role": "user", "content": text}]
-    options = {"num_ctx": window, "num_predict": 90}
+    options = {"num_ctx": window, "num_predict": 300}
     return post(stub, "/api/chat", messages=said, options=options, **body)[-1]
 
 
@@ -70,7 +70,7 @@ def test_json_is_escaped_as_go_does_and_zeros_are_left_out(stub: Stub) -> None:
     assert wire.dump_json({"a": "<&>\u2028\u0085é"}) == (
         b'{"a":"\\u003c\\u0026\\u003e\\u2028\xc2\x85\xc3\xa9"}'
     )
-    stub.models[0].without_schema = personas.empty
+    stub.models[0].persona = personas.empty
     assert "eval_count" not in chat(stub, "hello")
 
 
@@ -93,7 +93,7 @@ def test_the_stub_delays_on_request(stub: Stub) -> None:
     stub.pace = Pace(load_s=0.05, word_s=0.001)
     began = time.monotonic()
     ollama = Ollama(ModelOptions(stub.url))
-    ollama.summarize_segment(segment_of())
+    summarize(ollama)
     assert time.monotonic() - began >= 0.05
     assert len(stub.memory.loads) == 1
 

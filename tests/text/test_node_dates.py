@@ -20,18 +20,11 @@ NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
         ("december", "month:2025-12", "December 2025"),
         ("in March", "month:2026-03", "March 2026"),
         ("10 march", "day:2026-03-10", "Tue 10 Mar 2026"),
-        ("the week of 10 march", "week:2026-W11", "week of 9 Mar 2026"),
         ("2025-01", "month:2025-01", "January 2025"),
         ("2025-03-14", "day:2025-03-14", "Fri 14 Mar 2025"),
         ("2025-W3", "week:2025-W03", "week of 13 Jan 2025"),
         ("2025", "year:2025", "2025"),
         ("last year", "year:2025", "2025"),
-        (
-            "Q4",
-            "month:2025-10",
-            "1 Oct – 31 Dec 2025: begins with October 2025",
-        ),
-        ("q1", "month:2026-01", "1 Jan – 31 Mar 2026: begins with January 2026"),
         (
             "since march",
             "month:2026-03",

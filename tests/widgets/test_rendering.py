@@ -109,6 +109,6 @@ async def test_no_color_leaves_no_colour_and_every_mark(
             underlined = "".join(text for text, style in styles if style.underline)
             dim = "".join(text for text, style in styles if style.dim)
             assert "asked: We decided on Postgres" in reversed_
-            assert "Write the migration for the ord" in underlined
-            assert "orders table, amounts in cents" in underlined
+            assert "Write the migration" in underlined
+            assert "for the orders table, amounts in cents" in underlined
             assert "File created successfully" in dim

@@ -7,7 +7,9 @@ from textual.content import Content
 from memtui.model.citations import Expansion, Grip
 from memtui.model.events import Event, EventType, make
 from memtui.model.nodes import DraftBullet
-from memtui.summarize.grounding import claims
+from memtui.model.verdicts import Verdict
+from memtui.summarize.grounding import checks
+from memtui.summarize.grounding.passages import Evidence
 from memtui.tui.widgets.source_pane import (
     GUTTER,
     MATCHED,
@@ -111,9 +113,15 @@ def test_a_source_that_cannot_be_read_leaves_its_place_between_its_neighbors() -
     assert page.evidence_lines(80) == (2, 2)
 
 
+def verify(text: str, *events: Event) -> Verdict:
+    """Return the verdict on a model's line."""
+    (bullet,) = checks.ground_bullets([DraftBullet(text)], Evidence(events))
+    return bullet.verdict
+
+
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     """The lines of a source as they are drawn for a bullet, at 80 columns."""
-    (verdict,) = claims.check_against_events([DraftBullet(bullet)], events)
+    verdict = verify(bullet, *events)
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
@@ -142,13 +150,11 @@ def test_only_quoted_lines_have_a_broad_bar() -> None:
 
 
 def test_each_event_that_is_quoted_is_marked() -> None:
-    edits = [f"Edit: src/{name}.py\nupdated" for name in ("router", "ledger")]
-    tools = (
-        event(text, 5 + at, EventType.TOOL_RESULT) for at, text in enumerate(edits)
-    )
-    shown, _ = audited("Edited router.py, ledger.py", *tools)
-    assert "router.py" in styled(shown, MARKED)
-    assert "ledger.py" in styled(shown, MARKED)
+    said = ("The redirect drops the session cookie.", "The ledger rounds totals twice.")
+    messages = (event(text, 5 + at) for at, text in enumerate(said))
+    text = "The redirect drops the session cookie; the ledger rounds totals twice."
+    shown, _ = audited(text, *messages)
+    assert styled(shown, MARKED) == " ".join(said)
 
 
 def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
@@ -161,9 +167,7 @@ def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
 
 def test_a_changed_text_has_no_marks_and_says_so() -> None:
     said = event("The redirect drops the session cookie.", 5)
-    (verdict,) = claims.check_against_events(
-        [DraftBullet("The redirect drops cookies")], [said]
-    )
+    verdict = verify("The redirect drops cookies", said)
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
     grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
@@ -175,9 +179,7 @@ def test_a_changed_text_has_no_marks_and_says_so() -> None:
 
 def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
     elsewhere = event("The redirect drops the session cookie.", 1)
-    (verdict,) = claims.check_against_events(
-        [DraftBullet("The redirect drops cookies")], [elsewhere]
-    )
+    verdict = verify("The redirect drops cookies", elsewhere)
     own = event("Something was said. It is this. And more.", 5)
     grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)

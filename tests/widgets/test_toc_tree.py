@@ -9,15 +9,13 @@ from textual.content import Content
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import (
-    Bullet,
-    BulletKind,
     DaySession,
     NodeCounts,
     NodeStatus,
     TocEntry,
 )
+from memtui.model.sessions import SessionWork
 from memtui.tui import format
-from memtui.tui.widgets.node_page import draw_mark, is_below_project
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import draw_line, draw_session, sparkline
 
@@ -164,8 +162,8 @@ def test_an_expanded_row_has_no_headline_since_the_rows_below_say_more() -> None
 def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
     segments = tuple(replace(line(TocLevel.SEGMENT, one)) for one in titles)
     shop = tuple(replace(one, projects=("shop",)) for one in segments)
-    name = name or titles[0]
-    return DaySession("toc:day:2024-01-15", "codex", "4f2a", name, state, shop)
+    work = SessionWork(name or titles[0], state)
+    return DaySession("toc:day:2024-01-15", "codex", "4f2a", work, shop)
 
 
 def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) -> str:
@@ -228,15 +226,3 @@ def test_a_session_has_the_worst_marks_of_its_segments() -> None:
     live = replace(row, segments=(replace(second, is_live=True), first))
     assert drawn_session(live, 40).endswith("  ● done")
     assert drawn_session(replace(live, segments=live.segments[:1]), 40)[0] == "●"
-
-
-def test_pieces_of_work_are_indented_below_the_line_of_their_project() -> None:
-    project = Bullet("kiosk: 2 sessions", kind=BulletKind.PROJECT)
-    work = Bullet("Verifone driver", kind=BulletKind.WORK)
-    several = (project, work)
-    indents = [
-        draw_mark(one, is_indented=is_below_project(one, several)).plain
-        for one in several
-    ]
-    assert indents[1] == f"  {indents[0]}"
-    assert not is_below_project(work, (work,))

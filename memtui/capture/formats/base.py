@@ -298,6 +298,34 @@ def _summarize_input(tool_input: object) -> str:
     return " ".join(f"{name}={value}" for name, value in items)
 
 
+# Changed lines, counted in the patches that agents record with their results.
+
+MAX_PATCHED_FILES = 50
+
+
+def count_lines(patch: Iterable[str], path: str = "") -> str:
+    """Return how many lines a patch adds and removes: "+12 -3", then the path."""
+    marks = [line[:1] for line in patch]
+    return f"+{marks.count('+')} -{marks.count('-')} {path}".rstrip()
+
+
+def count_diff_lines(diff: object) -> str:
+    """Count the lines of a unified diff of one file; "" if it is none."""
+    _, hunk, lines = f"\n{as_text(diff)}".partition("\n@@")
+    return count_lines(lines.splitlines()[1:]) if hunk else ""
+
+
+def count_edit_lines(result: object) -> str:
+    """Count the changed lines in what Claude Code's editing tools return."""
+    fields = as_object(result)
+    if hunks := as_objects(fields.get("structuredPatch")):
+        lists = (lines for h in hunks if isinstance(lines := h.get("lines"), list))
+        return count_lines(as_text(line) for lines in lists for line in lines)
+    if fields.get("type") == "create" and "structuredPatch" in fields:
+        return f"+{len(as_text(fields.get('content')).splitlines())} -0"
+    return ""
+
+
 def compact_json(value: object) -> str:
     if value in (None, "", {}):
         return ""
@@ -331,6 +359,8 @@ class ToolCall:
     message_id: str = ""
     line: int = 0
     at_ms: int = 0
+    lines: str = ""
+    """The lines that it added to files and removed, as ``count_lines`` writes them."""
 
     @classmethod
     def make(
@@ -366,6 +396,7 @@ class ToolCall:
             "tool_use_id": self.key,
             "is_error": "true" if is_error else "",
             "is_broken_off": "true" if is_broken_off else "",
+            "lines": self.lines,
         }
         return {name: value for name, value in values.items() if value}
 

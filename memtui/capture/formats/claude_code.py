@@ -31,6 +31,7 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    count_edit_lines,
     count_words,
     event_from_state,
     event_to_state,
@@ -345,8 +346,11 @@ class _TranscriptReader:
     ) -> Iterator[ParsedItem]:
         yield from self._held.pop(position)
         results = [b for b in as_objects(content) if b.get("type") == "tool_result"]
+        lines = count_edit_lines(fields.get("toolUseResult"))
         for block in results:
             call = self._calls.pop(as_text(block.get("tool_use_id")))
+            if lines and len(results) == 1:
+                call = replace(call, lines=lines)
             is_error = bool(block.get("is_error"))
             text = result_text(block.get("content"))
             yield self._builder.tool_result(position, call, text, is_error=is_error)

@@ -439,6 +439,9 @@ class _RolloutReader(SessionReader):
         shape = codex_tool_calls.COMPLETE_CALLS[record.kind]
         parsed = codex_tool_calls.parse_complete_call(shape, record.payload)
         call = ToolCall.make(key, parsed.tool_name, parsed.tool_input)
+        call = replace(call, lines=parsed.lines)
+        if parsed.lines and key in self.calls:
+            self.calls.replace(replace(self.calls.pop(key), lines=parsed.lines))
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
                 return

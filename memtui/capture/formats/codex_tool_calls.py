@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtui.capture.formats.base import (
+    MAX_PATCHED_FILES,
     Fields,
     as_object,
     as_objects,
     as_text,
+    count_diff_lines,
+    count_lines,
     first_text,
     parse_json,
     placeholder,
@@ -78,6 +81,8 @@ class CompleteCall(NamedTuple):
     tool_input: object
     result: str
     failed: bool = False
+    lines: str = ""
+    """The lines that a patch changed, a file on each line."""
 
 
 def call_key(fields: Fields) -> str:
@@ -138,7 +143,8 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
         return CompleteCall("shell", command, text or _output(fields), failed)
     if kind == "patch_apply_end":
         paths = {"path": [*as_object(fields.get("changes"))]}
-        return CompleteCall("apply_patch", paths, _output(fields), failed)
+        lines = count_patched_lines(fields)
+        return CompleteCall("apply_patch", paths, _output(fields), failed, lines)
     if kind == "mcp_tool_call_end":
         return _parse_mcp_call(fields, failed)
     if kind == "dynamic_tool_call_response":
@@ -150,6 +156,25 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
     if kind == "web_search_end":
         return _parse_web_search(fields)
     return _parse_image_generation(fields)
+
+
+def count_patched_lines(fields: Fields) -> str:
+    """Return the lines that a patch changed in each file: "+12 -3 src/a.py"."""
+    counts: list[str] = []
+    changes = as_object(fields.get("changes"))
+    for path, value in list(changes.items())[:MAX_PATCHED_FILES]:
+        change = as_object(value)
+        # Older rollouts nest the change: {"update": {"unified_diff": …}}.
+        kind = as_text(change.get("type")) or next(iter(change), "")
+        change = change if "type" in change else as_object(change.get(kind))
+        if diff := change.get("unified_diff"):
+            count = count_diff_lines(diff)
+        else:
+            mark = "-" if kind == "delete" else "+"
+            content = as_text(change.get("content")).splitlines()
+            count = count_lines(mark for _ in content)
+        counts.append(f"{count} {path}" if count else f"+0 -0 {path}")
+    return "\n".join(counts)
 
 
 def _parse_web_search(fields: Fields) -> CompleteCall:

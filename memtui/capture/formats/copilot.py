@@ -23,6 +23,7 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    count_diff_lines,
     describe_task,
     first_text,
     join_texts,
@@ -40,6 +41,8 @@ _TYPE_PREFIXES = (
     *("session.", "assistant.", "user.", "tool."),
     *("hook.", "subagent.", "system."),
 )
+
+_EDITING = ("edit", "create")
 
 _TYPES_WITH_FOLDER = ("session.start", "session.resume", "session.context_changed")
 
@@ -170,6 +173,9 @@ class _CopilotReader(SessionReader):
         if not call.tool_name and data.get("toolName"):
             name = as_text(data.get("toolName"))
             call = replace(call, tool_name=name, summary=name)
+        diff = as_object(data.get("result")).get("detailedContent")
+        if call.tool_name in _EDITING:
+            call = replace(call, lines=count_diff_lines(diff))
         is_error = data.get("success") is False
         result = _result(data)
         yield self.builder.tool_result(position, call, result, is_error=is_error)

@@ -38,6 +38,7 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    count_diff_lines,
     count_words,
     event_from_state,
     event_to_state,
@@ -429,6 +430,8 @@ class _SessionReader(SessionReader):
             self.calls.replace(call)
             return
         self.calls.pop(key)
+        diff = as_object(fields.get("resultDisplay")).get("fileDiff")
+        call = replace(call, lines=count_diff_lines(diff))
         self._yielded[f"c:{key}"] = ""
         if events.is_in_future(at, self._now):
             yield InvalidRecord(IN_THE_FUTURE, position.line)

@@ -4,7 +4,7 @@ An event with an unknown name is invalid; it is never taken for a message.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,6 +17,7 @@ from memtui.capture.formats.base import (
     ToolCall,
     as_object,
     as_text,
+    count_edit_lines,
     count_words,
     first_text,
     parse_json,
@@ -274,6 +275,7 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
     error = payload.text("error")
     key, name = payload.text("tool_use_id"), payload.text("tool_name")
     call = ToolCall.make(key, name, fields.get("tool_input"))
+    call = replace(call, lines=count_edit_lines(response))
     yield _event(
         payload,
         EventType.TOOL_RESULT,

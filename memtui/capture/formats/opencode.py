@@ -45,6 +45,7 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    count_diff_lines,
     count_words,
     first_text,
     join_texts,
@@ -827,7 +828,9 @@ class _MessageReader:
         at = parse_time(times.get("end")) or started
         name = as_text(fields.get("tool"))
         key = as_text(fields.get("callID")) or part.id
-        call = ToolCall.make(key, name, state.get("input"))
+        details = _inner(state, "metadata")
+        lines = count_diff_lines(details.get("diff"))
+        call = replace(ToolCall.make(key, name, state.get("input")), lines=lines)
         is_error = status == "error"
         result = [
             (as_text(state.get("error")) if is_error else "")
@@ -835,7 +838,8 @@ class _MessageReader:
             *map(_placeholder, as_objects(state.get("attachments"))),
         ]
         metadata = call.metadata(
-            is_error=is_error, is_broken_off=status not in _COMPLETE_STATES
+            is_error=is_error or details.get("exit") not in (None, 0),
+            is_broken_off=status not in _COMPLETE_STATES,
         )
         event = self._event(
             position,
@@ -847,7 +851,7 @@ class _MessageReader:
             ordinal=number,
         )
         yield event
-        session_id = as_text(_inner(state, "metadata").get("sessionId"))
+        session_id = as_text(details.get("sessionId"))
         if name == "task" and session_id and not isinstance(event, InvalidRecord):
             task = _inner(state, "input")
             yield SubagentMetadata(

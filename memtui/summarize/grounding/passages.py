@@ -1,35 +1,28 @@
-"""Find the passage of a source that contains most of a phrase.
+"""Index the texts of a session, and find the passages that contain most of a phrase.
 
-The texts of a source are split into sentences. A passage is one sentence, or up to
-three in a row if each adds enough.
+The texts are split into sentences. A passage is one sentence, or up to three in a row
+of one text if each adds enough.
 """
 
 import heapq
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
-from memtui.model.events import EventRole
-from memtui.model.verdicts import SourceQuote, hash_quote
-from memtui.summarize.grounding import numbers
-from memtui.text import analyzer, prose
-from memtui.text.analyzer import inverse_document_frequency, stem
-from memtui.text.stopwords import (
-    NARRATION_STEMS,
-    word_set,
-)
-from memtui.text.synonyms import COMMON_STEMS, SYNONYMS
+from memtui.model.events import Event, EventRole
+from memtui.model.sessions import counted_text
+from memtui.model.verdicts import EventQuote, SourceQuote, hash_quote
+from memtui.model.work import Facts, Line
+from memtui.text import analyzer
+from memtui.text.analyzer import inverse_document_frequency
+from memtui.text.sentences import sentence_spans, truncate
+from memtui.text.stopwords import NARRATION_STEMS
 
-MIN_VERBATIM_CHARS, LONG_VERBATIM_CHARS = 30, 80
-"""The minimum length of a verbatim quotation, and of one that may end within a
-sentence; spaces do not count."""
-
-_STARTS_SENTENCE = re.compile(r"(?:\A|\n|[.!?:;。！？])\W*\Z")
-_ENDS_SENTENCE = re.compile(r"\s*(?:\Z|\n|[.!?;。！？])")
+TEXT_CHARS = 40_000
+"""Only this much of a text is indexed."""
 
 SENTENCE_CHARS = 400
 """A longer sentence is a log or a blob, and is split at a word."""
@@ -41,7 +34,7 @@ WRAPPED_CHARS = 40
 """A longer line may continue in one that starts with a lower-case letter."""
 
 CANDIDATE_SENTENCES = 6
-"""Number of best sentences that are considered, with their neighbours."""
+"""The number of best sentences that are considered, with their neighbours."""
 
 _PASSAGE_SHAPES = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
 """The ranges around a sentence that may be a passage."""
@@ -49,33 +42,59 @@ _PASSAGE_SHAPES = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
 EXTENSION_COST = 0.03
 """The share that each further sentence must add."""
 
-EXACT_FORM_WEIGHT = 0.03
-"""The weight of the exact form of a word, relative to its stem."""
+PREFERENCE = 0.1
+"""The share by which a passage elsewhere must be better than one in preferred texts."""
 
-NARRATION_WEIGHT = 0.3
-"""The weight of words with which a summary says who spoke."""
+CONTEXT_TEXTS, CONTEXT_WEIGHT, MAX_CONTEXT_GAIN = 1, 0.5, 1.2
+"""The number of texts before and after that of a passage whose words count, too, what
+they count, and by how much they raise the coverage at most."""
 
-REPORT_STEMS = NARRATION_STEMS | frozenset(
-    stem(word)
-    for word in word_set("""
-    want wish agree decide choose complain warn argue propose recommend advise conclude
-    expect think find prefer point agent ai
-    """)
+ABSENT_WEIGHT = 0.5
+"""The weight of words that are nowhere: they may stand for others. Names and numbers
+are checked by themselves."""
+
+
+# Numbers in words
+
+_SMALL = re.findall(
+    r"\w+",
+    """
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen
+    """,
 )
-"""Their stems, and those of words with which it says what somebody thought."""
+_TENS = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+NUMBER_WORDS = (
+    {word: str(value) for value, word in enumerate(_SMALL, 2)}
+    | {word: str(10 * value) for value, word in enumerate(_TENS, 2)}
+    | {
+        f"{tens}-{unit}": str(10 * value + digit)
+        for value, tens in enumerate(_TENS, 2)
+        for digit, unit in enumerate(["one", *_SMALL[:8]], 1)
+    }
+    | {"twice": "2"}
+)
+"""Numbers as words; "one" often is no number."""
 
-CONTEXT_TEXTS, CONTEXT_WEIGHT = 1, 0.5
-"""The number of texts before and after that of a passage whose words count, too, and
-what they count."""
+_WORDS_OF = {
+    digits: tuple(word for word, value in NUMBER_WORDS.items() if value == digits)
+    for digits in NUMBER_WORDS.values()
+}
+_NUMBER_WORD = re.compile(
+    rf"\b(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b", re.IGNORECASE
+)
+_NO_WORD = re.compile(r"[\W_]+")
+_GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 
-_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
-"""A capitalized word within a sentence. If one is in no text, others do not count."""
 
-MAX_CONTEXT_GAIN, MAX_CONTEXT_SHARE = 1.2, 0.5
-"""These words raise the coverage at most by this factor, or up to this share."""
+def to_figures(text: str) -> str:
+    """Write the numbers of a text in figures: "1,290" and "forty-eight"."""
+    return _NUMBER_WORD.sub(lambda word: NUMBER_WORDS[word[0].lower()], ungroup(text))
 
-COMMON_WEIGHT = 0.5
-"""The weight of a common word that does not occur: it may stand for others."""
+
+def ungroup(text: str) -> str:
+    """Write the figures of numbers without separators: "1290" for "1,290"."""
+    return _GROUPED.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,238 +113,222 @@ class Passage:
     """Their share of the phrase's weight: 0 to 1."""
 
 
-class PassageIndex:
-    """The sentences of some texts, indexed by term."""
+class TextIndex:
+    """Texts and their sentences, indexed by term."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = texts
+    def __init__(
+        self,
+        texts: Sequence[str],
+        roles: Sequence[EventRole | None] = (),
+        facts: Facts = Facts(),  # noqa: B008, as it is never changed
+    ) -> None:
+        """Index texts.
+
+        Args:
+            texts: The texts in order.
+            roles: Who wrote each of the first ones; None if unknown.
+            facts: What the calls behind the texts show: evidence in words, too.
+        """
+        self.facts = facts
+        self.fact_lines = list(_word_facts(facts))
+        texts = [*texts, *(line.text for line in self.fact_lines)]
+        self.texts = [text[:TEXT_CHARS] for text in texts]
+        self.roles = [*roles, *[None] * (len(texts) - len(roles))]
+        """Who wrote each text; None if unknown."""
+        self.term_counts: dict[str, dict[int, int]] = defaultdict(dict)
+        """For each term the texts that contain it, and how often."""
+        self.text_lengths: list[int] = []
+        """The number of terms of each text."""
+        self._sentence_spans: list[tuple[int, int, int]] = []
+        self._sentences_by_term: dict[str, list[int]] = defaultdict(list)
+        self._sentences_of_text: list[tuple[int, int]] = []
+        """The first and the last sentence of each text, the latter exclusive."""
+        for place, text in enumerate(self.texts):
+            counts: Counter[str] = Counter()
+            first = len(self._sentence_spans)
+            for start, end in _split_sentences(text):
+                terms = analyzer.terms(text[start:end])
+                counts.update(terms)
+                for term in dict.fromkeys(terms):
+                    self._sentences_by_term[term].append(len(self._sentence_spans))
+                self._sentence_spans.append((place, start, end))
+            self._sentences_of_text.append((first, len(self._sentence_spans)))
+            self.text_lengths.append(counts.total())
+            for term, count in counts.items():
+                self.term_counts[term][place] = count
         self._weights: dict[str, dict[str, float]] = {}
-        self._capitalized: dict[str, bool] = {}
+
+    @property
+    def raw_texts(self) -> Sequence[str]:
+        """The texts in full, in which names and numbers are looked up."""
+        return self.texts
+
+    def is_always_capitalized(self, word: str) -> bool:
+        """Return whether a word is capitalized within a sentence of these texts, and
+        never in lower case."""
+        inside = re.compile(rf"[\w,;)] {re.escape(word)}\b")
+        lower = word.lower()
+        is_inside = any(word in text and inside.search(text) for text in self.texts)
+        return is_inside and not any(lower in text for text in self.texts)
 
     @cached_property
-    def _sentence_spans(self) -> list[tuple[int, int, int]]:
-        return [
-            (place, start, end)
-            for place, text in enumerate(self.texts)
-            for start, end in _sentences(text)
-        ]
+    def lower_text(self) -> str:
+        """All texts in full, in lower case."""
+        return "\n".join(self.raw_texts).lower()
 
     @cached_property
-    def _sentences_by_term(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for at, (place, start, end) in enumerate(self._sentence_spans):
-            for term in set(analyzer.terms(self.texts[place][start:end])):
-                found[term].append(at)
-        return found
-
-    def _sentences_with(self, term: str) -> Collection[int]:
-        """Return the indexes of the sentences with a term or one of its synonyms."""
-        exact = self._sentences_by_term.get(term, ())
-        same = numbers.spellings(term) if term.isdigit() else SYNONYMS.get(term, ())
-        others = [found for one in same if (found := self._sentences_by_term.get(one))]
-        if len(term) > 3 and term.isdigit():
-            parts = f"{int(term):,}".split(",")
-            places = [set(self._sentences_by_term.get(one, ())) for one in parts]
-            others.append(sorted(set.intersection(*places)))
-        return {*exact, *chain.from_iterable(others)} if others else exact
-
-    @cached_property
-    def _paths(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for term in self._sentences_by_term:
-            if "/" in term:
-                found[term.rstrip("/").rpartition("/")[2]].append(term)
-        return found
-
-    def role_of(self, text_index: int) -> EventRole | None:
-        """Return the role of the event of a text, if known."""
-        return None
-
-    def is_followed_by_change(self, text_index: int) -> bool:
-        """Return whether a change to a file comes right after a text, if known."""
-        return False
-
-    def has_failed(self, terms: Collection[str]) -> bool:
-        """Return whether a call with these terms has failed, if known."""
-        return False
+    def squeezed_text(self) -> str:
+        """The letters and digits of all texts, in lower case."""
+        return _NO_WORD.sub("", self.lower_text)
 
     def contains(self, term: str) -> bool:
-        """Return whether a term occurs in these texts."""
+        """Return whether a term occurs in the indexed texts."""
         return term in self._sentences_by_term
 
-    def is_capitalized(self, word: str) -> bool:
-        """Return whether a word is capitalized within a sentence of these texts."""
-        if word not in self._capitalized:
-            inside = re.compile(rf"[\w,;)] {re.escape(word)}\b")
-            found = any(word in text and inside.search(text) for text in self.texts)
-            self._capitalized[word] = found
-        return self._capitalized[word]
+    def sentences_with(self, term: str) -> Iterator[tuple[EventRole | None, str]]:
+        """Yield the sentences with a term, each with the role of its text."""
+        for at in self._sentences_with(term):
+            place, start, end = self._sentence_spans[at]
+            yield self.roles[place], self.texts[place][start:end]
 
-    def paths_ending_in(self, name: str) -> list[str]:
-        """Return the paths in these texts that end in a folded name."""
-        return self._paths.get(name, [])
+    def _sentences_with(self, term: str) -> Collection[int]:
+        """Return the indexes of the sentences with a term; numbers in any writing."""
+        sentences: Collection[int] = self._sentences_by_term.get(term, ())
+        if not term.isdigit():
+            return sentences
+        every = set(sentences)
+        for word in _WORDS_OF.get(term, ()):
+            every.update(self._sentences_by_term.get(word, ()))
+        if len(term) > 3:
+            groups = f"{int(term):,}".split(",")
+            held = [set(self._sentences_by_term.get(group, ())) for group in groups]
+            every |= set.intersection(*held)
+        return every
+
+    def term_weights(self, phrase: str) -> Mapping[str, float]:
+        """Return the phrase's terms with their weights.
+
+        Words with which a summary says who spoke weigh nothing.
+        """
+        if phrase not in self._weights:
+            self._weights[phrase] = self._weigh(to_figures(phrase))
+        return self._weights[phrase]
+
+    def _weigh(self, phrase: str) -> dict[str, float]:
+        size = len(self._sentence_spans)
+        most = inverse_document_frequency(size, 1)
+        weights = {}
+        for term in analyzer.query_terms(phrase):
+            count = len(self._sentences_with(term))
+            weights[term] = (
+                inverse_document_frequency(size, count)
+                if count
+                else ABSENT_WEIGHT * most
+            )
+        spoken = {term: 0.0 for term in NARRATION_STEMS.intersection(weights)}
+        return weights | spoken if len(spoken) < len(weights) else weights
 
     def best_passage(
-        self, phrase: str, places: Collection[int] | None = None
+        self,
+        phrase: str,
+        places: Collection[int] | None = None,
+        preferred: Collection[int] = (),
     ) -> Passage | None:
         """Return the passage that contains most of a phrase; None if there is none.
 
         Args:
             phrase: The phrase to look for.
             places: The texts that may contain it; None for any.
+            preferred: Texts that are preferred if they contain about as much.
         """
         weights = self.term_weights(phrase)
-        matched: dict[int, set[str]] = {}
-        for term in weights:
-            for at in self._sentences_with(term):
-                if places is None or self._sentence_spans[at][0] in places:
-                    matched.setdefault(at, set()).add(term)
         total = math.fsum(weights.values()) or 1.0
-        gain = {
-            at: math.fsum(map(weights.__getitem__, one)) / total
-            for at, one in matched.items()
-        }
-        tried = heapq.nsmallest(
-            CANDIDATE_SENTENCES,
-            gain,
-            key=lambda at: (-gain[at], self._length(at, at), at),
-        )
-        best, most = (0, -1), 0.0
-        for at in tried:
+        candidates = self._best_sentences(weights, places, preferred)
+        near = {at + away for at in candidates for away in range(-2, 3)}
+        matched: dict[int, set[str]] = {at: set() for at in near}
+        for term in weights:
+            for at in near.intersection(self._sentences_with(term)):
+                matched[at].add(term)
+
+        def terms_of(start: int, end: int) -> frozenset[str]:
+            return frozenset().union(*(matched[at] for at in range(start, end + 1)))
+
+        def share_of(terms: Collection[str]) -> float:
+            return math.fsum(map(weights.__getitem__, terms)) / total
+
+        best, most = (0, 0), -1.0
+        for at in candidates:
+            is_preferred = self._sentence_spans[at][0] in preferred
             for start, end in self._passages_around(at):
-                if most >= 1.0 - EXTENSION_COST * (end - start):
-                    continue
-                share = gain[at]
-                if start < end:
-                    terms = _matched_terms(matched, start, end)
-                    share = math.fsum(map(weights.__getitem__, terms)) / total
-                score = round(share - EXTENSION_COST * (end - start), 6)
+                score = share_of(terms_of(start, end)) - EXTENSION_COST * (end - start)
+                score = round(score + PREFERENCE * is_preferred, 6)
                 if score > most:
                     best, most = (start, end), score
-        if not tried:
+        if not candidates:
             return None
-        has_unknown_name = any(
-            not self._sentences_with(name.lower()) for name in _NAME.findall(phrase)
-        )
-        return self._passage(*best, matched, weights, has_unknown_name=has_unknown_name)
+        start, end = best
+        place, first, _ = self._sentence_spans[start]
+        terms = terms_of(start, end)
+        covered = share_of(terms)
+        context = share_of(self._terms_near(place, weights.keys() - terms))
+        share = min(covered + CONTEXT_WEIGHT * context, MAX_CONTEXT_GAIN * covered)
+        last = self._sentence_spans[end][2]
+        return Passage(place, first, last, range(start, end + 1), terms, share)
 
-    def find_verbatim(
-        self, phrase: str, places: Collection[int] | None = None
-    ) -> tuple[int, int, int] | None:
-        """Find a long phrase verbatim, except for whitespace.
+    def _best_sentences(
+        self,
+        weights: Mapping[str, float],
+        places: Collection[int] | None,
+        preferred: Collection[int],
+    ) -> list[int]:
+        """Return the sentences with the highest weight, short ones first."""
+        gains: dict[int, float] = {}
+        for term, weight in weights.items():
+            for at in self._sentences_with(term):
+                gains[at] = gains.get(at, 0.0) + weight
+        if places is not None:
+            spans = self._sentence_spans
+            gains = {at: gain for at, gain in gains.items() if spans[at][0] in places}
+        bonus = PREFERENCE * math.fsum(weights.values())
+        for place in preferred:
+            for at in range(*self._sentences_of_text[place]):
+                if at in gains:
+                    gains[at] += bonus
+        limit = min(heapq.nlargest(CANDIDATE_SENTENCES, gains.values()), default=0.0)
+        best = [at for at, gain in gains.items() if gain >= limit]
+        best.sort(key=lambda at: (-round(gains[at], 6), self._length(at, at), at))
+        return best[:CANDIDATE_SENTENCES]
 
-        It must start a line or a sentence, so that no "not" precedes it, and end one
-        unless it is very long.
-
-        Args:
-            phrase: The phrase to look for; an ellipsis at its end stands for the rest.
-            places: The texts that may contain it; None for any.
-
-        Returns:
-            The index of the text, and the offsets; None if not found.
-        """
-        words = phrase.removesuffix("…").split()
-        length = sum(map(len, words))
-        if length < MIN_VERBATIM_CHARS:
-            return None
-        pattern = re.compile(r"\s+".join(map(re.escape, words)))
-        for place in range(len(self.texts)) if places is None else sorted(places):
-            text = self.texts[place]
-            for found in pattern.finditer(text) if words[0] in text else ():
-                start, end = found.span()
-                is_whole = length >= LONG_VERBATIM_CHARS or _ENDS_SENTENCE.match(
-                    text, end
-                )
-                if is_whole and _STARTS_SENTENCE.search(
-                    text[max(start - 9, 0) : start]
-                ):
-                    return place, start, end
-        return None
-
-    def sentences_with(
-        self, terms: Collection[str], places: Collection[int]
-    ) -> Iterator[Passage]:
-        """Yield the sentences of some texts that contain all of these terms."""
-        occurrences = [self._sentences_by_term.get(term, []) for term in terms]
-        rarest = min(occurrences, key=len, default=[])
-        for at in rarest:
-            place, start, end = self._sentence_spans[at]
-            if place in places and all(at in one for one in occurrences):
-                sentences = range(at, at + 1)
-                yield Passage(place, start, end, sentences, frozenset(terms), 1.0)
+    def _terms_near(self, place: int, terms: Collection[str]) -> set[str]:
+        """Return those of some terms that are in a text or right before or after it."""
+        places = range(place - CONTEXT_TEXTS, place + CONTEXT_TEXTS + 1)
+        return {
+            term
+            for term in terms
+            if any(at in self.term_counts.get(term, {}) for at in places)
+        }
 
     def text_of(self, passage: Passage) -> str:
         return self.texts[passage.text_index][passage.start : passage.end]
-
-    def quote(self, text_index: int, start: int, end: int) -> SourceQuote:
-        text_hash = hash_quote(self.texts[text_index][start:end])
-        return SourceQuote(text_index, start, end, text_hash)
-
-    def quote_of(self, passage: Passage) -> SourceQuote:
-        return self.quote(passage.text_index, passage.start, passage.end)
-
-    def quoted_text(self, quote: SourceQuote) -> str:
-        return self.texts[quote.index][quote.start : quote.end]
 
     def sentences_of(self, passage: Passage) -> list[str]:
         spans = (self._sentence_spans[at] for at in passage.sentences)
         return [self.texts[place][start:end] for place, start, end in spans]
 
-    def sentences_near(
-        self, passage: Passage, texts: int, roles: Collection[EventRole] | None
-    ) -> Iterator[str]:
-        """Yield the sentences of some texts before, of and after that of a passage,
-        by these roles if given."""
-        first, last = passage.sentences.start, passage.sentences.stop - 1
-        place = passage.text_index
-        while first and place - self._sentence_spans[first - 1][0] <= texts:
-            first -= 1
-        while (
-            last + 1 < len(self._sentence_spans)
-            and self._sentence_spans[last + 1][0] - place <= texts
-        ):
-            last += 1
-        for at, start, end in self._sentence_spans[first : last + 1]:
-            if roles is None or (role := self.role_of(at)) is None or role in roles:
-                yield self.texts[at][start:end]
-
-    def term_weights(self, phrase: str) -> dict[str, float]:
-        """Return the phrase's terms with their weights.
-
-        The stem of a word has nearly all its weight. A term that does not occur weighs
-        no more than one that occurs once.
-        """
-        if phrase not in self._weights:
-            self._weights[phrase] = self._weigh(phrase)
-        return self._weights[phrase]
-
-    def _weigh(self, phrase: str) -> dict[str, float]:
-        phrase = numbers.to_figures(phrase)
-        size = len(self._sentence_spans)
-        most = inverse_document_frequency(size, 1)
-        loose = {}
-        for term in analyzer.query_terms(phrase):
-            count = len(self._sentences_with(term))
-            weight = min(most, inverse_document_frequency(size, count))
-            if term in REPORT_STEMS:
-                weight *= NARRATION_WEIGHT
-            elif not count and term in COMMON_STEMS:
-                weight *= COMMON_WEIGHT
-            loose[term] = weight
-        exact = EXACT_FORM_WEIGHT * most
-        return dict.fromkeys(analyzer.terms(phrase), exact) | loose
+    def quote(self, text_index: int, start: int, end: int) -> SourceQuote:
+        text_hash = hash_quote(self.texts[text_index][start:end])
+        return SourceQuote(text_index, start, end, text_hash)
 
     def _passages_around(self, at: int) -> Iterator[tuple[int, int]]:
-        """Yield the possible passages around a sentence."""
+        """Yield the first and last sentence of each possible passage around one."""
         place, last = self._sentence_spans[at][0], len(self._sentence_spans) - 1
         for before, after in _PASSAGE_SHAPES:
             start, end = at + before, at + after
             if (
                 start >= 0
                 and end <= last
-                and self._sentence_spans[start][0]
-                == place
-                == self._sentence_spans[end][0]
+                and self._sentence_spans[start][0] == place
+                and self._sentence_spans[end][0] == place
                 and (start == end or self._length(start, end) <= PASSAGE_CHARS)
             ):
                 yield start, end
@@ -333,48 +336,88 @@ class PassageIndex:
     def _length(self, start: int, end: int) -> int:
         return self._sentence_spans[end][2] - self._sentence_spans[start][1]
 
-    def _passage(
+
+class Evidence(TextIndex):
+    """The events of a session, indexed to anchor and to check bullets."""
+
+    def __init__(
         self,
-        start: int,
-        end: int,
-        matched: Mapping[int, set[str]],
-        weights: Mapping[str, float],
-        *,
-        has_unknown_name: bool,
-    ) -> Passage:
-        terms = _matched_terms(matched, start, end)
-        place, first, _ = self._sentence_spans[start]
-        found, total = (
-            math.fsum(map(weights.__getitem__, terms)),
-            math.fsum(weights.values()),
+        events: Sequence[Event],
+        lines: Sequence[Line] = (),
+        facts: Facts = Facts(),  # noqa: B008, as it is never changed
+    ) -> None:
+        """Index the events of a session.
+
+        Args:
+            events: The events in order.
+            lines: Further evidence: overlap, notes of the system, the branch.
+            facts: What the calls in the events show; they are evidence in words, too.
+        """
+        self.events = events
+        self.places = {event.event_id: at for at, event in enumerate(events)}
+        """The index of each event."""
+        texts = [*map(counted_text, events), *(line.text for line in lines)]
+        super().__init__(texts, [event.role for event in events], facts)
+        self.lines = [*lines, *self.fact_lines]
+
+    @property
+    def raw_texts(self) -> Sequence[str]:
+        agents = {event.agent for event in self.events}
+        texts = (event.text for event in self.events)
+        return [*texts, *(line.text for line in self.lines), *sorted(agents)]
+
+    def event_place(self, text_index: int) -> int | None:
+        """Return the index of the event that a text is from; None if it is none of
+        these events."""
+        if text_index < len(self.events):
+            return text_index
+        return self.places.get(self.lines[text_index - len(self.events)].event_id)
+
+    def event_quote(self, quote: SourceQuote) -> EventQuote | None:
+        """Return a quote as one from its event; None if it is from a further line that
+        is not in its event."""
+        place = self.event_place(quote.index)
+        if place is None:
+            return None
+        event, start = self.events[place], quote.start
+        if quote.index != place:
+            quoted = self.texts[quote.index][quote.start : quote.end]
+            start = event.text.find(quoted)
+        end = start + quote.end - quote.start
+        return (
+            EventQuote(event.event_id, start, end, quote.text_hash)
+            if start >= 0
+            else None
         )
-        if len(terms) < len(weights) and not has_unknown_name:
-            near = {
-                term
-                for at, one in matched.items()
-                if abs(self._sentence_spans[at][0] - place) <= CONTEXT_TEXTS
-                for term in one
-            }
-            context = CONTEXT_WEIGHT * math.fsum(map(weights.__getitem__, near - terms))
-            most = max(MAX_CONTEXT_GAIN * found, MAX_CONTEXT_SHARE * total)
-            found = min(found + context, most)
-        share = found / (total or 1.0)
-        last = self._sentence_spans[end][2]
-        return Passage(place, first, last, range(start, end + 1), terms, share)
 
 
-def _matched_terms(
-    matched: Mapping[int, set[str]], start: int, end: int
-) -> frozenset[str]:
-    """Return the terms that the sentences from start to end contain."""
-    return frozenset().union(*(matched.get(at, ()) for at in range(start, end + 1)))
+def _word_facts(facts: Facts) -> Iterator[Line]:
+    """Yield facts in words, as a summary may say them."""
+    for commit in facts.commits:
+        branch = f" on branch {commit.branch}" if commit.branch else ""
+        text = f"committed {commit.hash}{branch}: {commit.subject}"
+        yield Line(text, commit.event_id)
+    for pull_request in facts.pull_requests:
+        text = f"opened pull request #{pull_request.number}: {pull_request.title}"
+        yield Line(text, pull_request.event_id)
+    yield from (Line(f"pushed {line.text}", line.event_id) for line in facts.pushes)
+    yield from (Line(f"merged {line.text}", line.event_id) for line in facts.merges)
+    for run in facts.test_runs:
+        total = run.passed + run.failed
+        counts = f"{run.passed} of {total} tests passed, {run.failed} failed"
+        yield Line(f"{counts}: {run.command}", run.event_id)
+    for change in facts.files:
+        lines = f"{change.added} lines added, {change.removed} removed"
+        yield Line(f"changed {change.path}: {lines}", change.event_id)
+    for line in facts.failed_commands:
+        yield Line(f"failed: {line.text}", line.event_id)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where sentences start and end; wrapped lines are joined, long ones
     split."""
     start = end = 0
-    for first, last in prose.sentence_spans(text[: prose.EXCERPT_SOURCE_CHARS]):
+    for first, last in sentence_spans(text):
         if start < end and _wraps(text, start, end, first):
             end = last
             continue
@@ -396,7 +439,7 @@ def _wraps(text: str, start: int, end: int, following: int) -> bool:
 
 def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > SENTENCE_CHARS:
-        cut = start + max(len(prose.truncate(text[start:end], SENTENCE_CHARS)), 1)
+        cut = start + max(len(truncate(text[start:end], SENTENCE_CHARS)), 1)
         yield start, cut
         start = cut
     if start < end:

@@ -136,12 +136,12 @@ def _loopback(host: str) -> str:
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1"
     try:
-        found = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
         return ""
-    if found.is_unspecified:
-        return "127.0.0.1" if found.version == 4 else "::1"
-    return str(found) if found.is_loopback else ""
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return str(address) if address.is_loopback else ""
 
 
 async def _resolve(host: str, port: int) -> str:
@@ -151,11 +151,11 @@ async def _resolve(host: str, port: int) -> str:
     would hold up everybody who wants to quit.
     """
     loop = asyncio.get_running_loop()
-    found: asyncio.Future[str] = loop.create_future()
+    result: asyncio.Future[str] = loop.create_future()
 
     def finish(address: str) -> None:
-        if not found.done():
-            found.set_result(address)
+        if not result.done():
+            result.set_result(address)
 
     def look_up() -> None:
         try:
@@ -169,7 +169,7 @@ async def _resolve(host: str, port: int) -> str:
     threading.Thread(target=look_up, name="look up", daemon=True).start()
     with suppress(TimeoutError):
         async with asyncio.timeout(CONNECT_S):
-            if address := await found:
+            if address := await result:
                 return address
     raise OfflineError(f"{host} cannot be found")
 
@@ -236,22 +236,22 @@ class _LineStream(httpx.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        rest = b""
+        begun = b""
         async for chunk in self._response.aiter_bytes():
-            *lines, rest = (rest + chunk).split(b"\n")
-            if len(rest) > LINE_BYTES:
+            *lines, begun = (begun + chunk).split(b"\n")
+            if len(begun) > LINE_BYTES:
                 raise ServerError("the server's reply has no lines")
             for line in filter(bytes.strip, lines):
                 part = parse_object(line)
                 yield json.dumps(part).encode() + b"\n"
                 if part.get("done") is True:
                     return
-        if rest.strip():
+        if begun.strip():
             try:
-                json.loads(rest)
+                json.loads(begun)
             except (ValueError, RecursionError):
                 raise IncompleteReplyError(BROKE_OFF) from None
-            yield json.dumps(parse_object(rest)).encode() + b"\n"
+            yield json.dumps(parse_object(begun)).encode() + b"\n"
 
     async def aclose(self) -> None:
         await self._response.aclose()
@@ -332,6 +332,11 @@ class Client:
         """
         self._address, self._timeout_s, self._network = address, timeout_s, network
         self._answer_s = min(ANSWER_S, timeout_s)
+
+    @property
+    def is_local(self) -> bool:
+        """True if the server runs on this machine."""
+        return self._address.is_loopback
 
     async def __aenter__(self) -> "Client":
         """Resolve the host; connections are opened by the first requests."""

@@ -8,14 +8,13 @@
       . StalledError         the server fell silent
       . IncompleteReplyError the reply broke off
       . ServerError          the server failed, or its answer cannot be read
-    + OutOfMemoryError       half the text, then a smaller model
-    + ContextOverflowError   the prompt was longer than estimated: less text
+    + OutOfMemoryError       use a smaller model
+    + ContextOverflowError   the prompt was longer than estimated: cut it again
     + ModelNotFoundError     choose another model, or say what to pull
-    + UnsupportedModeError   no thinking, or no schema: use another output mode
-    + ReplyTooLongError      keep its whole bullets, or ask about half the text
-    + InvalidReplyError      one retry, then the draft is rejected
+    + InvalidReplyError      there is no summary by this model
     + NotAllowedError        must not be asked at all
       . RemoteModelError     the model does not run on this machine
+      . OldServerError       the server is too old to enforce a schema
     + CircuitOpenError       the breaker is open
     + EmptyLogError          there is no text to summarize
     + RequestCancelled       the job is left untouched
@@ -31,10 +30,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.errors import ModelError
-from memtui.model.nodes import Summary
 
-PULL = "ollama pull qwen3:4b"
-"""The command that gets a model that summarizes well."""
+PULL = "ollama pull qwen3:4b-instruct"
+"""The command that gets a model that summarizes well and does not think aloud."""
 
 MESSAGE_CHARS = 300
 """The maximum length of a server's error message."""
@@ -76,7 +74,7 @@ class ServerError(TransientError):
 
 
 class OutOfMemoryError(OllamaError):
-    """The model does not fit into memory, with this much text or at all."""
+    """The model does not fit into memory."""
 
 
 class ContextOverflowError(OllamaError):
@@ -89,7 +87,7 @@ class ContextOverflowError(OllamaError):
 
 
 class ModelNotFoundError(OllamaError):
-    """The server does not have the model."""
+    """The server does not have the model, or the model cannot be asked like this."""
 
     def __init__(self, reason: str, cure: str = PULL) -> None:
         """Store what is missing, and what a person can do."""
@@ -97,29 +95,8 @@ class ModelNotFoundError(OllamaError):
         self.reason, self.remedy = reason, cure
 
 
-class UnsupportedModeError(OllamaError):
-    """The server does not support thinking, or a schema, with this model."""
-
-
-class ReplyTooLongError(OllamaError):
-    """The reply reached its limit; ``text`` is the part that was written."""
-
-    def __init__(self, text: str) -> None:
-        """Store what was written."""
-        super().__init__("the model's reply was too long")
-        self.text = text
-
-
 class InvalidReplyError(OllamaError):
-    """The reply is no summary: no JSON, no bullets, endless, or in another language.
-
-    ``summary`` is what could be read of it, if anything could.
-    """
-
-    def __init__(self, message: str, summary: Summary | None = None) -> None:
-        """Store what was written."""
-        super().__init__(message)
-        self.summary = summary
+    """The reply is no summary: no JSON, empty or endless."""
 
 
 class NotAllowedError(OllamaError):
@@ -128,6 +105,10 @@ class NotAllowedError(OllamaError):
 
 class RemoteModelError(NotAllowedError):
     """The model runs on another machine, such as Ollama's cloud."""
+
+
+class OldServerError(NotAllowedError):
+    """The server cannot hold a model to a schema."""
 
 
 class CircuitOpenError(OllamaError):
@@ -147,28 +128,33 @@ class RequestCancelled(OllamaError):
     """The request was cancelled by ``Ollama.cancel``."""
 
 
-_MEMORY = re.compile(
-    r"out of memory|more (?:system|gpu|vram)? ?memory|insufficient memory"
-    r"|not enough memory|cannot allocate memory|unable to allocate|failed to allocate"
-    r"|alloc\w* failed|signal: killed",
-    re.IGNORECASE,
+_PATTERNS: tuple[tuple[type[OllamaError], str], ...] = (
+    (
+        ContextOverflowError,
+        r"exceed_context_size|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too"
+        r" long)|context (?:size|length|window) (?:is )?exceeded",
+    ),
+    (BusyError, r"server busy|maximum pending requests"),
+    (
+        OutOfMemoryError,
+        r"out of memory|more (?:system|gpu|vram)? ?memory|insufficient memory"
+        r"|not enough memory|cannot allocate memory|unable to allocate"
+        r"|failed to allocate|alloc\w* failed|signal: killed",
+    ),
+    (
+        ModelNotFoundError,
+        r"model\b.*\bnot found|try pulling it|does not support|invalid (?:think|format)"
+        r"|\bgrammar\b|\bformat\b|json.?schema",
+    ),
 )
+"""Patterns of the messages of each kind; the first that matches counts."""
 
-_LENGTH = re.compile(
-    r"exceed_context_size"
-    r"|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too long)"
-    r"|context (?:size|length|window) (?:is )?exceeded",
-    re.IGNORECASE | re.DOTALL,
-)
-
-_MODE = re.compile(
-    r"does not support (?:thinking|structured)|invalid (?:think|format)"
-    r"|\bgrammar\b|\bformat\b|json.?schema",
-    re.IGNORECASE,
-)
-
-_NOT_FOUND = re.compile(r"model\b.*\bnot found|try pulling it", re.IGNORECASE)
-_BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
+_STATUSES: dict[int, type[OllamaError]] = {
+    503: BusyError,
+    404: ModelNotFoundError,
+    401: NotAllowedError,
+    403: NotAllowedError,
+}
 
 
 def from_response(status: int, body: bytes) -> OllamaError:
@@ -179,21 +165,21 @@ def from_response(status: int, body: bytes) -> OllamaError:
         body: The body: JSON, JSON in JSON, HTML or nothing.
     """
     message, details = _parse(body)
-    shown = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"
-    if _LENGTH.search(message):
+    line = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"
+    kinds = (kind for kind, pattern in _PATTERNS if re.search(pattern, message, _FLAGS))
+    kind: type[OllamaError] = _STATUSES.get(status) or next(kinds, ServerError)
+    if 300 <= status < 400:
+        kind = NotAllowedError
+    if kind is NotAllowedError:
+        return NotAllowedError(f"the server answered {status}: {line}")
+    error = kind(line)
+    if isinstance(error, ContextOverflowError):
         tokens = details.get("n_prompt_tokens")
-        return ContextOverflowError(shown, tokens if isinstance(tokens, int) else 0)
-    if status == 503 or _BUSY.search(message):
-        return BusyError(shown)
-    if _MEMORY.search(message):
-        return OutOfMemoryError(shown)
-    if status == 404 or _NOT_FOUND.search(message):
-        return ModelNotFoundError(shown)
-    if status in (401, 403) or 300 <= status < 400:
-        return NotAllowedError(f"the server answered {status}: {shown}")
-    if _MODE.search(message):
-        return UnsupportedModeError(shown)
-    return ServerError(shown)
+        error.tokens = tokens if isinstance(tokens, int) else 0
+    return error
+
+
+_FLAGS = re.IGNORECASE | re.DOTALL
 
 
 def from_stream(error: object) -> OllamaError:
@@ -230,7 +216,7 @@ THRESHOLDS = {TransientError: 3, OutOfMemoryError: 2, OfflineError: 1}
 """The number of errors of a kind, with no success between them, that open the
 breaker."""
 
-SERVER_WORKS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
+SERVER_WORKS = (InvalidReplyError, ContextOverflowError)
 """Errors of a model or a prompt, which only a server that works can report."""
 
 RECHECK_S, MAX_RECHECK_S = 30.0, 600.0

@@ -1,19 +1,22 @@
-"""Models: which one of a server summarizes, in what window and in which output mode.
+"""Models: which one of a server summarizes, and in what window.
 
-Never one that runs elsewhere, or that cannot write; a small one only if the settings
-name it.
+The loaded one, else the largest that fits into memory. Never one that runs elsewhere or
+only makes embeddings; a small one only if the settings name it.
 """
 
-import json
+import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.errors import PULL, ModelNotFoundError, RemoteModelError
-from memtui.summarize.ollama.prompts import PromptInput, PromptTurn
+from memtui.summarize.ollama.errors import (
+    PULL,
+    ModelNotFoundError,
+    OldServerError,
+    RemoteModelError,
+)
 
 if TYPE_CHECKING:
     from ollama import ListResponse, ProcessResponse, ShowResponse
@@ -21,17 +24,11 @@ if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client
 
 
-PREFERRED = (
-    "qwen3:8b",
-    "qwen3:4b",
-    "gemma3:4b",
-    "gemma3:12b",
-    "llama3.1:8b",
-    "gpt-oss:20b",
-    "qwen2.5:7b",
-    "llama3.2:3b",
-)
-"""Models known to summarize well; the first one found is taken."""
+OLDEST_SERVER = (0, 5)
+"""The first version of Ollama that holds a model to a JSON schema."""
+
+UPDATE = "update Ollama (ollama.com/download)"
+"""Advice if the server is too old."""
 
 WINDOW_TOKENS = 8192
 """The window of a model that is not loaded yet."""
@@ -39,15 +36,17 @@ WINDOW_TOKENS = 8192
 LEAST_WINDOW_TOKENS = 4096
 """The smallest window that is kept if another program loaded the model with it."""
 
-SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)
-"""Billions of parameters: smaller models are not chosen; between the second two, any
-model may be."""
+SMALLEST_B = 3.0
+"""Billions of parameters: smaller models are not chosen."""
 
-INVENTS = ("phi4-mini", "ministral-3")
-"""Models that invent too much on long texts (Vectara's leaderboard: 24 %)."""
+MEMORY_SHARE = 0.8
+"""The share of the memory that a model may fill."""
 
-EMBEDDING = re.compile(r"embed|\bbge\b|bge-|minilm|rerank|arctic-embed", re.IGNORECASE)
-"""Names of models that only make embeddings."""
+_EMBEDS = re.compile(r"embed|\bbge\b|bge-|minilm|rerank", re.IGNORECASE)
+"""Names of models that only make embeddings: old servers do not tell."""
+
+_ALWAYS_THINKS = re.compile(r"gpt-oss|think|reason", re.IGNORECASE)
+"""Names of models that cannot be asked not to think."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +93,61 @@ class Model:
     """The most it was trained for; 0 before ``/api/show``."""
 
     @property
+    def base_name(self) -> str:
+        """The name without the namespace or host before it."""
+        return self.name.rpartition("/")[2]
+
+    @property
     def key(self) -> str:
         """The digest, so that a model that is pulled again counts as another one."""
         return self.digest or self.name
 
     @property
-    def can_think(self) -> bool:
-        """True if it can think before it writes."""
-        return "thinking" in self.capabilities
+    def always_thinks(self) -> bool:
+        """True if it cannot be asked not to think."""
+        return bool(_ALWAYS_THINKS.search(self.base_name))
 
     @property
-    def always_thinks(self) -> bool:
-        """True if its thinking can only be made shorter."""
-        return self.name.rpartition("/")[2].startswith("gpt-oss")
+    def is_small(self) -> bool:
+        return 0 < self.size_b < SMALLEST_B
+
+    @property
+    def think_option(self) -> bool | str | None:
+        """The request's ``think``; None for a model that cannot think."""
+        if self.base_name.startswith("gpt-oss"):
+            return "low"
+        return False if "thinking" in self.capabilities else None
 
 
 # Reading what the server says
 
 
+def check_version(version: str) -> None:
+    """Check that a server can hold a model to a schema.
+
+    Raises:
+        OldServerError: It is too old.
+    """
+    numbers = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
+    parts = tuple(int(number or 0) for number in numbers.groups()) if numbers else ()
+    # A server that was built from source has the version 0.0.0.
+    if any(parts) and parts < OLDEST_SERVER:
+        raise OldServerError(
+            f"Ollama {version} cannot hold a model to a JSON schema, which takes"
+            f" version {'.'.join(map(str, OLDEST_SERVER))} or newer"
+        )
+
+
 def parse_models(listed: "ListResponse", running: "ProcessResponse") -> list[Model]:
     """Return the models that are installed, with how each is loaded."""
     loaded = {row.model or row.name or "": row for row in running.models}
-    found = []
+    models = []
     for row in listed.models:
         if not row.model:
             continue
         process = loaded.get(row.model)
         size = (row.details and row.details.parameter_size) or ""
-        found.append(
+        models.append(
             Model(
                 name=row.model,
                 digest=row.digest or "",
@@ -132,7 +158,7 @@ def parse_models(listed: "ListResponse", running: "ProcessResponse") -> list[Mod
                 on_cpu=process is not None and not process.size_vram,
             )
         )
-    return found
+    return models
 
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMBT])\s*", re.IGNORECASE)
@@ -140,18 +166,18 @@ _UNITS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 
 def _billions(size: str) -> float:
-    found = _SIZE.fullmatch(size)
-    return float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
+    match = _SIZE.fullmatch(size)
+    return float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
 
 
-def with_details(model: Model, shown: "ShowResponse") -> Model:
+def with_details(model: Model, details: "ShowResponse") -> Model:
     """Return a model with what ``/api/show`` says about it."""
-    info = shown.modelinfo or {}
+    info = details.modelinfo or {}
     family = info.get("general.architecture", "")
     longest = info.get(f"{family}.context_length")
     return replace(
         model,
-        capabilities=tuple(shown.capabilities or ()),
+        capabilities=tuple(details.capabilities or ()),
         longest_window=longest if isinstance(longest, int) and longest > 0 else 0,
     )
 
@@ -159,41 +185,55 @@ def with_details(model: Model, shown: "ShowResponse") -> Model:
 # Choosing
 
 
+def machine_memory() -> int:
+    """Return the memory of this machine in bytes; 0 if it is unknown."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
 def objection(model: Model) -> str:
     """Return why a model must never summarize; "" if it may."""
-    name = model.name.rpartition("/")[2]
-    if name.endswith(("-cloud", ":cloud")):
+    if _is_remote(model):
         return "it does not run on this machine"
-    if EMBEDDING.search(name):
+    if _EMBEDS.search(model.base_name):
         return "it only makes embeddings"
     if model.capabilities and "completion" not in model.capabilities:
         return "it does not write"
     return ""
 
 
+def _is_remote(model: Model) -> bool:
+    return model.name.endswith(("-cloud", ":cloud"))
+
+
 def size_warning(model: Model) -> str:
     """Return a warning about a model that is used though it is small; else ""."""
-    if not _is_small(model):
+    if not model.is_small:
         return ""
     return (
-        f"{model.name} is small: with {model.size_b:g}B parameters, many of its"
-        f" summaries are no better than extracts, and not shown; try: {PULL}"
+        f"{model.name} is small: with {model.size_b:g}B parameters, its summaries are"
+        f" often wrong or no better than extracts; try: {PULL}"
     )
 
 
-def _is_small(model: Model) -> bool:
-    return 0 < model.size_b < SMALLEST_B
-
-
 def choose(
-    models: Sequence[Model], name: str = "", excluded: Collection[str] = ()
+    models: Sequence[Model],
+    name: str = "",
+    excluded: Collection[str] = (),
+    memory_bytes: int = 0,
 ) -> Model:
     """Return the model that summarizes.
+
+    One that is loaded comes first, as another one would replace it; then the largest,
+    and last those that always think.
 
     Args:
         models: The models of the server.
         name: The model in the settings; "" to choose.
         excluded: The keys of models that failed and are not to be chosen.
+        memory_bytes: The memory of the server's machine; 0 if unknown.
 
     Raises:
         ModelNotFoundError: No model may be used, or the named one is missing.
@@ -201,59 +241,58 @@ def choose(
     """
     if name:
         return _named(models, name)
-    able = [
-        one
-        for one in models
-        if not objection(one)
-        and not _is_small(one)
-        and one.key not in excluded
-        and not one.name.rpartition("/")[2].startswith(INVENTS)
+    suitable = [
+        model
+        for model in models
+        if not objection(model)
+        and not model.is_small
+        and model.key not in excluded
+        and _fits(model, memory_bytes)
     ]
-    loaded = sorted((one for one in able if one.is_loaded), key=_rank)
-    known = sorted((one for one in able if _rank(one) < len(PREFERRED)), key=_rank)
-    usual = sorted(
-        (one for one in able if USUAL_B[0] <= one.size_b <= USUAL_B[1]),
-        key=lambda one: (one.size_b, one.name),
+    if not suitable:
+        raise ModelNotFoundError("Ollama has no model that summarizes well")
+    return min(suitable, key=_rank)
+
+
+def _rank(model: Model) -> tuple[bool, bool, float, str]:
+    return (
+        not model.is_loaded,
+        model.always_thinks,
+        -(model.size_bytes or model.size_b),
+        model.name,
     )
-    for found in (loaded, known, usual):
-        if found:
-            return found[0]
-    raise ModelNotFoundError("Ollama has no model that summarizes well")
+
+
+def _fits(model: Model, memory_bytes: int) -> bool:
+    """Return whether a model fits into memory, as far as is known."""
+    is_unknown = not memory_bytes or not model.size_bytes
+    fits = model.size_bytes <= MEMORY_SHARE * memory_bytes
+    return is_unknown or model.is_loaded or fits
 
 
 def _named(models: Sequence[Model], name: str) -> Model:
     for model in models:
         if model.name in (name, f"{name}:latest"):
-            if model.name.endswith(("-cloud", ":cloud")):
+            if _is_remote(model):
                 raise RemoteModelError(f"{name} does not run on this machine")
             return model
     raise ModelNotFoundError(f"Ollama does not have {name}", f"ollama pull {name}")
 
 
-def _rank(model: Model) -> int:
-    name = model.name.removeprefix("library/")
-    for rank, known in enumerate(PREFERRED):
-        if name == known or name.startswith(f"{known}-"):
-            return rank
-    return len(PREFERRED)
-
-
 def smaller(models: Sequence[Model], than: Model) -> list[Model]:
     """Return the models that need less memory than one, as far as is known."""
-    return [one for one in models if 0 < one.size_bytes < than.size_bytes]
+    return [model for model in models if 0 < model.size_bytes < than.size_bytes]
 
 
-def window(model: Model, setting: int = 0, last: int = 0) -> int:
-    """Return the one window a model is asked with: another one would reload it.
+def window(model: Model, setting: int = 0) -> int:
+    """Return the window a model is asked with: another one would reload it.
 
     Args:
         model: The model, with what ``/api/show`` says.
         setting: The window in the settings, in tokens; 0 to choose.
-        last: The window it was last asked in; 0 if unknown.
     """
     is_enough = model.loaded_window >= LEAST_WINDOW_TOKENS
-    chosen = model.loaded_window if is_enough else last or WINDOW_TOKENS
-    tokens = setting or chosen
+    tokens = setting or (model.loaded_window if is_enough else WINDOW_TOKENS)
     return min(tokens, model.longest_window or tokens)
 
 
@@ -275,7 +314,6 @@ class Discovery:
 async def discover(
     client: "Client",
     options: ModelOptions,
-    windows: Mapping[str, int],
     excluded: Collection[str] = (),
 ) -> Discovery:
     """Ask a server for its models, and choose one.
@@ -283,18 +321,18 @@ async def discover(
     Args:
         client: The connection to the server.
         options: The settings.
-        windows: The window each model was last asked in, by its digest, for those that
-            are not loaded: a loaded model is used in the window it has.
         excluded: The keys of models that are not to be chosen.
 
     Raises:
         OllamaError: No server answers, or there is no model that may summarize.
     """
     version = await client.version()
-    found = parse_models(await client.models(), await client.running())
+    check_version(version)
+    installed = parse_models(await client.models(), await client.running())
+    memory_bytes = machine_memory() if client.is_local else 0
     tried = set(excluded)
     while True:
-        model = choose(found, options.model, tried)
+        model = choose(installed, options.model, tried, memory_bytes)
         try:
             model = with_details(model, await client.show(model.name))
         except RemoteModelError:
@@ -303,95 +341,16 @@ async def discover(
                 raise RemoteModelError(message) from None
             reason = "it does not run on this machine"
         else:
-            last = windows.get(model.digest, 0)
-            tokens = window(model, options.window_tokens, last)
+            tokens = window(model, options.window_tokens)
             reason = objection(model)
             if not reason and not prompts.is_window_usable(tokens):
                 reason = f"its window of {tokens} tokens is too small"
             if not reason:
-                return Discovery(version, model, tokens, tuple(found))
+                return Discovery(version, model, tokens, tuple(installed))
         if options.model:
             raise ModelNotFoundError(
                 f"{model.name} cannot summarize: {reason}",
                 f"{PULL}, and name that in summaries.model",
             )
         tried.add(model.key)
-        found = [one for one in found if one.key not in tried]
-
-
-# Output modes
-
-
-class OutputMode(StrEnum):
-    """A way to make a model keep to the schema of a reply.
-
-    On some versions of Ollama a model that must not think is not held to a schema
-    either; others support no schema at all. The mode is found out once for a version
-    and a model, best first.
-    """
-
-    SCHEMA = "schema"
-    """It does not think, and the server enforces the schema."""
-    SCHEMA_THINKING = "schema-thinking"
-    """It thinks, and the server enforces the schema."""
-    LENIENT = "lenient"
-    """The prompt shows the shape; nothing enforces it."""
-
-    @property
-    def has_schema(self) -> bool:
-        """True if the server enforces the schema."""
-        return self is not OutputMode.LENIENT
-
-
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """The output mode that was found out for a model on a server."""
-
-    server: str
-    digest: str
-    mode: OutputMode
-
-
-TEST_LOG = PromptInput(
-    (
-        PromptTurn(
-            (0,), "user", "The nightly build is red since 9:40, please look at it."
-        ),
-        PromptTurn(
-            (1,), "assistant", "Pinned numpy to 1.26 in setup.cfg; it is green again."
-        ),
-    ),
-    bullets=(1, 2),
-    period="day",
-)
-"""The log that a model summarizes to test its output mode."""
-
-
-def output_modes(model: Model) -> Iterator[OutputMode]:
-    """Return the output modes to try, best first."""
-    if not model.always_thinks:
-        yield OutputMode.SCHEMA
-    if model.can_think or model.always_thinks:
-        yield OutputMode.SCHEMA_THINKING
-    yield OutputMode.LENIENT
-
-
-def matches_schema(text: str) -> bool:
-    """Return True if a reply to ``TEST_LOG`` matches the schema exactly."""
-    try:
-        bullets = json.loads(text)["bullets"]
-        return bool(bullets) and all(
-            isinstance(one["text"], str)
-            and one["refs"]
-            and all(isinstance(n, int) and 1 <= n <= 2 for n in one["refs"])
-            for one in bullets
-        )
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return False
-
-
-def think_option(model: Model, mode: OutputMode) -> bool | str | None:
-    """Return the request's ``think``; None for a model that cannot think."""
-    if model.always_thinks:
-        return "low"
-    return mode is OutputMode.SCHEMA_THINKING if model.can_think else None
+        installed = [model for model in installed if model.key not in tried]

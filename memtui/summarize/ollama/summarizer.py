@@ -1,12 +1,11 @@
 """The summarizer that asks a model of Ollama.
 
-The rest of the program uses ``Ollama``. A ``SummaryTask`` makes one summary
-from its first request to its last, whatever goes wrong between, with a ``ModelSession``
-that chooses the model, loads it once in its window, asks and measures it.
-``ModelState`` keeps facts about models between summaries.
+The rest of the program uses ``Ollama``. A ``SummaryTask`` makes one summary: it chooses
+the model, loads it once in its window, and asks it once, or once for each part of a
+record that is longer than the window. ``ModelState`` keeps facts about models between
+summaries.
 
-No prompt is sent again unchanged, unless the server never read it: at temperature 0 it
-would give the same reply.
+Requests are repeated after faults of the server, never for other words.
 """
 
 import asyncio
@@ -14,30 +13,17 @@ import json
 import random
 import threading
 import time
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtui.model.calendar import TocLevel
+from memtui.model.events import Event
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
-from memtui.model.nodes import (
-    NO_TOTALS,
-    GenerationStats,
-    ProjectTotals,
-    Summary,
-    TocNode,
-)
-from memtui.model.sessions import Segment
-from memtui.summarize import acceptance
+from memtui.model.nodes import GenerationStats, Summary, TocNode
+from memtui.model.sessions import PeriodWork
+from memtui.model.work import Facts
 from memtui.summarize.ollama import models, prompts, replies
 from memtui.summarize.ollama.errors import (
     PULL,
@@ -50,21 +36,15 @@ from memtui.summarize.ollama.errors import (
     ModelNotFoundError,
     NotAllowedError,
     OfflineError,
+    OldServerError,
     OllamaError,
     OutOfMemoryError,
-    ReplyTooLongError,
     RequestCancelled,
     TransientError,
-    UnsupportedModeError,
 )
-from memtui.summarize.ollama.models import (
-    Capability,
-    Discovery,
-    Model,
-    ModelOptions,
-    OutputMode,
-)
-from memtui.summarize.ollama.prompts import PromptInput, TokenScale
+from memtui.summarize.ollama.models import Discovery, Model, ModelOptions
+from memtui.summarize.ollama.prompts import TokenScale
+from memtui.summarize.ollama.record import Record, period_record, session_record
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client, ModelReply
@@ -72,23 +52,21 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SEED = 1
-"""The first seed; a retry takes the next, so that it is another request."""
+SEED, ATTEMPT_TEMPERATURE = 1, 0.3
+"""The first seed, at temperature 0; further attempts have other seeds and this
+temperature, since the reply would be the same otherwise."""
 
-RETRY_TEMPERATURE = 0.3
-"""The temperature of the retry after an invalid reply, and of further attempts."""
+MAX_OVERFLOWS = 3
+"""The number of times a record is divided anew because a prompt was too long."""
 
-ATTEMPT_SEEDS = 100
-"""The distance between the seeds of attempts; no attempt uses as many."""
-
-HALVINGS = 3
-"""The number of times a part is halved before it is given up."""
-
-WIDEN = 1.3
+WIDENING = 1.3
 """By how much the estimate grows if a prompt was too long by an unknown amount."""
 
 JITTER = 0.2
 """By how much of itself a wait is made longer or shorter at random."""
+
+OFFLINE = "Ollama is not running: summaries are extracts for now."
+"""The message if no server answers."""
 
 START = f"start Ollama, or install it from ollama.com, then: {PULL}"
 """Advice if no server answers."""
@@ -99,12 +77,8 @@ class ModelState:
     """The knowledge about models that is shared by all summaries."""
 
     breaker: Breaker
-    windows: dict[str, int] = field(default_factory=dict)
-    """The window each model was last asked in, by its digest."""
     scales: dict[str, TokenScale] = field(default_factory=dict)
     """The token scale of each model, by its digest, once it has counted some."""
-    modes: dict[tuple[str, str], OutputMode] = field(default_factory=dict)
-    """The output mode of each model, by server version and digest."""
 
 
 def _ignore(_: object) -> None:
@@ -117,33 +91,14 @@ class Callbacks:
 
     report: Callable[[ModelProgress], None] = _ignore
     """Called with the progress of a summary, on the thread that asks."""
-    save_capability: Callable[[Capability], None] = _ignore
-    """Called with the output mode of a model, so that it can be stored."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = lambda: random.uniform(1 - JITTER, 1 + JITTER)
     """The factor for the wait before a retry."""
 
 
-@dataclass(slots=True)
-class _Retries:
-    """The temperature, the seed and the waits left for one prompt."""
-
-    temperature: float = 0.0
-    seed: int = SEED
-    _delays: dict[type[OllamaError], Iterator[float]] = field(default_factory=dict)
-
-    def next_delay(self, error: OllamaError) -> float | None:
-        """Return how long to wait before the next retry; None if there is none."""
-        if not error.retry_delays_s:
-            return None
-        kind = BusyError if isinstance(error, BusyError) else TransientError
-        self.seed += kind is TransientError
-        return next(self._delays.setdefault(kind, iter(error.retry_delays_s)), None)
-
-
-class ModelSession:
-    """The model that writes one summary: chosen, loaded, asked and measured."""
+class SummaryTask:
+    """The requests for one summary."""
 
     def __init__(
         self,
@@ -151,167 +106,201 @@ class ModelSession:
         options: ModelOptions,
         state: ModelState,
         callbacks: Callbacks,
+        attempt: int = 0,
     ) -> None:
-        """Store the connection; ``choose`` finds the model."""
+        """Store the connection, and how often the same was asked before."""
         self._client, self._options = client, options
-        self._state, self.callbacks = state, callbacks
-        self.found = Discovery("", Model(""), 0)
-        self.mode = OutputMode.SCHEMA
-        self.generation = GenerationStats()
-        self.part, self.parts = 1, 1
-        """The part of the log that is asked about, and how many are known of."""
+        self._state, self._callbacks, self._attempt = state, callbacks, attempt
+        self.discovery = Discovery("", Model(""), 0)
+        self._stats = GenerationStats()
+        self._part, self._parts = 1, 1
         self._excluded: set[str] = set()
+
+    async def run(self, record: Record) -> Summary:
+        """Summarize a record.
+
+        Raises:
+            OllamaError: It cannot be done now, or not with this model.
+        """
+        if not record.lines:
+            raise EmptyLogError("there is no text to summarize")
+        began_s = self._callbacks.clock()
+        await self._choose()
+        parts = await self._summarize_parts(record)
+        model = self.discovery.model
+        stats = replace(
+            self._stats,
+            model=model.name,
+            digest=model.digest,
+            server=self.discovery.server,
+            prompt=prompts.VERSION,
+            parts=len(parts),
+            total_ms=round((self._callbacks.clock() - began_s) * 1000),
+        )
+        return replace(_join(parts), generation=stats)
+
+    async def _summarize_parts(self, record: Record) -> list[tuple[int, Summary]]:
+        """Return the summary of each part of a record, with the size of the part.
+
+        Raises:
+            OllamaError: There is no summary of any part.
+        """
+        summaries: list[tuple[int, Summary]] = []
+        parts, done, overflows = self._divide(record), 0, 0
+        invalid: InvalidReplyError | None = None
+        while done < len(parts):
+            part = parts[done]
+            self._part, self._parts = done + 1, len(parts)
+            try:
+                summaries.append((part.size, await self._ask(part)))
+                done += 1
+            except InvalidReplyError as error:
+                invalid = error
+                done += 1
+            except (
+                ContextOverflowError,
+                OutOfMemoryError,
+                ModelNotFoundError,
+            ) as error:
+                if isinstance(error, ContextOverflowError):
+                    overflows += 1
+                    if overflows > MAX_OVERFLOWS:
+                        raise
+                else:
+                    await self._choose(error)
+                turns = tuple(turn for part in parts[done:] for turn in part.turns)
+                parts[done:] = self._divide(replace(record, turns=turns))
+                is_same = parts[done] == part
+                if isinstance(error, ContextOverflowError) and is_same:
+                    raise
+        if invalid and not summaries:
+            raise invalid
+        return summaries
+
+    def _divide(self, record: Record) -> list[Record]:
+        budget = prompts.prompt_budget(self.discovery.window, self._reply_tokens)
+        return prompts.divide(record, budget, self._scale)
 
     # Choosing a model
 
-    async def choose(self, failed: OllamaError | None = None) -> None:
-        """Choose a model, load it in its window, and find out its output mode.
+    async def _choose(self, failure: OllamaError | None = None) -> None:
+        """Choose a model and load it in its window.
 
         Args:
-            failed: Why the model that was chosen before cannot be used.
+            failure: Why the model that was chosen before cannot be used.
 
         Raises:
-            OllamaError: No model can be used now, or the settings name the
-                one that failed.
+            OllamaError: No model can be used now, or the settings name the one that
+                failed.
         """
         while True:
-            if failed:
-                self._exclude(failed)
+            if failure:
+                self._exclude(failure)
             try:
                 await self._discover()
             except ModelNotFoundError:
-                if isinstance(failed, OutOfMemoryError):
-                    raise failed from None
+                if isinstance(failure, OutOfMemoryError):
+                    raise failure from None
                 raise
             try:
                 await self._load()
-                await self._find_mode()
                 return
             except (OutOfMemoryError, ModelNotFoundError) as error:
-                failed = error
+                failure = error
 
-    def _exclude(self, error: OllamaError) -> None:
+    def _exclude(self, failure: OllamaError) -> None:
         """Exclude the model, and all that need as much memory if it lacks memory."""
         if self._options.model:
-            raise error
-        self._excluded.add(self.found.model.key)
-        if isinstance(error, OutOfMemoryError):
-            smaller = models.smaller(self.found.models, self.found.model)
-            self._excluded |= {one.key for one in self.found.models} - {
-                one.key for one in smaller
-            }
+            raise failure
+        self._excluded.add(self.discovery.model.key)
+        if isinstance(failure, OutOfMemoryError):
+            installed = self.discovery.models
+            smaller = models.smaller(installed, self.discovery.model)
+            self._excluded |= {model.key for model in installed if model not in smaller}
 
     async def _discover(self) -> None:
-        state = self._state
         try:
-            self.found = await models.discover(
-                self._client, self._options, state.windows, self._excluded
+            self.discovery = await models.discover(
+                self._client, self._options, self._excluded
             )
         except OllamaError as error:
-            state.breaker.record(error)
+            self._state.breaker.record(error)
             raise
-        state.windows[self.found.model.digest] = self.found.window
 
     async def _load(self) -> None:
-        model, window = self.found.model, self.found.window
-        if model.loaded_window == window:
-            return
-        keep_alive = self._options.load_keep_alive
-        await self._request(
-            ModelPhase.LOADING,
-            _Retries(),
-            lambda: self._client.load(model.name, window, keep_alive),
-        )
-
-    async def _find_mode(self) -> None:
-        """Find out the output mode, unless it is known."""
-        key = self.found.server, self.found.model.digest
-        if known := self._state.modes.get(key):
-            self.mode = known
-            return
-        for mode in models.output_modes(self.found.model):
-            self.mode = mode
-            if mode is OutputMode.LENIENT or await self._matches_schema():
-                break
-        self._state.modes[key] = self.mode
-        self.callbacks.save_capability(Capability(*key, self.mode))
-
-    async def find_mode_again(self) -> None:
-        """Find out the output mode again: the known one is not supported."""
-        self._state.modes.pop((self.found.server, self.found.model.digest), None)
-        await self._find_mode()
-
-    async def _matches_schema(self) -> bool:
-        """Return True if the model keeps to the schema in the current mode."""
-        try:
-            text = await self.ask(models.TEST_LOG, _Retries())
-        except (UnsupportedModeError, InvalidReplyError, ReplyTooLongError):
-            return False
-        return models.matches_schema(text)
+        model, window = self.discovery.model, self.discovery.window
+        if model.loaded_window != window:
+            keep_alive = self._options.load_keep_alive
+            await self._request(
+                ModelPhase.LOADING,
+                lambda: self._client.load(model.name, window, keep_alive),
+            )
 
     # Asking it
 
-    async def ask(self, log: PromptInput, retries: _Retries) -> str:
-        """Ask about a log, and return what the model wrote.
+    async def _ask(self, record: Record) -> Summary:
+        """Ask about a record that fits the window.
 
         Raises:
-            OllamaError: It wrote nothing, or did not finish.
+            OllamaError: There is no summary.
         """
-        estimated = self.scale.prompt_tokens(log)
+        estimated = self._scale.prompt_tokens(record)
         try:
-            reply = await self._request(
-                ModelPhase.READING, retries, lambda: self._chat(log, retries)
-            )
+            reply = await self._request(ModelPhase.READING, lambda: self._chat(record))
         except ContextOverflowError as error:
             self._widen(estimated, error.tokens)
             raise
         self._state.breaker.reset()
         self._measure(estimated, reply)
-        if not reply.is_whole:
-            raise ReplyTooLongError(reply.text)
-        return reply.text
+        parsed = replies.parse_reply(reply.text, record)
+        self._stats = replace(
+            self._stats,
+            dropped_bullets=self._stats.dropped_bullets + parsed.dropped,
+            was_truncated=self._stats.was_truncated or not reply.is_whole,
+        )
+        return parsed.summary
 
-    async def _chat(self, log: PromptInput, retries: _Retries) -> "ModelReply":
-        model, most = self.found.model, self._reply_tokens
+    async def _chat(self, record: Record) -> "ModelReply":
+        model, limit = self.discovery.model, self._reply_tokens
         options = {
-            "num_ctx": self.found.window,
-            "num_predict": most,
-            "temperature": retries.temperature,
-            "seed": retries.seed,
+            "num_ctx": self.discovery.window,
+            "num_predict": limit,
+            "temperature": ATTEMPT_TEMPERATURE if self._attempt else 0.0,
+            "seed": SEED + self._attempt,
         }
-        self.generation = replace(
-            self.generation,
-            requests=self.generation.requests + 1,
+        self._stats = replace(
+            self._stats,
+            requests=self._stats.requests + 1,
             options=json.dumps(options, separators=(",", ":")),
         )
         return await self._client.chat(
             model.name,
-            prompts.messages(log),
-            lambda tokens: self.report(ModelPhase.WRITING, tokens, most),
+            prompts.messages(record),
+            lambda tokens: self._report(ModelPhase.WRITING, tokens, limit),
             options=options,
             keep_alive=self._options.keep_alive,
-            think=models.think_option(model, self.mode),
-            format=prompts.reply_schema(log) if self.mode.has_schema else None,
+            think=model.think_option,
+            format=prompts.reply_schema(record),
         )
 
     async def _request(
-        self,
-        phase: ModelPhase,
-        retries: _Retries,
-        send: Callable[[], Awaitable[Result]],
+        self, phase: ModelPhase, send: Callable[[], Awaitable[Result]]
     ) -> Result:
         """Send a request, again after errors that may pass; record all errors."""
+        delays: dict[type[OllamaError], Iterator[float]] = {}
         while True:
-            self.report(phase)
+            self._report(phase)
             try:
                 return await send()
             except OllamaError as error:
                 self._state.breaker.record(error)
-                delay_s = retries.next_delay(error)
+                kind = BusyError if isinstance(error, BusyError) else TransientError
+                waits = delays.setdefault(kind, iter(error.retry_delays_s))
+                delay_s = next(waits, None) if error.retry_delays_s else None
                 if delay_s is None:
                     raise
-            self.report(ModelPhase.WAITING)
-            await self.callbacks.sleep(delay_s * self.callbacks.jitter())
+            self._report(ModelPhase.WAITING)
+            await self._callbacks.sleep(delay_s * self._callbacks.jitter())
 
     def _measure(self, estimated: int, reply: "ModelReply") -> None:
         """Add up what a reply took, and correct the estimate.
@@ -319,235 +308,55 @@ class ModelSession:
         Raises:
             ContextOverflowError: The server seems to have truncated the prompt.
         """
-        facts, counted = self.generation, reply.prompt_tokens
-        self.generation = replace(
-            facts,
-            prompt_tokens=facts.prompt_tokens + counted,
-            reply_tokens=facts.reply_tokens + reply.reply_tokens,
-            load_ms=facts.load_ms + reply.load_ms,
-            prompt_ms=facts.prompt_ms + reply.prompt_ms,
-            reply_ms=facts.reply_ms + reply.reply_ms,
+        stats, counted = self._stats, reply.prompt_tokens
+        self._stats = replace(
+            stats,
+            prompt_tokens=stats.prompt_tokens + counted,
+            reply_tokens=stats.reply_tokens + reply.reply_tokens,
+            load_ms=stats.load_ms + reply.load_ms,
+            prompt_ms=stats.prompt_ms + reply.prompt_ms,
+            reply_ms=stats.reply_ms + reply.reply_ms,
         )
-        if prompts.was_truncated(estimated, counted, self.found.window):
+        if prompts.was_truncated(estimated, counted, self.discovery.window):
             self._widen(estimated, 0)
             raise ContextOverflowError("the server seems to have cut the prompt")
-        scale = self.scale.corrected(estimated, counted)
-        if scale != self.scale:
-            self._state.scales[self.found.model.digest] = scale
+        self._set_scale(self._scale.corrected(estimated, counted))
 
     @property
-    def is_counted(self) -> bool:
-        """True if the model has counted any prompt yet."""
-        return self.found.model.digest in self._state.scales
+    def _scale(self) -> TokenScale:
+        return self._state.scales.get(self.discovery.model.digest, TokenScale())
 
-    @property
-    def scale(self) -> TokenScale:
-        """The model's token scale."""
-        return self._state.scales.get(self.found.model.digest, TokenScale())
+    def _set_scale(self, scale: TokenScale) -> None:
+        self._state.scales[self.discovery.model.digest] = scale
 
     def _widen(self, estimated: int, counted: int) -> None:
         """Correct the estimate after a prompt that was too long."""
-        wider = self.scale.corrected(estimated, counted)
-        if wider.factor <= self.scale.factor:
-            wider = TokenScale(self.scale.factor * WIDEN)
-        self._state.scales[self.found.model.digest] = wider
+        wider = self._scale.corrected(estimated, counted)
+        if wider.factor <= self._scale.factor:
+            wider = TokenScale(self._scale.factor * WIDENING)
+        self._set_scale(wider)
 
     @property
     def _reply_tokens(self) -> int:
-        thinks = self.mode is OutputMode.SCHEMA_THINKING
-        thinks = thinks or self.found.model.always_thinks
-        return prompts.reply_budget(self.found.window, thinks=thinks)
+        thinks = self.discovery.model.always_thinks
+        return prompts.reply_budget(self.discovery.window, thinks=thinks)
 
-    def split(self, log: PromptInput) -> list[PromptInput]:
-        """Split a log into parts that each fit a request."""
-        budget = prompts.prompt_budget(
-            self.found.window, self._reply_tokens, is_counted=self.is_counted
-        )
-        return prompts.split_log(log, budget, self.scale)
-
-    def report(self, phase: ModelPhase, written: int = 0, most: int = 0) -> None:
-        """Report the progress of the summary."""
-        self.callbacks.report(
-            ModelProgress(phase, self.part, self.parts, written, most)
-        )
+    def _report(self, phase: ModelPhase, written: int = 0, limit: int = 0) -> None:
+        progress = ModelProgress(phase, self._part, self._parts, written, limit)
+        self._callbacks.report(progress)
 
 
-class _SplitNeeded(Exception):
-    """The same text must be asked about in smaller parts; ``error`` says why."""
-
-    def __init__(self, error: OllamaError) -> None:
-        super().__init__()
-        self.error = error
-
-
-class _DraftRejectedError(InvalidReplyError):
-    """A draft that can be read, and would not be shown."""
-
-
-class SummaryTask:
-    """The requests for one summary.
-
-    A log's parts are judged together: one of them may hold little that can be said with
-    its source's words, so that its second draft is taken as it is.
-    """
-
-    def __init__(self, session: ModelSession, attempt: int = 0) -> None:
-        """Store the session, and how often the same was asked before."""
-        self._session, self._attempt = session, attempt
-        self._was_halved = self._was_refused = False
-
-    async def run(self, log: PromptInput) -> Summary:
-        """Summarize a log.
-
-        Raises:
-            OllamaError: It cannot be done now, or not with this model.
-        """
-        if not log.turns:
-            raise EmptyLogError("there is no text to summarize")
-        session = self._session
-        began_s = session.callbacks.clock()
-        await session.choose()
-        try:
-            summary = await self._summarize(log)
-            if session.generation.parts > 1:
-                reason = acceptance.check_draft(summary, log.texts, may_add_title=True)
-                if reason:
-                    raise InvalidReplyError(reason, summary)
-        except InvalidReplyError as error:
-            error.summary = error.summary and self._with_facts(error.summary, began_s)
-            raise
-        return self._with_facts(summary, began_s)
-
-    def _with_facts(self, summary: Summary, began_s: float) -> Summary:
-        """Add what was measured while a summary was written."""
-        session = self._session
-        model = session.found.model
-        facts = replace(
-            session.generation,
-            model=model.name,
-            digest=model.digest,
-            server=session.found.server,
-            prompt=prompts.VERSION,
-            mode=session.mode.value,
-            total_ms=round((session.callbacks.clock() - began_s) * 1000),
-        )
-        return replace(summary, generation=facts)
-
-    async def _summarize(self, log: PromptInput) -> Summary:
-        """Summarize a log of any length, part by part.
-
-        The rest is split again after each part, as the estimate is better then.
-        """
-        session, done = self._session, list[Summary]()
-        waiting = [(log, 0)]
-        while waiting:
-            whole, depth = waiting.pop()
-            part, *others = session.split(whole)
-            if others:
-                turns = tuple(turn for other in others for turn in other.turns)
-                waiting.append((replace(whole, turns=turns, overlap=()), depth))
-            session.part = len(done) + 1
-            session.parts = session.part + sum(
-                len(session.split(rest)) for rest, _ in waiting
-            )
-            try:
-                is_part = bool(depth or waiting or done)
-                done.append(await self._ask(part, is_part=is_part))
-            except _SplitNeeded as split:
-                pieces = prompts.halve_log(part)
-                if depth >= HALVINGS or pieces == [part]:
-                    raise split.error from None
-                is_overflow = isinstance(split.error, ContextOverflowError)
-                if is_overflow and len(session.split(part)) > 1:
-                    pieces = [part]
-                waiting += [(piece, depth + 1) for piece in reversed(pieces)]
-        session.generation = replace(session.generation, parts=len(done))
-        return done[0] if len(done) == 1 else replies.join_parts(done, log.bullets[1])
-
-    async def _ask(self, log: PromptInput, *, is_part: bool) -> Summary:
-        """Summarize one part, after as many retries as the errors allow.
-
-        Args:
-            log: The part.
-            is_part: Whether it is a part of a longer log.
-
-        Raises:
-            _SplitNeeded: It must be asked about in smaller parts.
-            OllamaError: There is no summary.
-        """
-        session, retries = self._session, _Retries()
-        if self._attempt:
-            retries.temperature = RETRY_TEMPERATURE
-            retries.seed = SEED + ATTEMPT_SEEDS * self._attempt
-        is_retry, spare = False, None
-        while True:
-            try:
-                text = await session.ask(log, retries)
-                return self._parse(text, log, may_add_title=is_retry)
-            except InvalidReplyError as error:
-                if is_part and isinstance(error, _DraftRejectedError):
-                    spare = error.summary
-                if is_retry and spare:
-                    return spare
-                if is_retry:
-                    raise
-                is_retry = True
-                retries.temperature, retries.seed = RETRY_TEMPERATURE, retries.seed + 1
-            except ReplyTooLongError as error:
-                return self._parse_cut(error, log)
-            except ContextOverflowError as error:
-                raise _SplitNeeded(error) from error
-            except OutOfMemoryError as error:
-                if not self._was_halved:
-                    self._was_halved = True
-                    raise _SplitNeeded(error) from error
-                await session.choose(error)
-            except ModelNotFoundError as error:
-                await session.choose(error)
-            except UnsupportedModeError:
-                if self._was_refused:
-                    raise
-                self._was_refused = True
-                await session.find_mode_again()
-
-    def _parse(
-        self,
-        text: str,
-        log: PromptInput,
-        *,
-        is_whole: bool = True,
-        may_add_title: bool = False,
-    ) -> Summary:
-        """Parse what a model wrote into a draft that may be used.
-
-        Raises:
-            InvalidReplyError: It may not.
-        """
-        session = self._session
-        reply = replies.parse_reply(text, log, is_whole=is_whole)
-        reason = acceptance.check_draft(
-            reply.summary, log.texts, may_add_title=may_add_title
-        )
-        if reason:
-            raise _DraftRejectedError(reason, reply.summary)
-        left_out = session.generation.dropped_bullets + reply.left_out
-        session.generation = replace(
-            session.generation, dropped_bullets=left_out, surprise=reply.surprise
-        )
-        return reply.summary
-
-    def _parse_cut(self, error: ReplyTooLongError, log: PromptInput) -> Summary:
-        """Keep the whole bullets of a reply that reached its limit.
-
-        Raises:
-            _SplitNeeded: It has none.
-        """
-        try:
-            summary = self._parse(error.text, log, is_whole=False)
-        except InvalidReplyError:
-            raise _SplitNeeded(error) from error
-        self._session.generation = replace(self._session.generation, was_truncated=True)
-        return summary
+def _join(parts: Sequence[tuple[int, Summary]]) -> Summary:
+    """Join the summaries of parts; the largest part names the whole."""
+    _, largest = max(parts, key=lambda part: part[0])
+    bullets = [bullet for _, summary in parts for bullet in summary.bullets]
+    keywords = dict.fromkeys(
+        word
+        for summary in (largest, *(s for _, s in parts))
+        for word in summary.keywords
+    )
+    words = tuple(keywords)[: prompts.MAX_KEYWORDS]
+    return Summary(largest.title, tuple(bullets), words)
 
 
 _CONDITIONS: dict[type[OllamaError], ModelCondition] = {
@@ -569,23 +378,13 @@ class Ollama:
     """
 
     def __init__(
-        self,
-        options: ModelOptions,
-        known: Iterable[Capability] = (),
-        callbacks: Callbacks | None = None,
+        self, options: ModelOptions, callbacks: Callbacks | None = None
     ) -> None:
-        """Store the settings; no server is asked yet.
-
-        Args:
-            options: The settings.
-            known: The output modes that were found out before.
-            callbacks: The functions that receive notices.
-        """
+        """Store the settings; no server is asked yet."""
         self._options = options
         self._callbacks = callbacks or Callbacks()
-        modes = {(one.server, one.digest): one.mode for one in known}
-        self._state = ModelState(Breaker(self._callbacks.clock), modes=modes)
-        self._found: Discovery | None = None
+        self._state = ModelState(Breaker(self._callbacks.clock))
+        self._discovery: Discovery | None = None
         self._lock = threading.Lock()
         self._is_cancelled = False
         self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
@@ -594,57 +393,61 @@ class Ollama:
     def identity(self) -> str:
         """The prompts' version, and the model as it was last found."""
         name = f"ollama-{prompts.VERSION}"
-        if self._found is None:
+        if self._discovery is None:
             return name
-        model = self._found.model
+        model = self._discovery.model
         return f"{name} {model.name} {model.digest[:12]}"
 
     def health(self) -> ModelHealth:
         """Check the server and its models, without asking any of them."""
         breaker = self._state.breaker
         try:
-            self._found = self._run(
-                lambda client: models.discover(
-                    client, self._options, self._state.windows
-                )
+            self._discovery = self._run(
+                lambda client: models.discover(client, self._options)
             )
             breaker.note_online()
             breaker.check()
         except OllamaError as error:
             return self._unhealthy(error)
-        warning = models.size_warning(self._found.model)
+        warning = models.size_warning(self._discovery.model)
         return self._health(ModelCondition.READY, warning)
 
     def _unhealthy(self, error: OllamaError) -> ModelHealth:
         kinds = (c for kind, c in _CONDITIONS.items() if isinstance(error, kind))
-        condition, message = next(kinds, ModelCondition.FAULTY), str(error)
-        if isinstance(error, OfflineError):
-            retry_s = self._state.breaker.note_offline()
-            return replace(self._health(condition, message, retry_s), remedy=START)
-        if isinstance(error, CircuitOpenError):
-            return self._health(condition, message, error.retry_s)
-        if isinstance(error, ModelNotFoundError):
-            return replace(self._health(condition, error.reason), remedy=error.remedy)
-        return self._health(condition, message)
+        condition = next(kinds, ModelCondition.FAULTY)
+        match error:
+            case OfflineError():
+                retry_s = self._state.breaker.note_offline()
+                return ModelHealth(condition, OFFLINE, START, retry_after_s=retry_s)
+            case OldServerError():
+                return ModelHealth(condition, str(error), models.UPDATE)
+            case NotAllowedError():
+                return ModelHealth(condition, str(error))
+            case CircuitOpenError():
+                return self._health(condition, str(error), retry_s=error.retry_s)
+            case ModelNotFoundError():
+                return self._health(condition, error.reason, error.remedy)
+        return self._health(condition, str(error))
 
     def _health(
-        self, condition: ModelCondition, says: str = "", retry_s: float = 0
+        self,
+        condition: ModelCondition,
+        message: str = "",
+        remedy: str = "",
+        retry_s: float = 0,
     ) -> ModelHealth:
-        found = self._found
-        if found is None or condition in (
-            ModelCondition.OFFLINE,
-            ModelCondition.REFUSED,
-        ):
-            return ModelHealth(condition, says, retry_after_s=retry_s)
+        discovery = self._discovery or Discovery("", Model(""), 0)
+        model = discovery.model
         return ModelHealth(
             condition,
-            says,
-            model=found.model.name,
-            digest=found.model.digest,
-            server=found.server,
-            window_tokens=found.window,
-            is_loaded=found.model.is_loaded,
-            on_cpu=found.model.on_cpu,
+            message,
+            remedy,
+            model=model.name,
+            digest=model.digest,
+            server=discovery.server,
+            window_tokens=discovery.window,
+            is_loaded=model.is_loaded,
+            on_cpu=model.on_cpu,
             retry_after_s=retry_s,
         )
 
@@ -662,39 +465,48 @@ class Ollama:
         with self._lock:
             self._is_cancelled = False
 
-    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        """Summarize a segment.
+    def summarize_events(
+        self,
+        events: Sequence[Event],
+        facts: Facts,
+        *,
+        earlier_request: str = "",
+        attempt: int = 0,
+    ) -> Summary:
+        """Summarize consecutive events of a session, or all of them.
 
         Raises:
             OllamaError: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(prompts.segment_log(segment), attempt)
+        return self._summarize(session_record(events, facts, earlier_request), attempt)
 
     def summarize_children(
         self,
         level: TocLevel,
         children: Sequence[TocNode],
+        works: Sequence[PeriodWork],
         *,
-        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
         attempt: int = 0,
     ) -> Summary:
-        """Summarize a node from its children's bullets.
+        """Summarize a period from the work of its sessions.
 
         Raises:
             OllamaError: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(prompts.children_log(level, children), attempt)
+        return self._summarize(period_record(level, works), attempt)
 
-    def _summarize(self, log: PromptInput, attempt: int) -> Summary:
+    def _summarize(self, record: Record, attempt: int) -> Summary:
         self._state.breaker.check()
 
         async def summarize(client: "Client") -> Summary:
-            session = ModelSession(client, self._options, self._state, self._callbacks)
+            task = SummaryTask(
+                client, self._options, self._state, self._callbacks, attempt
+            )
             try:
-                return await SummaryTask(session, attempt).run(log)
+                return await task.run(record)
             finally:
-                if session.found.model.name:
-                    self._found = session.found
+                if task.discovery.model.name:
+                    self._discovery = task.discovery
 
         return self._run(summarize)
 

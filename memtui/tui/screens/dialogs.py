@@ -24,7 +24,7 @@ from memtui.tui.screens.base import Dialog
 # Going to a date
 
 EXAMPLES = (
-    "today · last tuesday · two weeks ago · in March · Q1\n"
+    "today · last tuesday · two weeks ago · in March\n"
     "2024 · 2024-01 · 2024-W03 · 2024-01-18"
 )
 

@@ -18,7 +18,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.jobs import Job, JobRun, ModelCondition, ModelHealth, RunResult
 from memtui.model.quantities import plural
 from memtui.services import jobs
-from memtui.services.jobs import REASONS, JobStatus, WorkStatus
+from memtui.services.jobs import REASONS, JobStatus, WorkStatus, describe_withheld
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands
@@ -113,6 +113,8 @@ def _describe_runs(
             (run.waiting, "pending"),
         ):
             counts += f", {count:,} {name}" if count else ""
+        if withheld := describe_withheld(run):
+            counts += f", {withheld}"
         line = (
             f"{'✗' if is_bad else ' '} {started}  {result}, {duration},"
             f" {REASONS[run.reason]}: {counts}"

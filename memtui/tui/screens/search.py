@@ -24,7 +24,7 @@ from memtui.model.hits import CombinedHit, Hits, MessageHit
 from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NEWEST_LISTED, NO_WORD
-from memtui.services import browse, session_outcomes
+from memtui.services import browse, session_work
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
@@ -249,13 +249,13 @@ def make_finders(
 
     def find_all(text: str) -> Hits[CombinedHit]:
         found = workspace.search.find(text, filters=filters)
-        return replace(found, hits=session_outcomes.add_work(found.hits))
+        return replace(found, hits=session_work.add_work(found.hits))
 
     def find_messages(text: str) -> Hits[MessageHit]:
         found = workspace.message_search.find(
             text, one_per_session=history.one_per_session, filters=filters
         )
-        return replace(found, hits=session_outcomes.add_work(found.hits))
+        return replace(found, hits=session_work.add_work(found.hits))
 
     return {
         SearchView.ALL: find_all,

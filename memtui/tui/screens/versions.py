@@ -3,7 +3,7 @@
 No version is ever deleted here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
@@ -121,10 +121,10 @@ def describe_version(
     node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
 ) -> Stack:
     parts = [*_describe_head(node, version, zone, now), BLANK]
-    parts += [_draw_bullet(one, node.bullets) for one in node.bullets]
+    parts += [_draw_bullet(bullet) for bullet in (*node.bullets, *node.further)]
     if node.withheld:
         parts += [BLANK, Content.styled(WITHHELD, "$context")]
-    return Stack(*parts, *(_draw_bullet(one, node.bullets) for one in node.withheld))
+    return Stack(*parts, *(_draw_bullet(bullet) for bullet in node.withheld))
 
 
 def _describe_head(
@@ -146,11 +146,10 @@ def _describe_head(
         yield Content("There was nothing worth a bullet here.")
 
 
-def _draw_bullet(bullet: Bullet, bullets: Sequence[Bullet]) -> Paragraph:
+def _draw_bullet(bullet: Bullet) -> Paragraph:
     reason = versions.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
-    is_indented = node_page.is_below_project(bullet, bullets)
-    mark = node_page.draw_mark(bullet, is_indented=is_indented)
+    mark = node_page.draw_mark(bullet)
     return Paragraph(mark, node_page.draw_text(bullet), under=under)
 
 

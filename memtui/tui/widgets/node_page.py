@@ -61,10 +61,10 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     def __init__(self) -> None:
         super().__init__()
         self.node_id = ""
-        # The listed bullets: those of the node, then the withheld ones if
+        # The listed bullets: those of the node, then further and withheld ones if
         # shown.
         self.bullets: tuple[Bullet, ...] = ()
-        self._withheld: tuple[Bullet, ...] = ()
+        self._hidden: tuple[Bullet, ...] = ()
         self._shows_withheld = False
         self._explained = -1
         # The quotes of the expanded bullets; empty while they are being read.
@@ -77,10 +77,10 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         if node.node_id != self.node_id:
             expanded, self._grip = set(), (0, 0)
             self._shows_withheld = False
-        self.node_id, self._withheld = node.node_id, node.withheld
+        self.node_id, self._hidden = node.node_id, (*node.further, *node.withheld)
         self.bullets = node.bullets
         if self._shows_withheld:
-            self.bullets += node.withheld
+            self.bullets += self._hidden
         if self._grip[0] >= len(self.bullets):
             self._grip = (0, 0)
         self.refresh_bindings()
@@ -91,7 +91,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         self._update_options((self._grip[0], -1))
 
     def clear(self) -> None:
-        self.node_id, self.bullets, self._withheld = "", (), ()
+        self.node_id, self.bullets, self._hidden = "", (), ()
         self._quotes.clear()
         self.refresh_bindings()
         self._update_options((0, -1))
@@ -99,20 +99,20 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     # Withheld bullets
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        return action != "show_withheld" or bool(self._withheld)
+        return action != "show_withheld" or bool(self._hidden)
 
     def action_show_withheld(self) -> None:
         self.toggle_withheld()
 
     def toggle_withheld(self) -> bool:
         """Show or hide the bullets no source supports; False if there are none."""
-        if not self._withheld:
+        if not self._hidden:
             self.notify("Nothing is hidden on this page.")
             return False
-        first = self._first_withheld
+        first = self._first_hidden
         self._shows_withheld = not self._shows_withheld
         if self._shows_withheld:
-            self.bullets += self._withheld
+            self.bullets += self._hidden
             self._update_options((first, -1))
             return True
         self.bullets = self.bullets[:first]
@@ -123,25 +123,22 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         return True
 
     @property
-    def _first_withheld(self) -> int:
-        """The index of the first withheld bullet, shown or not."""
-        return len(self.bullets) - len(self._withheld) * self._shows_withheld
+    def _first_hidden(self) -> int:
+        """The index of the first bullet that is not listed, shown or not."""
+        return len(self.bullets) - len(self._hidden) * self._shows_withheld
 
     # Options
 
     def _update_options(self, cursor: BulletPosition) -> None:
-        count = len(self._withheld)
-        claims = plural(count, "unsupported claim")
         key = f"u: {'hide' if self._shows_withheld else 'show'}"
-        text = Content.styled(f"{claims} of the model ({key})", "italic $context")
-        hidden = (
-            [Option(Paragraph(Content("  "), text), disabled=True)] if count else []
-        )
+        text = f"{_describe_hidden(self._hidden)} ({key})"
+        line = Paragraph(Content("  "), Content.styled(text, "italic $context"))
+        hidden = [Option(line, disabled=True)] if self._hidden else []
         items: dict[str, BulletPosition] = {}
         options: list[Option] = []
         self._explained = cursor[0]
         for index in range(len(self.bullets)):
-            if index == self._first_withheld:
+            if index == self._first_hidden:
                 options += hidden
             rows = [
                 self._draw_bullet(index),
@@ -159,21 +156,18 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     def _draw_bullet(self, index: int) -> Paragraph:
         bullet, is_expanded = self.bullets[index], index in self._quotes
         is_explained = is_expanded or index == self._explained
-        is_dim = index >= self._first_withheld and not is_explained
-        reasons: tuple[str, ...] = ()
-        if is_explained or bullet.verdict.contradiction:
-            verdict = versions.explain_verdict(bullet) if is_explained else ""
-            reasons = versions.explain_contradiction(bullet), verdict
+        is_dim = index >= self._first_hidden and not is_explained
+        reason = versions.explain_verdict(bullet) if is_explained else ""
         end = Content.styled("no source", "$error")
         if bullet.grip_ids:
             count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
             words = "" if bullet.has_support else "closest words "
             end = Content.styled(words + count, "$context")
         return Paragraph(
-            draw_mark(bullet, is_indented=is_below_project(bullet, self.bullets)),
+            draw_mark(bullet),
             draw_text(bullet, "$context" if is_dim else ""),
             end,
-            [Content.styled(one, "not bold") for one in reasons if one],
+            [Content.styled(reason, "not bold")] if reason else [],
         )
 
     def _explain(self, bullet: int) -> None:
@@ -319,6 +313,15 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         self.action_open()
 
 
+def _describe_hidden(bullets: Sequence[Bullet]) -> str:
+    """Return how many lines are not listed: "2 more lines, 1 line withheld"."""
+    withheld = sum(bullet.is_withheld for bullet in bullets)
+    further = len(bullets) - withheld
+    parts = [plural(further, "more line")] if further else []
+    parts += [f"{plural(withheld, 'line')} of the model withheld"] if withheld else []
+    return ", ".join(parts)
+
+
 def _name(position: BulletPosition) -> str:
     return f"{position[0]}/{position[1]}"
 
@@ -332,12 +335,6 @@ def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
     return [one.grip.excerpt if one.grip else "" for one in expansions]
 
 
-def is_below_project(bullet: Bullet, bullets: Sequence[Bullet]) -> bool:
-    """Return whether a bullet of a list belongs to the line of its project."""
-    has_projects = any(one.kind is BulletKind.PROJECT for one in bullets)
-    return has_projects and bullet.kind is BulletKind.WORK
-
-
 def draw_text(bullet: Bullet, style: str = "") -> Content:
     """Draw a bullet on one line, its label dimmed; the project is a line above."""
     is_work = bullet.kind is BulletKind.WORK
@@ -346,12 +343,12 @@ def draw_text(bullet: Bullet, style: str = "") -> Content:
     return Content.styled(label, "$context") + text
 
 
-def draw_mark(bullet: Bullet, *, is_indented: bool) -> Content:
+def draw_mark(bullet: Bullet) -> Content:
     mark = format.bullet_mark(bullet)
     is_dim = mark in (format.SUPPORTED, format.QUOTED)
     style = "$context" if is_dim else ""
-    indent = "  " if is_indented else ""
-    return Content.styled(f"{indent}{mark} ", style if bullet.has_support else "$error")
+    has_source = bullet.has_support or bullet.kind is BulletKind.MORE
+    return Content.styled(f"{mark} ", style if has_source else "$error")
 
 
 def _draw_quote(text: str) -> Paragraph:
@@ -427,10 +424,10 @@ class NodePage(Vertical, workers.AppNode):
                 self._load()
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
+        ids = {self._node_id}
         if isinstance(self._row, DaySession):
             ids = {segment.node_id for segment in self._row.segments}
-        else:
-            ids = {self._node_id}
+            ids.update(self.node.child_node_ids if self.node else ())
         if not ids.isdisjoint(changed):
             self._load()
 
@@ -528,7 +525,7 @@ class NodePage(Vertical, workers.AppNode):
             status if node.bullets or node.is_pinned else "",
             f"rejected: {node.rejection}" if node.rejection else "",
         ]
-        lines += [_quiet([self._age(node), *names]), _quiet(origin)]
+        lines += [_quiet([part.work.state, self._age(node), *names]), _quiet(origin)]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
         if not part.is_all:
@@ -549,11 +546,10 @@ class NodePage(Vertical, workers.AppNode):
 
 
 def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] | None:
-    if isinstance(row, DaySession):
-        node = browse.get_day_session_node(row)
-        return None if node is None else (ScopedNode(node, node.counts), False)
-    part = browse.get_scoped_node(row.node_id, scope)
-    return None if part is None else (part, versions.has_rejected(row.node_id))
+    part = browse.read_page(row, scope)
+    if part is None:
+        return None
+    return part, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
 
 
 def _size(node: TocNode) -> str:

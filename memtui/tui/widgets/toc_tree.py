@@ -133,11 +133,11 @@ def draw_session(
     marks = f"  {author}{mark}" if author or mark else ""
     is_pending = all(one.status is NodeStatus.PENDING for one in segments)
     waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
-    name = " ".join((session.name or waiting).split())
+    name = " ".join((session.work.name or waiting).split())
     gap = " " if marks else "  "
-    state = f"{gap}{session.state}" if session.state else ""
+    state = f"{gap}{session.work.state}" if session.work.state else ""
     room = width - len(lead) - len(state) - len(marks)
-    if session.state in _SETTLED and room < cell_len(name) <= room + len(state):
+    if session.work.state in _SETTLED and room < cell_len(name) <= room + len(state):
         room, state = room + len(state), ""
     time = f"  {date_format.clock(session.start_time, zone)}"
     project = f"  {session.project}" if has_projects and session.project else ""
@@ -153,7 +153,7 @@ def draw_session(
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
     style = {"failed": color("toc--wrong"), "open": None, "abandoned": None}
-    text.append(state, style.get(session.state, quiet))
+    text.append(state, style.get(session.work.state, quiet))
     text.truncate(width)
     return text
 

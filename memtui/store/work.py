@@ -1,0 +1,235 @@
+"""The work of sessions: the facts of their segments, and what follows from them.
+
+The facts of a segment are stored with it as JSON. Name, state and outcome of a session
+are columns of the session, so that lists read them at once.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import tzinfo
+from typing import Any
+
+from memtui.model import calendar
+from memtui.model.calendar import DayRange
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import Bullet, DraftBullet
+from memtui.model.sessions import PeriodWork, SessionWork
+from memtui.model.verdicts import Support, Verdict, VerdictFeatures
+from memtui.model.work import (
+    Commit,
+    EndKind,
+    Facts,
+    FileChange,
+    Line,
+    PullRequest,
+    Request,
+    Task,
+    TestRun,
+    join_facts,
+)
+from memtui.store import queues, scopes
+from memtui.store.database import IN_JSON, execute, fetch, fetch_column, fetch_value
+from memtui.text import analyzer
+
+SessionKey = tuple[str, str]
+
+
+def facts_to_json(facts: Facts) -> str:
+    """Return the parts of some facts that are not empty."""
+    fields = {name: value for name, value in asdict(facts).items() if value}
+    if facts.open_tasks is not None:
+        fields["open_tasks"] = [asdict(task) for task in facts.open_tasks]
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def facts_from_json(stored: str) -> Facts:
+    fields = json.loads(stored or "{}")
+
+    def read(name: str, kind: Any) -> tuple[Any, ...]:
+        return tuple(kind(**values) for values in fields.get(name, ()))
+
+    reply = fields.get("reply")
+    return Facts(
+        requests=read("requests", Request),
+        events_before=fields.get("events_before", 0),
+        reply=Line(**reply) if reply else None,
+        commits=read("commits", Commit),
+        pull_requests=read("pull_requests", PullRequest),
+        pushes=read("pushes", Line),
+        merges=read("merges", Line),
+        test_runs=read("test_runs", TestRun),
+        files=read("files", FileChange),
+        failed_commands=read("failed_commands", Line),
+        open_tasks=read("open_tasks", Task) if "open_tasks" in fields else None,
+        closed_tasks=tuple(fields.get("closed_tasks", ())),
+        end=EndKind(fields.get("end", EndKind.NOTHING)),
+        end_event_id=fields.get("end_event_id", ""),
+        end_text=fields.get("end_text", ""),
+    )
+
+
+def save_facts(facts: Mapping[str, Facts]) -> None:
+    """Store the facts of segments, by their ids."""
+    for segment_id, of_segment in facts.items():
+        execute(
+            "UPDATE segments SET facts = ?, commits = ? WHERE id = ?",
+            facts_to_json(of_segment),
+            len(of_segment.commits),
+            segment_id,
+        )
+
+
+def read_facts(session_number: int) -> Facts:
+    """Return the facts of a session, as far as its segments are summarized."""
+    return join_facts(map(facts_from_json, _list_facts(session_number)))
+
+
+def _list_facts(session_number: int) -> list[str]:
+    return fetch_column(
+        "SELECT facts FROM segments WHERE session_id = ? AND facts <> ''"
+        " ORDER BY start_ms, id",
+        session_number,
+    )
+
+
+def find_model_title(session_number: int) -> str:
+    """Return the title that a model gave a session; "" if no such version is shown."""
+    title = fetch_value(
+        "SELECT v.session_title FROM segments g JOIN nodes n ON n.node_id = g.id"
+        " JOIN node_versions v ON v.id = n.latest_id"
+        " WHERE g.session_id = ? AND v.session_title <> '' ORDER BY v.id DESC LIMIT 1",
+        session_number,
+    )
+    return str(title or "")
+
+
+def _work_to_json(work: SessionWork) -> str:
+    fields = {
+        "left_open": [asdict(line) for line in work.left_open],
+        "name_event_id": work.name_event_id,
+        "outcome_event_id": work.outcome_event_id,
+        "state_event_id": work.state_event_id,
+    }
+    return json.dumps({name: value for name, value in fields.items() if value})
+
+
+def _work_from_row(name: str, state: str, outcome: str, details: str) -> SessionWork:
+    fields = json.loads(details or "{}")
+    return SessionWork(
+        name=name,
+        state=state,
+        outcome=outcome,
+        left_open=tuple(Line(**values) for values in fields.pop("left_open", ())),
+        **fields,
+    )
+
+
+_WORK = "work_name, state, outcome, work"
+
+
+def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
+    """Store the work of a session; return whether it has changed.
+
+    Then all days of the session are rolled up, and its name is indexed.
+    """
+    row = (work.name, work.state, work.outcome, _work_to_json(work))
+    if fetch(f"SELECT {_WORK} FROM sessions WHERE id = ?", session_number) == [row]:
+        return False
+    execute(
+        "UPDATE sessions SET work_name = ?, state = ?, outcome = ?, work = ?"
+        " WHERE id = ?",
+        *row,
+        session_number,
+    )
+    segment_ids = fetch_column(
+        "SELECT id FROM segments WHERE session_id = ?", session_number
+    )
+    queues.add_rollups({str(calendar.parent_id(name)) for name in segment_ids}, zone)
+    queues.add_sessions([session_number])
+    return True
+
+
+def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
+    """Return the work of sessions that have a name, by agent and id."""
+    rows = fetch(
+        f"SELECT agent, name, {_WORK} FROM sessions"
+        f" WHERE work_name <> '' AND name {IN_JSON}",
+        json.dumps([session_id for _, session_id in keys]),
+    )
+    return {
+        (agent, session_id): _work_from_row(*work)
+        for agent, session_id, *work in rows
+        if (agent, session_id) in keys
+    }
+
+
+def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
+    """Return the work of each session on some days, the oldest first.
+
+    A session belongs to a day with those of its segments that start on it.
+    """
+    condition, values = scopes.segment_condition(scope)
+    rows = fetch(
+        f"SELECT s.agent, s.name, s.project, {_WORK}, sum(g.messages), sum(g.commits),"
+        " group_concat(DISTINCT n.parent_id), min(g.start_ms) AS first_ms"
+        " FROM segments g JOIN sessions s ON s.id = g.session_id"
+        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.parent_id >= ? AND n.parent_id < ? AND {condition}"
+        " GROUP BY s.id ORDER BY first_ms, s.agent, s.name",
+        *days,
+        *values,
+    )
+    works = []
+    for agent, session_id, project, *row in rows:
+        *described, messages, commits, names, first_ms = row
+        work, days = _work_from_row(*described), tuple(sorted(names.split(",")))
+        works.append(
+            PeriodWork(
+                agent, session_id, project, work, messages, commits, days, first_ms
+            )
+        )
+    return works
+
+
+_IS_SHOWN = (
+    "EXISTS (SELECT 1 FROM bullet_grips l JOIN bullets b ON b.id = l.bullet_id"
+    " JOIN nodes n ON n.latest_id = b.version_id AND n.node_id = g.node_id"
+    " WHERE l.grip_id = g.id)"
+)
+"""The condition of a grip of the version of a segment that is shown."""
+
+
+def find_grips(event_ids: Iterable[str]) -> dict[str, str]:
+    """Return a grip for each of some events that a segment was linked to.
+
+    Grips to one event alone and of shown versions are preferred: which others there
+    are depends on the order in which events came.
+    """
+    rows = fetch(
+        f"SELECT start_event_id, id FROM grips g WHERE start_event_id {IN_JSON}"
+        f" ORDER BY start_event_id = end_event_id, {_IS_SHOWN}, id",
+        json.dumps(list(event_ids)),
+    )
+    return dict(rows)
+
+
+def link_lines(lines: Sequence[DraftBullet]) -> list[Bullet]:
+    """Return lines as bullets, with the grips that segments have to their events."""
+    grips = find_grips({event_id for line in lines for event_id in line.event_ids})
+    bullets = []
+    for line in lines:
+        grip_ids = (grips[name] for name in line.event_ids if name in grips)
+        terms = tuple(sorted(set(analyzer.query_terms(line.text))))
+        verdict = Verdict(Support.SUPPORTED, VerdictFeatures(1.0), terms)
+        bullets.append(
+            Bullet(
+                line.text,
+                tuple(dict.fromkeys(grip_ids)),
+                verdict,
+                line.kind,
+                line.project,
+                line.session_id,
+            )
+        )
+    return bullets

@@ -1,0 +1,652 @@
+"""Read what calls did, and what was asked and answered, from the events of a session.
+
+A fact is what a call did that ran and succeeded: a commit, a push, a changed file. What
+a message claims is none, and what a program printed is only one if the command was to
+do it.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from memtui.model import tool_calls
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.work import (
+    Commit,
+    EndKind,
+    Facts,
+    FileChange,
+    Line,
+    PullRequest,
+    Request,
+    Task,
+    TestRun,
+)
+from memtui.text.plain import (
+    plain_beginning,
+    plain_lines,
+    shorten,
+    shorten_addresses,
+)
+from memtui.text.shell import SimpleCommand, split_commands
+from memtui.text.stopwords import word_set
+
+REQUEST_CHARS = 500
+"""Requests are shortened to this many characters."""
+
+REPLY_CHARS = 300
+"""Replies are shortened to this many characters."""
+
+COMMAND_CHARS = 48
+"""Commands are shortened to this many characters."""
+
+OUTPUT_CHARS = 6_000
+"""Only this much of the beginning and of the end of a call's output is read."""
+
+MAX_DIFF_LINES = 199
+"""The lines of longer texts are compared without their order."""
+
+ENDING_CHARS = 600
+"""Only this much of the end of a message is searched for a question."""
+
+
+def read_facts(events: Sequence[Event]) -> Facts:
+    """Return what the events of a segment or session show.
+
+    Those of subagents are left out, unless there are no others.
+    """
+    reader = _FactsReader()
+    for event in [event for event in events if not event.subagent] or events:
+        reader.read(event)
+    return reader.facts()
+
+
+class _FactsReader:
+    def __init__(self) -> None:
+        self._requests: list[Line] = []
+        self._counts = [0]
+        """The numbers of events before the first request, and after each one."""
+        self._reply: Event | None = None
+        self._commits: list[Commit] = []
+        self._pull_requests: list[PullRequest] = []
+        self._pushes: list[Line] = []
+        self._merges: list[Line] = []
+        self._test_runs: list[TestRun] = []
+        self._files: list[FileChange] = []
+        self._failed: list[Line] = []
+        self._tasks: dict[str, Task] | None = None
+        """The open items of the to-do list, by their numbers or texts."""
+        self._closed_tasks: list[str] = []
+        self._end = EndKind.NOTHING
+        self._end_event: Event | None = None
+        self._running: dict[str, list[SimpleCommand]] = {}
+        """The commands that went on running, by the ids of their shells."""
+        self._written: dict[str, str] = {}
+        """The contents of files that were written, by their paths."""
+        self._before: Event | None = None
+
+    def facts(self) -> Facts:
+        last, reply = self._end_event, self._reply
+        return Facts(
+            requests=tuple(
+                Request(request.text, request.event_id, count)
+                for request, count in zip(self._requests, self._counts[1:], strict=True)
+            ),
+            events_before=self._counts[0],
+            reply=Line(plain_beginning(reply.text, REPLY_CHARS), reply.event_id)
+            if reply
+            else None,
+            commits=tuple(self._commits),
+            pull_requests=tuple(self._pull_requests),
+            pushes=tuple(self._pushes),
+            merges=tuple(self._merges),
+            test_runs=tuple(self._test_runs),
+            files=tuple(self._files),
+            failed_commands=tuple(self._failed),
+            open_tasks=None if self._tasks is None else tuple(self._tasks.values()),
+            closed_tasks=tuple(self._closed_tasks),
+            end=self._end,
+            end_event_id=last.event_id if last else "",
+            end_text=self._end_text(last),
+        )
+
+    def _end_text(self, last: Event | None) -> str:
+        if last and self._end is EndKind.QUESTION:
+            return find_question(last.text)
+        if last and self._end is EndKind.REQUEST:
+            return plain_beginning(last.text, REPLY_CHARS)
+        return ""
+
+    def read(self, event: Event) -> None:
+        is_request = (
+            event.event_type is EventType.USER_MESSAGE and event.role is EventRole.USER
+        )
+        if is_request:
+            text = shorten("\n".join(_first_lines(event.text)), REQUEST_CHARS)
+            self._requests.append(Line(text, event.event_id))
+            self._counts.append(0)
+        self._counts[-1] += 1
+        name = event.metadata.get("tool_name", "")
+        if (end := _find_end(event)) and _bare_name(name) not in _TASK_TOOLS:
+            self._end, self._end_event = end, event
+        if end in (EndKind.REPLY, EndKind.QUESTION):
+            self._reply = event
+        elif event.is_tool_call and "is_broken_off" not in event.metadata:
+            self._read_call(event)
+        self._before = event
+
+    def _read_call(self, event: Event) -> None:
+        name = event.metadata.get("tool_name", "")
+        start = event.text.find("\n") + 1 or len(event.text)
+        output = event.text[start : start + OUTPUT_CHARS]
+        if len(event.text) - start > OUTPUT_CHARS:
+            tail = max(start + OUTPUT_CHARS, len(event.text) - OUTPUT_CHARS)
+            output = f"{output}\n{event.text[tail:]}"
+        if _NOT_RUN.match(output):
+            return
+        if event.agent == "aider" and name == "aider":
+            self._read_aider_note(event, output)
+            return
+        has_failed = event.is_failed or _has_exit_code(output)
+        if tool_calls.tool_verb(name) == "Ran" or name in _WAITING_TOOLS:
+            self._read_command(event, output, has_failed=has_failed)
+        if has_failed:
+            return
+        bare_name = _bare_name(name)
+        if bare_name in _TASK_TOOLS:
+            self._read_tasks(event, _parse_input(event), output)
+        elif bare_name == "createpullrequest":
+            self._add_pull_request(event, _parse_input(event).get("title"), output)
+        elif bare_name == "mergepullrequest":
+            self._merges.append(Line("merge pull request", event.event_id))
+        elif not output.startswith("Error"):
+            self._files += self._find_changes(event, name)
+
+    # Commands
+
+    def _read_command(self, event: Event, output: str, *, has_failed: bool) -> None:
+        given = _parse_input(event)
+        if event.metadata.get("tool_name") in _WAITING_TOOLS:
+            names = (given[field] for field in _SHELL_IDS if field in given)
+            commands = self._running.pop(str(next(names, "")), [])
+        else:
+            commands = list(split_commands(_find_command(given, event)))
+        if running := _STILL_RUNNING.search(output):
+            self._running[running[1]] = commands
+            return
+        doing = [command for command in commands if command.program not in _LOOKING]
+        publishing = [command for command in doing if command.program in _PUBLISHING]
+        is_trial = "mktemp" in event.metadata.get("tool_input", "")
+        if publishing and not is_trial:
+            self._read_commits(event, commands, output, has_failed=has_failed)
+            for command in publishing:
+                self._read_publication(event, command, output, has_failed=has_failed)
+        if not (has_failed or is_trial):
+            for command in commands:
+                for path, added in _find_shell_edits(command):
+                    change = FileChange(path, added, 0, event.event_id)
+                    self._files.append(change)
+        testing = [command for command in doing if command.program not in _PUBLISHING]
+        if testing and (counts := count_tests(output)):
+            run = TestRun(*counts, event.event_id, _describe(testing[-1]))
+            self._test_runs.append(run)
+        if has_failed and doing:
+            self._failed.append(Line(_describe(doing[-1]), event.event_id))
+
+    def _read_commits(
+        self,
+        event: Event,
+        commands: Sequence[SimpleCommand],
+        output: str,
+        *,
+        has_failed: bool,
+    ) -> None:
+        """Add the commits that Git confirms, else those that a command asks for."""
+        committing = [
+            (number, words)
+            for number, command in enumerate(commands)
+            if (words := _git(command))[:1] in (["commit"], ["revert"])
+            and not _NOT_COMMITTING.intersection(words)
+        ]
+        if not committing:
+            return
+        amends = ["--amend" in words for _, words in committing]
+        answers = list(_COMMIT_ANSWER.finditer(event.text))
+        for number, answer in enumerate(answers):
+            end = [*answers, None][number + 1]
+            branch, digest, subject = answer.groups()
+            stat = event.text[answer.end() : end.start() if end else None]
+            self._add_commit(
+                Commit(
+                    _clean_subject(subject),
+                    event.event_id,
+                    digest,
+                    "" if " " in branch else branch,
+                    _count_stat(stat[:OUTPUT_CHARS]),
+                    is_amended=amends[min(number, len(amends) - 1)],
+                )
+            )
+        if answers or has_failed or _COMMIT_REFUSED.search(output):
+            return
+        for (number, words), is_amended in zip(committing, amends, strict=True):
+            if commands[number].is_conditional:
+                continue
+            before = commands[number - 1].input if number else ""
+            message = _find_message(words, commands[number].input or before)
+            lines = _count_stat(output) if len(committing) == 1 else 0
+            if subject := _clean_subject(message.strip().partition("\n")[0]):
+                self._add_commit(
+                    Commit(subject, event.event_id, "", "", lines, is_amended)
+                )
+
+    def _add_commit(self, commit: Commit) -> None:
+        if commit.is_amended and self._commits:
+            self._commits.pop()
+        if commit.subject:
+            self._commits.append(commit)
+
+    def _read_aider_note(self, event: Event, output: str) -> None:
+        """Add the commit of Aider's own changes; those of the user come before."""
+        is_user = self._before and self._before.event_type is EventType.USER_MESSAGE
+        notes = _AIDER_COMMIT.findall(output)
+        if notes and not is_user:
+            digest, subject = notes[-1]
+            self._add_commit(Commit(_clean_subject(subject), event.event_id, digest))
+
+    def _read_publication(
+        self, event: Event, command: SimpleCommand, output: str, *, has_failed: bool
+    ) -> None:
+        """Add the pushes, pull requests and merges of a command."""
+        words, git = command.words[1:], _git(command)
+        kind = words[:2] if command.program in ("gh", "glab") else ()
+        is_deletion = any(word.startswith(":") for word in git)
+        if git[:1] == ["push"] and not (is_deletion or _NOT_PUSHING.intersection(git)):
+            refs = _PUSHED.findall(output)
+            if refs or not (has_failed or _PUSH_REFUSED.search(output)):
+                push = Line(refs[-1] if refs else _describe(command), event.event_id)
+                self._pushes += [] if push in self._pushes[-1:] else [push]
+        if has_failed:
+            return
+        if kind == ("repo", "create") and "--push" in words:
+            self._pushes.append(Line(_describe(command), event.event_id))
+        elif kind in (("pr", "create"), ("mr", "create")):
+            title = _find_option(words, "-t", "--title")
+            self._add_pull_request(event, title, output)
+        elif _merges_branch(git, output) or (
+            kind in (("pr", "merge"), ("mr", "merge"))
+            and not _NOT_MERGING.intersection(words)
+        ):
+            self._merges.append(Line(_describe(command), event.event_id))
+
+    def _add_pull_request(self, event: Event, title: object, output: str) -> None:
+        if number := _PULL_REQUEST.search(output):
+            text = title if isinstance(title, str) else ""
+            request = PullRequest(
+                _clean_subject(text), event.event_id, int(number[1] or number[2])
+            )
+            self._pull_requests.append(request)
+
+    # Files and tasks
+
+    def _find_changes(self, event: Event, name: str) -> Iterator[FileChange]:
+        """Yield the files that a call changed, by the counts that came with it."""
+        edits = tool_calls.parse_edits(name, event.metadata.get("tool_input", ""))
+        counts = _LINE_COUNT.findall(event.metadata.get("lines", ""))
+        if counts and counts[0][2]:
+            for added, removed, path in counts:
+                yield FileChange(path, int(added), int(removed), event.event_id)
+            return
+        is_whole = tool_calls.tool_verb(name) == "Wrote"
+        changes: dict[str, tuple[int, int]] = {}
+        for edit in edits:
+            old = self._written.get(edit.path, "") if is_whole else edit.old
+            if is_whole:
+                self._written[edit.path] = edit.new
+            added, removed = count_changed_lines(old, edit.new)
+            before = changes.get(edit.path, (0, 0))
+            changes[edit.path] = before[0] + added, before[1] + removed
+        if counts and len(changes) == 1:
+            changes = dict.fromkeys(changes, (int(counts[0][0]), int(counts[0][1])))
+        for path, lines in changes.items():
+            if path:
+                yield FileChange(path, *lines, event.event_id)
+
+    def _read_tasks(
+        self, event: Event, given: Mapping[str, object], output: str
+    ) -> None:
+        """Read a list of tasks, or a change of one."""
+        if number := _TASK_NUMBER.search(output) if "subject" in given else None:
+            task = Task(str(given["subject"]), event.event_id, number[1])
+            self._tasks = {**(self._tasks or {}), number[1]: task}
+        elif "taskId" in given:
+            if str(given.get("status")) in _CLOSED:
+                closed = str(given["taskId"])
+                self._tasks = self._tasks or {}
+                self._tasks.pop(closed, None)
+                self._closed_tasks.append(closed)
+        else:
+            lists = (given.get(name) for name in ("todos", "plan", "todoList"))
+            items = next((items for items in lists if isinstance(items, list)), None)
+            if items is not None:
+                texts = filter(None, map(_find_open_item, items))
+                self._tasks = {text: Task(text, event.event_id) for text in texts}
+
+
+_NOT_RUN = re.compile(
+    r"(?:Error: )?(?:<tool_use_error>|\[?Request interrupted|The user doesn't want"
+    r"|Claude requested permissions"
+    r"|[^\n]{0,80}\b(?:rejected|aborted|denied|declined) by (?:the )?user\b)"
+)
+"""What agents write in place of the output of a call that the user or they refused."""
+
+_EXIT_CODE = re.compile(
+    r"^(?:<shellId: \d+ completed with exit code|Exit Code:|Process exited with code)"
+    r" -?[1-9]",
+    re.MULTILINE,
+)
+
+_REDIRECTION = re.compile(r"(?:\d|&)?>")
+
+_STILL_RUNNING = re.compile(
+    r"(?:Command running in background with ID:|Process running with session ID"
+    r"|<command with shellId:) (\w+)"
+)
+
+_WAITING_TOOLS = word_set("write_stdin BashOutput TaskOutput read_bash write_bash")
+"""Tools that return more output of a command that went on running."""
+
+_SHELL_IDS = ("session_id", "bash_id", "task_id", "shellId")
+_COMMAND_FIELDS = ("command", "cmd", "CommandLine", "script")
+
+_LOOKING = word_set(
+    """cat cd echo printf grep egrep rg ag head tail sed awk ls find fd wc sort uniq tee
+    less more jq yq curl wget diff pwd which type test [ true false sleep export set
+    source . mkdir cut tr xargs ps pgrep kill tree stat file date env"""
+)
+"""Programs that look at something, or show it: they neither fail nor test anything."""
+
+_PUBLISHING = word_set("git git.exe gh glab")
+
+
+def _bare_name(tool_name: str) -> str:
+    """Return the name of a tool without its server, underscores and capitals."""
+    return tool_name.rpartition("__")[2].replace("_", "").lower()
+
+
+def _has_exit_code(output: str) -> bool:
+    """Return whether an output says that the command failed."""
+    return _EXIT_CODE.search(f"{output[:400]}\n{output[-400:]}") is not None
+
+
+def _parse_input(event: Event) -> dict[str, object]:
+    text = event.metadata.get("tool_input", "")
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = text
+    return given if isinstance(given, dict) else {"command": given}
+
+
+def _find_command(given: Mapping[str, object], event: Event) -> str | list[str]:
+    """Return a command line, or a program and its arguments."""
+    value = next((given[name] for name in _COMMAND_FIELDS if given.get(name)), "")
+    if isinstance(value, list):
+        return list(map(str, value))
+    return str(value) or event.text.partition("\n")[0].partition(": ")[2]
+
+
+def _describe(command: SimpleCommand) -> str:
+    """Return a command in a line, without redirections and Git's own options."""
+    words = [command.program, *(_git(command) or command.words[1:])]
+    quoted = (f'"{word}"' if " " in word else word for word in words)
+    line = " ".join(word for word in quoted if not _REDIRECTION.match(word))
+    return shorten(shorten_addresses(" ".join(line.split())), COMMAND_CHARS)
+
+
+def _find_option(words: Sequence[str], *names: str) -> str:
+    """Return the value of an option: ``--title text``, ``--title=text``."""
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        if word in names:
+            return value
+        if word.startswith("--") and word.partition("=")[0] in names:
+            return word.partition("=")[2]
+    return ""
+
+
+# Git
+
+_COMMIT_ANSWER = re.compile(
+    r"^\[([^\]\n]+?) (?:\(root-commit\) )?([0-9a-f]{7,40})\] (.+)$", re.MULTILINE
+)
+_AIDER_COMMIT = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
+_STAT = re.compile(
+    r"\b\d+ files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?"
+)
+_COMMIT_REFUSED = re.compile(
+    r"nothing (?:added )?to commit|no changes added|^(?:fatal|error): |hook .*fail"
+    r"|Aborting commit",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PUSHED = re.compile(
+    r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new [a-z]+\]) +\S+ -> (\S+)", re.M
+)
+_PUSH_REFUSED = re.compile(r"\[(?:remote )?rejected\]|^error: |^fatal: ", re.MULTILINE)
+_PULL_REQUEST = re.compile(r"/(?:pull|merge_requests)/(\d+)|\"number\": ?(\d+)")
+
+_GIT_VALUES = word_set("-C -c --git-dir --work-tree --namespace")
+_NOT_COMMITTING = word_set("--dry-run --help -h --abort --quit --skip --no-commit")
+_NOT_PUSHING = word_set("--dry-run -n --delete -d --help -h")
+_NOT_MERGING = word_set("--auto --disable-auto --help -h")
+_TRUNKS = word_set("main master trunk develop dev HEAD")
+
+
+def _git(command: SimpleCommand) -> list[str]:
+    """Return the arguments of a Git command from its subcommand on; else []."""
+    words = list(command.words[1:])
+    if command.program.removesuffix(".exe") != "git":
+        return []
+    while words and words[0].startswith("-"):
+        del words[: 2 if words[0] in _GIT_VALUES else 1]
+    return words
+
+
+def _find_message(words: Sequence[str], standard_input: str) -> str:
+    """Return the message that is passed to ``git commit``."""
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        is_short = word.startswith("-") and not word.startswith("--")
+        if word == "--message" or (is_short and word.endswith("m")):
+            return value
+        if word.startswith("--message=") or word.startswith("-m"):
+            return word.removeprefix("--message=").removeprefix("-m")
+        if word in ("-F-", "--file=-") or (word in ("-F", "--file") and value == "-"):
+            return standard_input
+    return ""
+
+
+def _clean_subject(subject: str) -> str:
+    """Return a subject in a line; "" if the shell would put something in its place."""
+    line = " ".join(subject.split())
+    return "" if line.startswith(("$", "`")) else line[:REQUEST_CHARS]
+
+
+def _count_stat(output: str) -> int:
+    """Return the number of lines that Git says a commit adds and removes."""
+    stat = _STAT.search(output)
+    return sum(int(count or 0) for count in stat.groups()) if stat else 0
+
+
+def _merges_branch(git: Sequence[str], output: str) -> bool:
+    """Return whether a Git command merged a branch other than the main one."""
+    if git[:1] != ["merge"] or "CONFLICT" in output or "up to date" in output:
+        return False
+    names = [word for word in git[1:] if not word.startswith("-")]
+    return bool(names) and names[0].rpartition("/")[2] not in _TRUNKS
+
+
+# Tests
+
+_TEST_SUMMARY = re.compile(
+    r"^[ \t]*(?:"
+    # pytest, Playwright
+    r"=*[ ]?(?=\d+ (?:(?:passed|failed|skipped)\b|errors? in ))\d+ \w+(?:, \d+ \w+)*"
+    r"(?: in [\d.:]+.*|(?: \([^)\n]*\))?[ =]*)"
+    # Jest, Vitest, Pest, PHPUnit
+    r"|Tests:?[ \t]+(?=.*\d+ (?:passed|failed)|\d+, Assertions).*"
+    r"|OK \(\d+ tests?,.*"
+    # Cargo, nextest, Deno
+    r"|test result: .*|Summary \[.*|(?:ok|FAILED) \| \d.*"
+    # Node, Bun, Mocha
+    r"|[#ℹ] (?:pass|fail) \d+|\d+ (?:pass|fail)(?:ing)?\b(?: \([^)\n]*\))?"
+    # Maven, Gradle, RSpec, Minitest, ExUnit
+    r"|(?:\[\w+\] )?Tests run: \d+,.*Skipped: \d+"
+    r"|\d+ (?:tests completed|examples?|runs|(?:doc)?tests?), .*\d+ fail(?:ed|ures?).*"
+    # unittest, .NET and others
+    r"|Ran \d+ tests? in .*|FAILED \((?:failures|errors).*"
+    r"|[^\w\n]*Results?: .*\d+ passed.*|(?:Pass|Fail)ed! +- .*|(?:Pass|Fail)ed: +\d+"
+    r")[ \t]*$",
+    re.MULTILINE,
+)
+_TEST_COUNT = re.compile(r"(\d+) ([A-Za-z]+)|([A-Za-z]+)[:=]? *(\d+)\b(?! [A-Za-z])")
+_GO_RESULT = re.compile(
+    r"^(?:[ \t]*--- (PASS|FAIL): |(ok|FAIL)[ \t]+\S+[ \t]+(?:[\d.]+s|\())", re.MULTILINE
+)
+_COUNTED = {
+    **dict.fromkeys(word_set("pass passed passing"), "passed"),
+    **dict.fromkeys(
+        word_set("fail failed failing failure failures error errors"), "failed"
+    ),
+    **dict.fromkeys(word_set("test tests run runs example examples"), "total"),
+    **dict.fromkeys(word_set("skip skips skipped pending ignored"), "skipped"),
+}
+
+
+def count_tests(output: str) -> tuple[int, int] | None:
+    """Return how many tests passed and failed, by the summaries that runners print."""
+    passed = failed = 0
+    for summary in _TEST_SUMMARY.finditer(output):
+        counts = dict.fromkeys(("passed", "failed", "total", "skipped"), 0)
+        line = summary[0].strip()
+        for number, word, label, value in _TEST_COUNT.findall(line):
+            if kind := _COUNTED.get((word or label).lower()):
+                counts[kind] += int(number or value)
+        is_unittest = line.startswith("FAILED (")  # The line before has the total.
+        others = counts["total"] - counts["skipped"]
+        if not counts["passed"] and (counts["total"] or is_unittest):
+            passed += others - counts["failed"]
+        passed, failed = passed + counts["passed"], failed + counts["failed"]
+    if not (passed or failed):
+        results = _GO_RESULT.findall(output)
+        tests = [test for test, _ in results if test]
+        results = tests or [package for _, package in results]
+        failed = results.count("FAIL")
+        passed = len(results) - failed
+    return (max(passed, 0), failed) if passed or failed else None
+
+
+# Files and tasks
+
+_NO_PROJECT_FILE = re.compile(r"(?:/private)?/(?:tmp|dev|var)/|-|.*[$*<>|]")
+"""A temporary file, a device, an option, or a path that the shell completes."""
+
+_LINE_COUNT = re.compile(r"^\+(\d+) -(\d+)(?: (.+))?$", re.MULTILINE)
+
+
+def _find_shell_edits(command: SimpleCommand) -> Iterator[tuple[str, int]]:
+    """Yield the files that ``sed -i`` edits or that a here-document is written to.
+
+    Each comes with the number of lines it got, as far as the command shows it.
+    """
+    words = [word for word in command.words[1:] if word]
+    options = [word.partition(".")[0] for word in words if word.startswith("-")]
+    targets: list[str] = []
+    if command.program == "sed" and any(
+        option.startswith("--in-place") or (option[1] != "-" and "i" in option)
+        for option in options
+        if len(option) > 1
+    ):
+        given = [word for word in words if not word.startswith("-")]
+        targets = given[max(1, options.count("-e")) :]
+    elif command.program in ("cat", "tee") and command.input:
+        line = " ".join(words) if command.program == "cat" else f"> {' '.join(words)}"
+        targets = line.partition(">")[2].lstrip("> ").split(" ")[:1]
+    for path in targets:
+        if path and not _NO_PROJECT_FILE.match(path):
+            yield path, len(command.input.splitlines())
+
+
+def count_changed_lines(old: str, new: str) -> tuple[int, int]:
+    """Return how many lines a text has that another has not, and the reverse."""
+    before, after = old.splitlines(), new.splitlines()
+    if max(len(before), len(after)) > MAX_DIFF_LINES:
+        shared = (Counter(before) & Counter(after)).total()
+    else:
+        blocks = SequenceMatcher(None, before, after).get_matching_blocks()
+        shared = sum(block.size for block in blocks)
+    return len(after) - shared, len(before) - shared
+
+
+_TASK_TOOLS = word_set(
+    """todowrite updateplan writetodos updatetodo managetodolist taskcreate
+    taskupdate"""
+)
+"""The tools with which agents keep their to-do lists, without underscores."""
+
+_TASK_NUMBER = re.compile(r"#(\d+)")
+_CLOSED = word_set("completed complete done cancelled canceled deleted")
+_ITEM_TEXTS = ("content", "step", "description", "title", "text")
+
+
+def _find_open_item(item: object) -> str:
+    """Return the text of an unfinished item of a to-do list; else ""."""
+    if not isinstance(item, dict) or str(item.get("status")) in _CLOSED:
+        return ""
+    texts = (item[name] for name in _ITEM_TEXTS if isinstance(item.get(name), str))
+    return next(texts, "").strip()
+
+
+# Messages
+
+_ERROR_KINDS = word_set("error api_error api_refusal")
+_QUESTION_MARKS = ("?", "？", "؟")
+_CLOSING_MARKS = " \t\n*_`~\"'”’»)]}>"
+
+
+def _find_end(event: Event) -> EndKind | None:
+    """Return what the event is if it is the last one; None if it says nothing."""
+    kind = event.metadata.get("kind", "")
+    if event.is_tool_call:  # Aider's calls are what came of its last reply.
+        return None if event.agent == "aider" else EndKind.CALL
+    if event.event_type is EventType.ASSISTANT_MESSAGE:
+        if kind in _ERROR_KINDS:
+            return EndKind.ERROR
+        ending = event.text[-ENDING_CHARS:].rstrip(_CLOSING_MARKS)
+        is_question = ending.endswith(_QUESTION_MARKS)
+        return EndKind.QUESTION if is_question else EndKind.REPLY
+    if event.event_type is not EventType.USER_MESSAGE:
+        return None
+    if event.role is EventRole.USER:
+        return EndKind.REQUEST
+    if kind in _ERROR_KINDS:
+        return EndKind.ERROR
+    return EndKind.INTERRUPTED if kind == "interruption" else None
+
+
+def find_question(text: str) -> str:
+    """Return the sentence with which a message ends, without markup."""
+    *_, last = ["", *plain_lines(text[-ENDING_CHARS:])]
+    start = max(last.rfind(mark, 0, len(last) - 1) for mark in (". ", "! ", "? ", "。"))
+    return shorten(last[start + 1 :].strip(), REPLY_CHARS)
+
+
+def _first_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a message that are read as a request; its words if none."""
+    length = 0
+    for line in plain_lines(text):
+        yield line
+        length += len(line) + 1
+        if length > REQUEST_CHARS:
+            return
+    if not length:
+        yield plain_beginning(text, REQUEST_CHARS)

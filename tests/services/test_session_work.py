@@ -1,0 +1,203 @@
+"""What the rows of a search show of sessions: their names, their outcomes, and how many
+more of their messages match."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memtui.agents import sessions as agent_sessions
+from memtui.model import calendar
+from memtui.model.events import EventRole
+from memtui.model.hits import CombinedHit
+from memtui.model.nodes import node_text
+from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
+from memtui.services import browse, conversation, session_work, sessions
+from memtui.services.conversation import ConversationKey
+from memtui.services.forget import Forget
+from memtui.store.tombstones import TombstoneKind
+from memtui.summarize import rollup
+from memtui.workspace import Workspace
+from tests.message_factory import AT, make_message, name_session, store_messages
+
+ASSISTANT = EventRole.ASSISTANT
+
+
+def find(workspace: Workspace, query: str) -> dict[str, CombinedHit]:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    hits = session_work.add_work(workspace.search.find(query).hits)
+    return {hit.session_id: hit for hit in hits}
+
+
+def segments_of(session: Session) -> list[str]:
+    card = session_work.read_card(session.agent, session.session_id)
+    return [segment.node_id for segment in card.segments]
+
+
+def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
+    workspace: Workspace,
+) -> None:
+    late = 7_200
+    store_messages(
+        make_message("Add a mutex around the token refresh.", 0),
+        make_message("Added the mutex around the refresh.", 60, role=ASSISTANT),
+        make_message("Does the walrus test pass?", late),
+        make_message("All walrus tests pass now.", late + 60, role=ASSISTANT),
+    )
+    hit = find(workspace, "walrus")["s1"]
+    assert hit.at.hour == 12
+    assert hit.work.name == "Add a mutex around the token refresh."
+    assert hit.work.outcome == "All walrus tests pass now."
+    assert hit.work.state == WorkState.ANSWERED
+    name_session("s1", title="A plan for walruses")
+    assert find(workspace, "walrus")["s1"].work.name == "A plan for walruses"
+    key = ("claude-code", "s1")
+    about = conversation.get_info(ConversationKey(*key))
+    assert about.session.title == "A plan for walruses"
+    assert session_work.read_work([key, ("codex", "none")]).keys() == {key}
+
+
+def test_a_session_has_the_same_name_wherever_it_is_shown(
+    full_workspace: Workspace,
+) -> None:
+    for session in sessions.list_sessions().sessions:
+        key = (session.agent, session.session_id)
+        work = session_work.read_one(*key)
+        assert session.title == work.name != ""
+        card = session_work.read_card(*key)
+        assert card.work == work
+        assert all(bullet.grip_ids for bullet in card.bullets)
+        hits = full_workspace.search.find(f"session:{session.session_id}").hits
+        assert {hit.work for hit in session_work.add_work(hits)} == {work}
+        meta = agent_sessions.get_session_meta(full_workspace, session.session_id)
+        assert meta.head["title"] == work.name
+        days = {calendar.path(name)[-2] for name in segments_of(session)}
+        for day in days:
+            (row,) = [
+                one for one in browse.list_day_sessions(day) if one.session_id == key[1]
+            ]
+            node, page = browse.get_node(day), browse.get_day_session_node(row)
+            assert node is not None and page is not None
+            names = [one.work.name for one in browse.list_day_sessions(day)]
+            assert {*node.headline.split(rollup.SEPARATOR)} <= {*names}
+            assert row.work == work and page.headline == work.name
+            (bullet,) = [one for one in node.bullets if one.session_id == key[1]]
+            text = bullet.text.removeprefix(f"{session.project}: ")
+            assert text.startswith(work.name)
+            assert bullet.grip_ids
+
+
+def test_a_session_that_goes_on_is_named_alike_on_each_of_its_days(
+    workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("Move the walrus index to SQLite.", 0),
+        make_message("The schema is written.", 60, role=ASSISTANT),
+        make_message("Go on with the walrus import.", 86_400),
+        make_message("All 312 walruses are imported.", 86_460, role=ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    for day in ("2025-03-14", "2025-03-15"):
+        (row,) = browse.list_day_sessions(f"toc:day:{day}")
+        node = browse.get_node(f"toc:day:{day}")
+        assert node is not None
+        assert row.work.name == node.headline == "Move the walrus index to SQLite."
+        assert row.work.outcome == "All 312 walruses are imported."
+        (bullet,) = node.bullets
+        assert bullet.text == f"{row.work.name} — {row.work.outcome}"
+        page = browse.get_day_session_node(row)
+        assert page is not None and page.counts.messages == 4
+        assert len(row.segments) == 1
+    later = browse.get_node(row.segments[0].node_id)
+    assert later is not None and later.title == "Go on with the walrus import."
+
+
+def test_a_new_message_changes_all_days_of_its_session(workspace: Workspace) -> None:
+    store_messages(
+        make_message("Move the walrus index to SQLite.", 0),
+        make_message("The schema is written.", 60, role=ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    store_messages(make_message("It is moved.", 86_400, role=ASSISTANT))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    first = browse.get_node("toc:day:2025-03-14")
+    assert first is not None and "It is moved." in first.bullets[0].text
+
+
+@pytest.mark.parametrize("forgotten", ["commit", "message"])
+def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
+    workspace: Workspace, forgotten: str
+) -> None:
+    command = "git commit -m 'Count the quokkas'"
+    commit = replace(
+        make_message(
+            f"Bash: {command}\n[main 1a2b3c4] Count the quokkas",
+            60,
+            role=EventRole.TOOL,
+        ),
+        metadata={"tool_name": "Bash", "tool_input": json.dumps({"command": command})},
+    )
+    last = make_message("The quokkas are counted.", 172_860, role=ASSISTANT)
+    store_messages(
+        make_message("Count the animals of the island.", 0),
+        commit,
+        make_message("Go on.", 86_400),
+        make_message("Going on.", 86_460, role=ASSISTANT),
+        make_message("What came of it?", 172_800),
+        last,
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    nodes = ["toc:year:2025"]
+    nodes += [f"toc:day:2025-03-{day}" for day in (14, 15, 16)]
+
+    def read_all() -> list[str]:
+        found = [browse.get_node(name) for name in nodes]
+        texts = [node_text(node) for node in found if node is not None]
+        assert len(texts) == len(nodes)
+        card = session_work.read_card("claude-code", "s1")
+        return [*texts, repr(card.work), repr(card.bullets)]
+
+    assert all("Count the quokkas" in text for text in read_all()[:5])
+    assert all("quokkas are counted" in text for text in read_all()[1:5])
+    event = {"commit": commit, "message": last}[forgotten]
+    words = {"commit": "Count the quokkas", "message": "quokkas are counted"}
+    Forget(workspace.paths, workspace.zone, lambda: AT).run(
+        TombstoneKind.EVENT, [event.event_id]
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert not any(words[forgotten] in text for text in read_all())
+    name = session_work.read_one("claude-code", "s1").name
+    assert (
+        name
+        == {
+            "commit": "Count the animals of the island.",
+            "message": "Count the quokkas",
+        }[forgotten]
+    )
+
+
+def test_a_session_without_summary_has_none(workspace: Workspace) -> None:
+    store_messages(make_message("A walrus."))
+    (hit,) = session_work.add_work(workspace.search.find("walrus").hits)
+    assert hit.work is NO_WORK == SessionWork()
+
+
+def test_other_messages_with_the_specific_words_are_counted(
+    workspace: Workspace,
+) -> None:
+    said = [make_message(f"SOME_FLAG is set in file {n}.", n) for n in range(40)]
+    said.append(make_message("why did we choose SOME_FLAG", 50))
+    said += [make_message("we chose a walrus", 60 + n) for n in range(5)]
+    said.append(make_message("SOME_FLAG once", 70, session="s2"))
+    said += [make_message("we chose it", 80 + n, session="s2") for n in range(3)]
+    store_messages(*said)
+    found = find(workspace, "why did we choose SOME_FLAG")
+    assert found["s1"].snippet.text == "why did we choose SOME_FLAG"
+    assert {name: hit.more for name, hit in found.items()} == {"s1": 40, "s2": 0}
+    # Conditions hold for the others, too; the index cannot check the order of words.
+    assert find(workspace, "SOME_FLAG -choose")["s1"].more == 39
+    assert find(workspace, "SOME_FLAG role:assistant") == {}
+    assert find(workspace, '"SOME_FLAG is"')["s1"].more == 0
+    messages = workspace.message_search.find("SOME_FLAG", one_per_session=True).hits
+    assert {hit.session.session_id: hit.more for hit in messages} == {"s1": 40, "s2": 0}
+    assert not any(hit.more for hit in workspace.message_search.find("SOME_FLAG").hits)
