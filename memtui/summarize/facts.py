@@ -190,7 +190,9 @@ class _FactsReader:
                     self._files.append(change)
         testing = [command for command in doing if command.program not in _PUBLISHING]
         if testing and (counts := count_tests(output)):
-            run = TestRun(*counts, event.event_id, _describe(testing[-1]))
+            named = (one for one in testing if "test" in " ".join(one.words))
+            runner = _describe(next(named, testing[-1]))
+            run = TestRun(*counts, event.event_id, runner)
             self._test_runs.append(run)
         if has_failed and doing:
             self._failed.append(Line(_describe(doing[-1]), event.event_id))

@@ -159,7 +159,7 @@ def draw_session(
 
 
 _SETTLED = ("done", "answered", "pushed", "merged")
-"""The states of work that nothing is left of."""
+"""The states of finished work."""
 
 _VERDICTS = (format.UNSUPPORTED, format.WEAK, format.SUPPORTED)
 _AUTHORS = (format.STALE, format.PROVISIONAL, format.BY_MODEL)
