@@ -719,12 +719,13 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._written: weakref.WeakSet[BinaryIO] = weakref.WeakSet()
+        self._written: list[BinaryIO] = []
 
     def create_file(self, name: str, *args: Any, **named: Any) -> Any:
-        file = super().create_file(name, *args, **named)
-        self._written.add(file.raw_file())
-        return file
+        created = super().create_file(name, *args, **named)
+        self._written[:] = [file for file in self._written if not file.closed]
+        self._written.append(created.raw_file())
+        return created
 
     def temp_storage(self, name: str | None = None) -> "_Storage":
         folder = super().temp_storage(name).folder
@@ -734,7 +735,7 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
     def close_written(self) -> None:
         """Close the files that are still being written; what is missing is lost."""
-        for file in list(self._written):
+        for file in self._written:
             with suppress(OSError):
                 file.close()
 
