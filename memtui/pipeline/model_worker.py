@@ -455,6 +455,9 @@ class Rewriter:
                 versions.add_grips(version.grips)
                 if versions.add_from_model(version.node, now_ms):
                     changed.append(version.node.node_id)
+            if changed:
+                others = {*given.node_ids} - {version.node.node_id for version in made}
+                changed += versions.show_extracts(others)
             outcome = self._announce(given, changed)
         rejections = [version.node.rejection for version in made]
         if made and all(rejections):

@@ -362,13 +362,30 @@ def _beside_facts(
     bullets = [*kept, *facts]
     if len(bullets) < most:
         bullets = [*asked, *bullets]
-    if len(bullets) <= most:
+    return _limit(bullets, (), most)
+
+
+def _limit(
+    bullets: Sequence[Bullet], further: Sequence[Bullet], most: int
+) -> tuple[tuple[Bullet, ...], tuple[Bullet, ...]]:
+    """Return at most so many bullets, and those that are not shown.
+
+    The last bullet says what else there is.
+    """
+    if len(bullets) <= most and not further:
         return tuple(bullets), ()
-    further = bullets[most - 1 :]
+    further = (*bullets[most - 1 :], *further)
     kinds = dict.fromkeys(bullet.kind.value for bullet in further)
     text = f"and {len(further)} more: {', '.join(kinds)}"
-    more = Bullet(text, (), SUPPORTED, BulletKind.MORE, bullets[0].project)
-    return (*bullets[: most - 1], more), tuple(further)
+    grip_ids = dict.fromkeys(name for bullet in further for name in bullet.grip_ids)
+    more = Bullet(
+        text,
+        tuple(grip_ids)[: card.MAX_EVENT_IDS],
+        SUPPORTED,
+        BulletKind.MORE,
+        bullets[0].project,
+    )
+    return (*bullets[: most - 1], more), further
 
 
 def _group_by_segment(
@@ -483,11 +500,13 @@ class ParentInput:
         extract = rollup.summarize_period(self.level, self.works)
         headline = extract.title
         bullets: Sequence[Bullet] = work.link_lines(extract.bullets)
+        further: Sequence[Bullet] = ()
         withheld: Sequence[Bullet] = ()
         rejection = ""
         if draft.generation.model:
-            judged = self._judge(_redact_draft(draft), bullets)
-            headline, bullets, withheld = judged
+            headline, bullets, further, withheld = self._judge(
+                _redact_draft(draft), bullets
+            )
             if headline == extract.title and not any(b.is_checked for b in bullets):
                 rejection = "nothing of it can be shown"
         node = TocNode(
@@ -497,6 +516,7 @@ class ParentInput:
             start_time=start,
             end_time=end,
             bullets=tuple(bullets),
+            further=tuple(further),
             withheld=tuple(withheld),
             keywords=keywords.parent_keywords(
                 self.level, [child.keywords for child in self.children], draft.keywords
@@ -516,8 +536,8 @@ class ParentInput:
 
     def _judge(
         self, draft: Summary, bullets: Sequence[Bullet]
-    ) -> tuple[str, Sequence[Bullet], Sequence[Bullet]]:
-        """Return headline, bullets and withheld bullets of a model's draft.
+    ) -> tuple[str, Sequence[Bullet], Sequence[Bullet], Sequence[Bullet]]:
+        """Return headline, bullets, further and withheld bullets of a model's draft.
 
         A line about a project takes the place of the names of its sessions; the counts
         stay.
@@ -541,30 +561,32 @@ class ParentInput:
         title = plain.shorten(" ".join(draft.title.split()), HEADLINE_CHARS)
         headline, withheld_headline = _check_title(title, evidence)
         headline = headline or rollup.make_headline(self.works)
-        most = BULLET_COUNTS[self.level][1]
-        return (
-            headline,
-            _merge_projects(bullets, kept)[:most],
-            [*withheld, *withheld_headline],
-        )
+        merged, remaining = _merge_projects(bullets, kept)
+        shown, further = _limit(merged, remaining, BULLET_COUNTS[self.level][1])
+        return headline, shown, further, [*withheld, *withheld_headline]
 
 
-def _merge_projects(extract: Sequence[Bullet], lines: Sequence[Bullet]) -> list[Bullet]:
+def _merge_projects(
+    extract: Sequence[Bullet], lines: Sequence[Bullet]
+) -> tuple[list[Bullet], list[Bullet]]:
     """Return the bullets of a period, with a model's lines in place of names.
 
-    Of several projects each has one line; of a single one, all lines follow its counts.
+    Of several projects each has one line, and the remaining lines are returned beside
+    them; of a single one, all lines follow its counts.
     """
     projects = [bullet for bullet in extract if bullet.kind is BulletKind.PROJECT]
     if len(projects) == 1 and lines:
         counts = replace(projects[0], text=projects[0].text.partition(": ")[0])
-        return [counts, *lines]
-    own = {line.project: line for line in reversed(lines)}
-    return [
+        return [counts, *lines], []
+    names = {bullet.project for bullet in projects}
+    own = {line.project: line for line in reversed(lines) if line.project in names}
+    merged = [
         _with_counts(own[bullet.project], bullet)
         if bullet.kind is BulletKind.PROJECT and bullet.project in own
         else bullet
         for bullet in extract
     ]
+    return merged, [line for line in lines if line is not own.get(line.project)]
 
 
 def _with_counts(line: Bullet, extract: Bullet) -> Bullet:

@@ -292,8 +292,11 @@ def group_by_session(segment_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def list_ids(session_number: int) -> list[str]:
     """Return the ids of a session's segments, oldest first."""
-    sql = "SELECT id FROM segments WHERE session_id = ? ORDER BY start_ms, id"
-    return fetch_column(sql, session_number)
+    return fetch_column(
+        "SELECT g.id FROM segments g LEFT JOIN events e ON e.id = g.first_event_id"
+        " WHERE g.session_id = ? ORDER BY g.start_ms, e.ordinal",
+        session_number,
+    )
 
 
 def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]:

@@ -5,7 +5,7 @@ one of each node above it every few seconds.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, astuple
 from datetime import datetime, tzinfo
 from typing import Any
@@ -165,6 +165,21 @@ def set_latest(node_id: str, row: int) -> bool:
     """Show a version unless one is pinned; return whether it is shown now."""
     sql = "UPDATE nodes SET latest_id = ? WHERE node_id = ? AND NOT is_pinned"
     return bool(execute(sql, row, node_id))
+
+
+def show_extracts(node_ids: Collection[str]) -> list[str]:
+    """Show the latest extracts of nodes in place of a model's versions.
+
+    Return the nodes that change; pinned versions stay.
+    """
+    rows = fetch(
+        "SELECT v.node_id, max(v.id) FROM node_versions v"
+        " JOIN nodes n ON n.node_id = v.node_id"
+        " JOIN node_versions shown ON shown.id = n.latest_id AND shown.is_by_model"
+        f" WHERE v.node_id {IN_JSON} AND NOT v.is_by_model GROUP BY v.node_id",
+        json.dumps(list(node_ids)),
+    )
+    return [node_id for node_id, row in rows if set_latest(node_id, row)]
 
 
 def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:

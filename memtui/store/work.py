@@ -87,8 +87,8 @@ def read_facts(session_number: int) -> Facts:
 
 def _list_facts(session_number: int) -> list[str]:
     return fetch_column(
-        "SELECT facts FROM segments WHERE session_id = ? AND facts <> ''"
-        " ORDER BY start_ms, id",
+        "SELECT g.facts FROM segments g LEFT JOIN events e ON e.id = g.first_event_id"
+        " WHERE g.session_id = ? AND g.facts <> '' ORDER BY g.start_ms, e.ordinal",
         session_number,
     )
 

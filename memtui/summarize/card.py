@@ -67,6 +67,8 @@ def describe_session(
     else:
         name = name_session(facts, agent_title)
     outcome, state = find_outcome(facts), find_state(facts)
+    if not name.text:
+        name = Line(_name_by_reply(facts), outcome.event_id)
     return SessionWork(
         name=name.text,
         state=state.text,
@@ -126,6 +128,10 @@ def _name_by_request(facts: Facts) -> Line:
     return Line(name_request(request.text), request.event_id)
 
 
+def _name_by_reply(facts: Facts) -> str:
+    return shorten(find_outcome(facts).text, TITLE_CHARS) or NOTHING_SAID
+
+
 def name_request(text: str) -> str:
     """Return the first line of a request; the next one, too, if it is short."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -137,7 +143,8 @@ def name_request(text: str) -> str:
         name = f"{name} {line}".strip()
         if len(name) >= MIN_LINE_CHARS and not line.endswith((":", "：")):
             break
-    return shorten(shorten_addresses(name), TITLE_CHARS)
+    # A request that is nothing but an address keeps it.
+    return shorten(shorten_addresses(name) if " " in name else name, TITLE_CHARS)
 
 
 # Outcome, state and open work
@@ -337,7 +344,7 @@ def _title_segment(facts: Facts, earlier_request: str) -> str:
         return title
     if earlier := name_request("\n".join(plain_lines(earlier_request))):
         return shorten(earlier, TITLE_CHARS - len(CONTINUED)) + CONTINUED
-    return shorten(find_outcome(facts).text, TITLE_CHARS) or NOTHING_SAID
+    return _name_by_reply(facts)
 
 
 def _limit(bullets: Sequence[DraftBullet], limit: int) -> tuple[DraftBullet, ...]:

@@ -17,7 +17,6 @@ from memtui.model.nodes import (
 )
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork, WorkState
-from memtui.summarize.card import NOTHING_SAID
 from memtui.text.plain import shorten
 
 SEPARATOR = "; "
@@ -82,11 +81,10 @@ def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
     ending = "" if state in ("", WorkState.ANSWERED) else f" ({state})"
     room = BULLET_CHARS - len(prefix) - len(ending)
     name, outcome = work.work.name, work.work.outcome
-    if not name:
-        name, outcome = outcome or NOTHING_SAID, ""
     line = shorten(name, room)
     outcome_room = room - len(line) - 3
-    if outcome and outcome_room >= MIN_OUTCOME_CHARS:
+    is_named_by_it = outcome.startswith(name.removesuffix("…"))
+    if outcome and not is_named_by_it and outcome_room >= MIN_OUTCOME_CHARS:
         line += f" — {shorten(outcome, outcome_room)}"
     return DraftBullet(
         f"{prefix}{line}{ending}",

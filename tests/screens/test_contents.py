@@ -110,7 +110,9 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
         await show_years(pilot, settle)
         while here(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
-        assert page(pilot).node == browse.get_node(here(pilot).node_id)
+        card = browse.read_page(here(pilot))
+        assert card is not None
+        assert page(pilot).node == card.node
         while here(pilot).level is not TocLevel.YEAR:
             await press(pilot, settle, "left")
         await press(pilot, settle, "left", "left")

@@ -33,7 +33,7 @@ BUSY = READY.working_on(
 NO_MODEL = ModelHealth(
     ModelCondition.MODEL_MISSING,
     "no model is there that would do",
-    "ollama pull qwen3:4b",
+    "ollama pull qwen3:4b-instruct",
 )
 
 
@@ -134,12 +134,12 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
             "✗ No Ollama answers: start Ollama (ollama serve), or install it from"
-            " ollama.com, then: ollama pull qwen3:4b"
+            " ollama.com, then: ollama pull qwen3:4b-instruct"
             "\n  memtui will check again; x on a job checks now.",
         ),
         (
             NO_MODEL,
-            "✗ No model is there that would do: ollama pull qwen3:4b"
+            "✗ No model is there that would do: ollama pull qwen3:4b-instruct"
             "\n  memtui will check again; x on a job checks now.",
         ),
     ],

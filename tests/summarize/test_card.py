@@ -293,5 +293,6 @@ def test_a_session_lists_all_kinds_of_lines() -> None:
 
 def test_a_session_without_facts_has_no_lines() -> None:
     work = card.describe_session(Facts())
-    assert (work.name, work.outcome, work.state) == ("", "", WorkState.ANSWERED)
+    assert (work.name, work.outcome) == (card.NOTHING_SAID, "")
+    assert work.state is WorkState.ANSWERED
     assert card.list_session_lines(Facts(), work) == []

@@ -96,10 +96,9 @@ def test_a_day_has_a_line_for_each_session_in_order_of_time() -> None:
     ]
 
 
-def test_a_session_without_a_name_is_shown_by_its_outcome() -> None:
-    works = [work_of("", outcome="The tide turned."), work_of("", state="")]
-    texts = ["The tide turned. (done)", "Nothing was said"]
-    assert texts_of(TocLevel.DAY, works) == texts
+def test_an_outcome_that_names_a_session_is_not_repeated() -> None:
+    works = [work_of("The tide turned…", outcome="The tide turned at noon, as always.")]
+    assert texts_of(TocLevel.DAY, works) == ["The tide turned… (done)"]
 
 
 def test_projects_are_named_if_a_day_has_several() -> None:

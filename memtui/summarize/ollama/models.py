@@ -48,6 +48,9 @@ _EMBEDS = re.compile(r"embed|\bbge\b|bge-|minilm|rerank", re.IGNORECASE)
 _ALWAYS_THINKS = re.compile(r"gpt-oss|think|reason", re.IGNORECASE)
 """Names of models that cannot be asked not to think."""
 
+_THINKS_ANYWAY = re.compile(r"qwen3:4b(?!-instruct)", re.IGNORECASE)
+"""Names of models that think although they are asked not to."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
@@ -257,7 +260,7 @@ def choose(
 def _rank(model: Model) -> tuple[bool, bool, float, str]:
     return (
         not model.is_loaded,
-        model.always_thinks,
+        model.always_thinks or bool(_THINKS_ANYWAY.match(model.name)),
         -(model.size_bytes or model.size_b),
         model.name,
     )
