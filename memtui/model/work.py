@@ -5,7 +5,7 @@ are the facts of its segments in a row, so that a new message changes one segmen
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -171,7 +171,7 @@ def _join_commits(
     commits = list(before)
     for commit in after:
         if commit.is_amended and commits:
-            commits.pop()
+            commit = replace(commit, is_amended=commits.pop().is_amended)
         commits.append(commit)
     return tuple(commits)
 

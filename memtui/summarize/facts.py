@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from dataclasses import dataclass, replace
 
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole, EventType
@@ -45,8 +45,11 @@ COMMAND_CHARS = 48
 OUTPUT_CHARS = 6_000
 """Only this much of the beginning and of the end of a call's output is read."""
 
-MAX_DIFF_LINES = 199
-"""The lines of longer texts are compared without their order."""
+MAX_DIFF_LINES = 4_000
+"""The lines of two texts that have more are compared without their order."""
+
+MAX_CHANGED_LINES = 800
+"""So are those of texts that differ in more."""
 
 ENDING_CHARS = 600
 """Only this much of the end of a message is searched for a question."""
@@ -70,6 +73,8 @@ class _FactsReader:
         """The numbers of events before the first request, and after each one."""
         self._reply: Event | None = None
         self._commits: list[Commit] = []
+        self._undoable = 0
+        """The number of last commits that a reset of the branch would undo."""
         self._pull_requests: list[PullRequest] = []
         self._pushes: list[Line] = []
         self._merges: list[Line] = []
@@ -139,11 +144,11 @@ class _FactsReader:
 
     def _read_call(self, event: Event) -> None:
         name = event.metadata.get("tool_name", "")
-        start = event.text.find("\n") + 1 or len(event.text)
-        output = event.text[start : start + OUTPUT_CHARS]
-        if len(event.text) - start > OUTPUT_CHARS:
-            tail = max(start + OUTPUT_CHARS, len(event.text) - OUTPUT_CHARS)
-            output = f"{output}\n{event.text[tail:]}"
+        whole = _find_output(event)
+        output = whole[:OUTPUT_CHARS]
+        if len(whole) > OUTPUT_CHARS:
+            tail = max(OUTPUT_CHARS, len(whole) - OUTPUT_CHARS)
+            output = f"{output}\n{whole[tail:]}"
         if _NOT_RUN.match(output):
             return
         if event.agent == "aider" and name == "aider":
@@ -158,7 +163,8 @@ class _FactsReader:
         if bare_name in _TASK_TOOLS:
             self._read_tasks(event, _parse_input(event), output)
         elif bare_name == "createpullrequest":
-            self._add_pull_request(event, _parse_input(event).get("title"), output)
+            title = _parse_input(event).get("title")
+            self._add_pull_request(event, title, _find_pull_requests(output)[:1])
         elif bare_name == "mergepullrequest":
             self._merges.append(Line("merge pull request", event.event_id))
         elif not output.startswith("Error"):
@@ -180,7 +186,8 @@ class _FactsReader:
         publishing = [command for command in doing if command.program in _PUBLISHING]
         is_trial = "mktemp" in event.metadata.get("tool_input", "")
         if publishing and not is_trial:
-            self._read_commits(event, commands, output, has_failed=has_failed)
+            whole = _find_output(event)
+            self._read_commits(event, commands, whole, has_failed=has_failed)
             for command in publishing:
                 self._read_publication(event, command, output, has_failed=has_failed)
         if not (has_failed or is_trial):
@@ -205,49 +212,40 @@ class _FactsReader:
         *,
         has_failed: bool,
     ) -> None:
-        """Add the commits that Git confirms, else those that a command asks for."""
-        committing = [
-            (number, words)
-            for number, command in enumerate(commands)
-            if (words := _git(command))[:1] in (["commit"], ["revert"])
-            and not _NOT_COMMITTING.intersection(words)
-        ]
-        if not committing:
-            return
-        amends = ["--amend" in words for _, words in committing]
-        answers = list(_COMMIT_ANSWER.finditer(event.text))
-        for number, answer in enumerate(answers):
-            end = [*answers, None][number + 1]
-            branch, digest, subject = answer.groups()
-            stat = event.text[answer.end() : end.start() if end else None]
-            self._add_commit(
-                Commit(
-                    _clean_subject(subject),
-                    event.event_id,
-                    digest,
-                    "" if " " in branch else branch,
-                    _count_stat(stat[:OUTPUT_CHARS]),
-                    is_amended=amends[min(number, len(amends) - 1)],
-                )
-            )
-        if answers or has_failed or _COMMIT_REFUSED.search(output):
-            return
-        for (number, words), is_amended in zip(committing, amends, strict=True):
-            if commands[number].is_conditional:
-                continue
-            before = commands[number - 1].input if number else ""
-            message = _find_message(words, commands[number].input or before)
-            lines = _count_stat(output) if len(committing) == 1 else 0
-            if subject := _clean_subject(message.strip().partition("\n")[0]):
-                self._add_commit(
-                    Commit(subject, event.event_id, "", "", lines, is_amended)
-                )
+        """Add the commits of a command line, and remove those that it undoes."""
+        read = 0
+        made = _find_commits(event, commands, output, has_failed=has_failed)
+        for number, commit in made:
+            self._undo_commits(commands[read:number], has_failed=has_failed)
+            read = max(read, number)
+            self._add_commit(commit)
+        self._undo_commits(commands[read:], has_failed=has_failed)
 
     def _add_commit(self, commit: Commit) -> None:
-        if commit.is_amended and self._commits:
-            self._commits.pop()
-        if commit.subject:
-            self._commits.append(commit)
+        if not commit.subject:
+            self._undoable = 0
+            return
+        if not commit.is_amended:
+            self._undoable += 1
+        elif self._commits:
+            is_amended = self._commits.pop().is_amended
+            commit = replace(commit, is_amended=is_amended)
+        self._commits.append(commit)
+
+    def _undo_commits(
+        self, commands: Sequence[SimpleCommand], *, has_failed: bool
+    ) -> None:
+        """Remove the commits that ``git reset`` surely took back from the branch."""
+        for command in commands:
+            git = _git(command)
+            count = min(_count_undone(git), self._undoable)
+            if _MOVING.intersection(git[:1]) or (
+                count and (has_failed or command.is_conditional)
+            ):
+                self._undoable = 0
+            elif count:
+                del self._commits[-count:]
+                self._undoable -= count
 
     def _read_aider_note(self, event: Event, output: str) -> None:
         """Add the commit of Aider's own changes; those of the user come before."""
@@ -263,8 +261,7 @@ class _FactsReader:
         """Add the pushes, pull requests and merges of a command."""
         words, git = command.words[1:], _git(command)
         kind = words[:2] if command.program in ("gh", "glab") else ()
-        is_deletion = any(word.startswith(":") for word in git)
-        if git[:1] == ["push"] and not (is_deletion or _NOT_PUSHING.intersection(git)):
+        if git[:1] == ["push"] and _pushes_work(git, output):
             refs = _PUSHED.findall(output)
             if refs or not (has_failed or _PUSH_REFUSED.search(output)):
                 push = Line(refs[-1] if refs else _describe(command), event.event_id)
@@ -275,20 +272,21 @@ class _FactsReader:
             self._pushes.append(Line(_describe(command), event.event_id))
         elif kind in (("pr", "create"), ("mr", "create")):
             title = _find_option(words, "-t", "--title")
-            self._add_pull_request(event, title, output)
+            if not _NOT_OPENING.intersection(words):
+                self._add_pull_request(event, title, _find_pull_requests(output)[-1:])
         elif _merges_branch(git, output) or (
             kind in (("pr", "merge"), ("mr", "merge"))
             and not _NOT_MERGING.intersection(words)
         ):
             self._merges.append(Line(_describe(command), event.event_id))
 
-    def _add_pull_request(self, event: Event, title: object, output: str) -> None:
-        if number := _PULL_REQUEST.search(output):
-            text = title if isinstance(title, str) else ""
-            request = PullRequest(
-                _clean_subject(text), event.event_id, int(number[1] or number[2])
-            )
-            self._pull_requests.append(request)
+    def _add_pull_request(
+        self, event: Event, title: object, numbers: Sequence[int]
+    ) -> None:
+        text = _clean_subject(title) if isinstance(title, str) else ""
+        self._pull_requests += [
+            PullRequest(text, event.event_id, number) for number in numbers
+        ]
 
     # Files and tasks
 
@@ -350,6 +348,7 @@ _EXIT_CODE = re.compile(
 )
 
 _REDIRECTION = re.compile(r"(?:\d|&)?>")
+_OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
 
 _STILL_RUNNING = re.compile(
     r"(?:Command running in background with ID:|Process running with session ID"
@@ -380,6 +379,11 @@ def _bare_name(tool_name: str) -> str:
 def _has_exit_code(output: str) -> bool:
     """Return whether an output says that the command failed."""
     return _EXIT_CODE.search(f"{output[:400]}\n{output[-400:]}") is not None
+
+
+def _find_output(event: Event) -> str:
+    """Return the text of a call's event after the line that shows the call."""
+    return event.text.partition("\n")[2]
 
 
 def _parse_input(event: Event) -> dict[str, object]:
@@ -422,6 +426,10 @@ def _find_option(words: Sequence[str], *names: str) -> str:
 _COMMIT_ANSWER = re.compile(
     r"^\[([^\]\n]+?) (?:\(root-commit\) )?([0-9a-f]{7,40})\] (.+)$", re.MULTILINE
 )
+_EXPANSION = re.compile(r"[$`\\]")
+"""Where the text of a command is not what the program gets."""
+_PARAMETER = re.compile(r"\$\{?[\d@*]")
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _AIDER_COMMIT = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
 _STAT = re.compile(
     r"\b\d+ files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?"
@@ -432,14 +440,20 @@ _COMMIT_REFUSED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _PUSHED = re.compile(
-    r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new [a-z]+\]) +\S+ -> (\S+)", re.M
+    r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new (?!tag)[a-z]+\]) +\S+ -> (\S+)",
+    re.MULTILINE,
 )
+_NEW_TAG = re.compile(r"^ \* \[new tag\] +\S+ -> (\S+)", re.MULTILINE)
 _PUSH_REFUSED = re.compile(r"\[(?:remote )?rejected\]|^error: |^fatal: ", re.MULTILINE)
 _PULL_REQUEST = re.compile(r"/(?:pull|merge_requests)/(\d+)|\"number\": ?(\d+)")
 
 _GIT_VALUES = word_set("-C -c --git-dir --work-tree --namespace")
 _NOT_COMMITTING = word_set("--dry-run --help -h --abort --quit --skip --no-commit")
+_BEFORE_HEAD = re.compile(r"(?:HEAD|@)(?:~(\d{0,3})|([~^]+))")
+_MOVING = word_set("checkout switch merge pull rebase cherry-pick am")
+"""Git's commands after which the last commit may be another one."""
 _NOT_PUSHING = word_set("--dry-run -n --delete -d --help -h")
+_NOT_OPENING = word_set("--dry-run --help -h")
 _NOT_MERGING = word_set("--auto --disable-auto --help -h")
 _TRUNKS = word_set("main master trunk develop dev HEAD")
 
@@ -452,6 +466,118 @@ def _git(command: SimpleCommand) -> list[str]:
     while words and words[0].startswith("-"):
         del words[: 2 if words[0] in _GIT_VALUES else 1]
     return words
+
+
+def _find_commits(
+    event: Event, commands: Sequence[SimpleCommand], output: str, *, has_failed: bool
+) -> Iterator[tuple[int, Commit]]:
+    """Yield the commits that Git confirms, else those that the commands ask for.
+
+    Each comes with the number of its command; its subject is "" if it is not known.
+    Other programs may print text that looks like an answer of Git: it has to fit a
+    command that is not answered yet.
+    """
+    asked = [
+        _AskedCommit.read(commands, number)
+        for number, command in enumerate(commands)
+        if (words := _git(command))[:1] in (["commit"], ["revert"])
+        and not _NOT_COMMITTING.intersection(words)
+    ]
+    if not asked:
+        return
+    waiting, is_answered = list(asked), False
+    answers = list(_COMMIT_ANSWER.finditer(output))
+    ends = [*(answer.start() for answer in answers), len(output)][1:]
+    for answer, end in zip(answers, ends, strict=True):
+        branch, digest, subject = answer.groups()
+        fitting = [commit for commit in waiting if commit.fits(subject)]
+        if not fitting:
+            continue
+        commit = max(fitting, key=lambda commit: len(commit.beginning))
+        if not commit.is_repeated:
+            waiting.remove(commit)
+        is_answered = True
+        stat = output[answer.end() : end]
+        yield (
+            commit.number,
+            Commit(
+                _clean_subject(subject),
+                event.event_id,
+                digest,
+                "" if " " in branch else branch,
+                _count_stat(stat[:OUTPUT_CHARS]),
+                commit.is_amended,
+            ),
+        )
+    if is_answered or has_failed or _COMMIT_REFUSED.search(output):
+        return
+    lines = _count_stat(output) if len(asked) == 1 and not answers else 0
+    for commit in asked:
+        subject = "" if commands[commit.number].is_conditional else commit.subject
+        made = Commit(
+            subject, event.event_id, lines=lines, is_amended=commit.is_amended
+        )
+        yield commit.number, made
+
+
+def _count_undone(git: Sequence[str]) -> int:
+    """Return how many commits ``git reset HEAD~2`` and the like undo."""
+    words = [word for word in git if not _OPTION.match(word)]
+    before = _BEFORE_HEAD.fullmatch(words[1]) if len(words) == 2 else None
+    if words[:1] != ["reset"] or before is None:
+        return 0
+    return int(before[1] or 1) if before[1] is not None else len(before[2])
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedCommit:
+    """What a ``git commit`` or ``git revert`` of a command line asks for."""
+
+    number: int
+    """The number of its command."""
+    subject: str = ""
+    """The first line of the message; "" if the command does not show it."""
+    beginnings: tuple[str, ...] = ("",)
+    """What Git may print as the subject, up to where the shell puts something in."""
+    is_whole: bool = False
+    """Nothing comes after the beginnings."""
+    is_repeated: bool = False
+    """It may make several commits: in a loop or a function, or by a revert."""
+    is_amended: bool = False
+
+    @classmethod
+    def read(cls, commands: Sequence[SimpleCommand], number: int) -> "_AskedCommit":
+        words = _git(commands[number])
+        if words[0] == "revert":
+            return cls(number, beginnings=('Revert "', 'Reapply "'), is_repeated=True)
+        before = commands[number - 1].input if number else ""
+        message = _find_message(words, commands[number].input or before)
+        message = message.removeprefix("@\n").strip()
+        if any(word.startswith(("--fixup", "--squash")) for word in words):
+            message = ""
+        line, paragraph = message.partition("\n")[0], _BLANK_LINE.split(message)[0]
+        shown = [_clean(text) for text in (line, paragraph)]
+        later = commands[number + 1 :]
+        return cls(
+            number,
+            _clean_subject(line),
+            tuple(_EXPANSION.split(text)[0] for text in shown),
+            bool(message) and not _EXPANSION.search(paragraph),
+            any(command.program == "done" for command in later)
+            or _PARAMETER.search(line) is not None,
+            "--amend" in words,
+        )
+
+    @property
+    def beginning(self) -> str:
+        return self.beginnings[0]
+
+    def fits(self, subject: str) -> bool:
+        """Return whether Git may answer this command with a subject."""
+        shown = _clean(subject)
+        if self.is_whole:
+            return shown in self.beginnings
+        return shown.startswith(self.beginnings)
 
 
 def _find_message(words: Sequence[str], standard_input: str) -> str:
@@ -467,16 +593,39 @@ def _find_message(words: Sequence[str], standard_input: str) -> str:
     return ""
 
 
+def _clean(subject: str) -> str:
+    return " ".join(subject.split())[:REQUEST_CHARS]
+
+
 def _clean_subject(subject: str) -> str:
     """Return a subject in a line; "" if the shell would put something in its place."""
-    line = " ".join(subject.split())
-    return "" if line.startswith(("$", "`")) else line[:REQUEST_CHARS]
+    line = _clean(subject)
+    return "" if line.startswith(("$", "`")) else line
 
 
 def _count_stat(output: str) -> int:
     """Return the number of lines that Git says a commit adds and removes."""
     stat = _STAT.search(output)
     return sum(int(count or 0) for count in stat.groups()) if stat else 0
+
+
+def _pushes_work(git: Sequence[str], output: str) -> bool:
+    """Return whether a ``git push`` is for more than tags and deletions."""
+    _, *refs = [word for word in git[1:] if not _OPTION.match(word)] or [""]
+    is_deletion = any(ref.startswith(":") for ref in refs)
+    if is_deletion or _NOT_PUSHING.intersection(git):
+        return False
+    if refs[:1] == ["tag"] or ("--tags" in git and not refs):
+        return False
+    tags = set(_NEW_TAG.findall(output))
+    return not refs or not all(
+        ref in tags or ref.startswith("refs/tags/") for ref in refs
+    )
+
+
+def _find_pull_requests(output: str) -> list[int]:
+    """Return the numbers of pull requests that an output names."""
+    return [int(link or number) for link, number in _PULL_REQUEST.findall(output)]
 
 
 def _merges_branch(git: Sequence[str], output: str) -> bool:
@@ -581,12 +730,36 @@ def _find_shell_edits(command: SimpleCommand) -> Iterator[tuple[str, int]]:
 def count_changed_lines(old: str, new: str) -> tuple[int, int]:
     """Return how many lines a text has that another has not, and the reverse."""
     before, after = old.splitlines(), new.splitlines()
-    if max(len(before), len(after)) > MAX_DIFF_LINES:
-        shared = (Counter(before) & Counter(after)).total()
-    else:
-        blocks = SequenceMatcher(None, before, after).get_matching_blocks()
-        shared = sum(block.size for block in blocks)
-    return len(after) - shared, len(before) - shared
+    both = len(before) + len(after)
+    changed = both - 2 * (Counter(before) & Counter(after)).total()
+    if both <= MAX_DIFF_LINES and changed <= MAX_CHANGED_LINES:
+        changed = _count_edits(before, after) or changed
+    added = (changed + len(after) - len(before)) // 2
+    return added, changed - added
+
+
+def _count_edits(before: Sequence[str], after: Sequence[str]) -> int | None:
+    """Return the fewest lines to remove and add, in their order; None if too many.
+
+    This is the algorithm of Myers: for each number of changes, how far they lead on
+    every diagonal (a line of one text less that of the other).
+    """
+    furthest = {1: 0}
+    for changed in range(MAX_CHANGED_LINES + 1):
+        for diagonal in range(-changed, changed + 1, 2):
+            left, right = furthest.get(diagonal - 1, -1), furthest.get(diagonal + 1, -1)
+            place = max(left + 1, right)
+            other = place - diagonal
+            while (
+                place < len(before)
+                and other < len(after)
+                and before[place] == after[other]
+            ):
+                place, other = place + 1, other + 1
+            if place >= len(before) and other >= len(after):
+                return changed
+            furthest[diagonal] = place
+    return None
 
 
 _TASK_TOOLS = word_set(

@@ -157,10 +157,99 @@ def test_amended_commit_counts_once() -> None:
     assert joined == commit
 
 
+def test_an_amended_commit_replaces_no_commit_of_an_earlier_part() -> None:
+    earlier = bash("git commit -m 'Begin'")
+    told = [bash("git commit -m 'Fix it'"), bash("git commit --amend -m 'Fix it all'")]
+    joined = join_facts([read_facts([earlier]), read_facts(told)])
+    assert [c.subject for c in joined.commits] == ["Begin", "Fix it all"]
+    assert joined.commits == read_facts([earlier, *told]).commits
+
+
+@pytest.mark.parametrize(
+    ("commands", "subjects"),
+    [
+        (["git commit -m a && git reset --hard HEAD~1"], []),
+        (["git commit -m a", "git commit -m b", "git reset -q HEAD^"], ["a"]),
+        (["git commit -m a", "git commit -m b", "git reset @~2 2>&1"], []),
+        (["git commit -m a", "git commit -m b", "git reset HEAD^^"], []),
+        (["git commit -m a; git reset --soft HEAD~; git commit -m b"], ["b"]),
+        (["git commit -m a", "git reset --hard HEAD~9"], []),
+        (["git commit -m a", "git reset --hard", "git reset HEAD"], ["a"]),
+        (["git commit -m a", "git reset HEAD~1 -- prices.py"], ["a"]),
+        (["git commit -m a", "make || git reset --hard HEAD~1"], ["a"]),
+        (["git commit -m a", "git switch b && git reset --hard HEAD~1"], ["a"]),
+        (["git commit -m a", "git commit", "git reset --hard HEAD~1"], ["a"]),
+    ],
+)
+def test_a_commit_that_is_undone_is_left_out(
+    commands: list[str], subjects: list[str]
+) -> None:
+    commits = read_facts([bash(command) for command in commands]).commits
+    assert [commit.subject for commit in commits] == subjects
+
+
 def test_all_commits_of_a_command_are_found() -> None:
     result = "[main abc1234] One\n 1 file changed, 1 insertion(+)\n[main abc1235] Two"
     commits = read_facts([bash("for f in a b; do git commit -m $f; done", result)])
     assert [(c.subject, c.lines) for c in commits.commits] == [("One", 1), ("Two", 0)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git commit -m 'Fix it'; cat notes.txt",
+        "cat notes.txt; git commit -F - <<EOF\nFix it\n\nbody\nEOF",
+        "git add . && git commit; cat notes.txt",
+        'git commit -m "Fix $WHAT"; cat notes.txt',
+    ],
+)
+def test_what_other_programs_print_is_no_commit(command: str) -> None:
+    notes = "[main 9999999] Words of a file\n 1 file changed, 900 insertions(+)"
+    event = bash(command, f"{ANSWER}\n{notes}\n{ANSWER}")
+    (commit,) = read_facts([event]).commits
+    assert (commit.subject, commit.hash, commit.lines) == ("Fix it", "abc1234", 24)
+    (commit,) = read_facts([bash("git commit -qm 'Fix it'; cat notes", notes)]).commits
+    assert (commit.subject, commit.hash, commit.lines) == ("Fix it", "", 0)
+
+
+def test_what_a_command_shows_is_not_what_git_answers() -> None:
+    script = "git commit -F - <<EOF\nFix it\n\n[main 9999999] No answer\nEOF"
+    event = made(
+        EventType.TOOL_RESULT,
+        f"{script}\n{ANSWER}",
+        tool_name="Bash",
+        tool_input=json.dumps({"command": script}),
+    )
+    assert [c.subject for c in read_facts([event]).commits] == ["Fix it"]
+
+
+def test_a_commit_is_found_anywhere_in_a_long_output() -> None:
+    noise = "checked\n" * 2_000
+    (commit,) = read_facts(
+        [bash("git commit -m 'Fix it'", f"{noise}{ANSWER}\n{noise}")]
+    ).commits
+    assert (commit.hash, commit.lines) == ("abc1234", 24)
+
+
+@pytest.mark.parametrize(
+    ("command", "answers"),
+    [
+        ("git commit -m 'Fix\nit' -m body", ["Fix it"]),
+        ("git commit -m $'Fix it\\n\\nbody'", ["Fix it"]),
+        ("git commit -m @'\nFix it\n\nbody\n'@", ["Fix it"]),
+        ("git commit --fixup HEAD~1", ["fixup! Fix it"]),
+        ("git revert -m 1 HEAD~2..HEAD", ['Revert "Two"', 'Revert "One"']),
+        ("git commit -m Two; git commit", ["One", "Two"]),
+        ('ls | while read f; do git commit -m "Add $f"; done', ["Add a", "Add b"]),
+        ('add() { git commit -m "Add $1"; }; add a; add b', ["Add a", "Add b"]),
+    ],
+)
+def test_every_answer_that_fits_a_command_is_a_commit(
+    command: str, answers: list[str]
+) -> None:
+    result = "\n".join(f"[main abc123{n}] {text}" for n, text in enumerate(answers))
+    commits = read_facts([bash(command, result)]).commits
+    assert [commit.subject for commit in commits] == answers
 
 
 def test_a_command_that_goes_on_running_commits_when_it_is_waited_for() -> None:
@@ -185,6 +274,7 @@ def test_aider_commits_its_own_changes_after_those_of_the_user() -> None:
 # Publishing
 
 PUSHED = "To github.com:ada/shop.git\n   abc1234..def5678  main -> main"
+NEW_TAG = " * [new tag]         v1 -> v1"
 
 
 @pytest.mark.parametrize(
@@ -199,6 +289,13 @@ PUSHED = "To github.com:ada/shop.git\n   abc1234..def5678  main -> main"
         ("git push origin :old", " - [deleted] old", "", []),
         ("gh repo create shop --source . --push", "", "", ["gh repo create shop…"]),
         ("echo git push", "", "", []),
+        ("git push --tags 2>&1", NEW_TAG, "", []),
+        ("git push origin --tags", "", "", []),
+        ("git push origin v1", NEW_TAG, "", []),
+        ("git push origin tag v1", "", "", []),
+        ("git push --tags origin main", f"{PUSHED}\n{NEW_TAG}", "", ["main"]),
+        ("git push --follow-tags", f"{PUSHED}\n{NEW_TAG}", "", ["main"]),
+        ("git push && git push --tags", f"{PUSHED}\n{NEW_TAG}", "", ["main"]),
     ],
 )
 def test_pushes(command: str, result: str, is_error: str, branches: list[str]) -> None:
@@ -215,6 +312,20 @@ def test_a_pull_request_has_a_title_and_a_number() -> None:
     assert (request.title, request.number) == ("Round prices", 12)
     assert not read_facts([bash("gh pr create --title x", url, is_error="true")]).merges
     assert not read_facts([bash("gh pr view 12", url)]).pull_requests
+
+
+def test_the_last_pull_request_that_a_command_names_is_the_one_it_opened() -> None:
+    link = "https://github.com/ada/shop/pull/"
+    result = f"Warning: see {link}5\n{link}9"
+    (request,) = read_facts([bash("gh pr create --fill", result)]).pull_requests
+    assert request.number == 9
+    trial = bash("gh pr create --fill --dry-run", result)
+    assert not read_facts([trial]).pull_requests
+    given = {"title": "Round prices"}
+    answer = f'{{"number": 9, "html_url": "{link}9", "milestone": {{"number": 1}}}}'
+    event = call("mcp__github__create_pull_request", given, answer)
+    (request,) = read_facts([event]).pull_requests
+    assert (request.title, request.number) == ("Round prices", 9)
 
 
 @pytest.mark.parametrize(
@@ -380,6 +491,8 @@ def test_long_texts_are_compared_quickly() -> None:
     old = "\n".join(map(str, range(20_000)))
     assert count_changed_lines(old, f"{old}\nmore") == (1, 0)
     assert count_changed_lines(f"x\n{old}", f"{old}\ny") == (1, 1)
+    moved = "\n".join(map(str, [*range(100, 1_500), *range(100)]))
+    assert count_changed_lines("\n".join(map(str, range(1_500))), moved) == (100, 100)
     ends = ["\n".join(f"}}\n{mark}{n}" for n in range(199)) for mark in "xy"]
     assert count_changed_lines(*ends) == (199, 199)
 
