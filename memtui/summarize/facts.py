@@ -184,7 +184,8 @@ class _FactsReader:
             return
         doing = [command for command in commands if command.program not in _LOOKING]
         publishing = [command for command in doing if command.program in _PUBLISHING]
-        is_trial = "mktemp" in event.metadata.get("tool_input", "")
+        typed = event.metadata.get("tool_input", "")
+        is_trial = "mktemp" in typed or ("git init" in typed and "/tmp/" in typed)
         if publishing and not is_trial:
             whole = _find_output(event)
             self._read_commits(event, commands, whole, has_failed=has_failed)
@@ -202,7 +203,9 @@ class _FactsReader:
             run = TestRun(*counts, event.event_id, runner)
             self._test_runs.append(run)
         if has_failed and doing:
-            self._failed.append(Line(_describe(doing[-1]), event.event_id))
+            # Which command of a chain failed is not known.
+            chain = shorten(" && ".join(map(_describe, doing)), COMMAND_CHARS)
+            self._failed.append(Line(chain, event.event_id))
 
     def _read_commits(
         self,
@@ -272,7 +275,8 @@ class _FactsReader:
             self._pushes.append(Line(_describe(command), event.event_id))
         elif kind in (("pr", "create"), ("mr", "create")):
             title = _find_option(words, "-t", "--title")
-            if not _NOT_OPENING.intersection(words):
+            is_new = "already exists" not in output
+            if is_new and not _NOT_OPENING.intersection(words):
                 self._add_pull_request(event, title, _find_pull_requests(output)[-1:])
         elif _merges_branch(git, output) or (
             kind in (("pr", "merge"), ("mr", "merge"))
@@ -444,7 +448,9 @@ _PUSHED = re.compile(
     re.MULTILINE,
 )
 _NEW_TAG = re.compile(r"^ \* \[new tag\] +\S+ -> (\S+)", re.MULTILINE)
-_PUSH_REFUSED = re.compile(r"\[(?:remote )?rejected\]|^error: |^fatal: ", re.MULTILINE)
+_PUSH_REFUSED = re.compile(
+    r"\[(?:remote )?rejected\]|^error: |^fatal: |^Everything up-to-date", re.MULTILINE
+)
 _PULL_REQUEST = re.compile(r"/(?:pull|merge_requests)/(\d+)|\"number\": ?(\d+)")
 
 _GIT_VALUES = word_set("-C -c --git-dir --work-tree --namespace")

@@ -135,6 +135,11 @@ def test_what_is_no_commit(command: str, result: str, is_error: str) -> None:
     assert not read_facts([bash(command, result, is_error=is_error)]).commits
 
 
+def test_a_commit_to_a_temporary_repository_is_left_out() -> None:
+    command = "cd /tmp/try && git init -q && git commit --allow-empty -m 'Try it'"
+    assert not read_facts([bash(command)]).commits
+
+
 def test_a_broken_off_call_made_no_commit() -> None:
     event = bash("git commit -m 'Fix it'", is_broken_off="true")
     facts = read_facts([event])
@@ -289,6 +294,7 @@ NEW_TAG = " * [new tag]         v1 -> v1"
         ("git push origin :old", " - [deleted] old", "", []),
         ("gh repo create shop --source . --push", "", "", ["gh repo create shop…"]),
         ("echo git push", "", "", []),
+        ("git push", "Everything up-to-date", "", []),
         ("git push --tags 2>&1", NEW_TAG, "", []),
         ("git push origin --tags", "", "", []),
         ("git push origin v1", NEW_TAG, "", []),
@@ -319,6 +325,8 @@ def test_the_last_pull_request_that_a_command_names_is_the_one_it_opened() -> No
     result = f"Warning: see {link}5\n{link}9"
     (request,) = read_facts([bash("gh pr create --fill", result)]).pull_requests
     assert request.number == 9
+    known = f"a pull request for this branch already exists: {link}5"
+    assert not read_facts([bash("gh pr create || true", known)]).pull_requests
     trial = bash("gh pr create --fill --dry-run", result)
     assert not read_facts([trial]).pull_requests
     given = {"title": "Round prices"}
@@ -498,6 +506,12 @@ def test_long_texts_are_compared_quickly() -> None:
 
 
 # Failed commands and tasks
+
+
+def test_a_failed_chain_is_named_whole_as_any_of_it_may_have_failed() -> None:
+    chain = bash("cd app && npm ci && npm test | tail -3", is_error="true")
+    (failed,) = read_facts([chain]).failed_commands
+    assert failed.text == "npm ci && npm test"
 
 
 def test_failed_commands_are_those_that_do_something() -> None:
