@@ -377,14 +377,8 @@ def _limit(
     further = (*bullets[most - 1 :], *further)
     kinds = dict.fromkeys(bullet.kind.value for bullet in further)
     text = f"and {len(further)} more: {', '.join(kinds)}"
-    grip_ids = dict.fromkeys(name for bullet in further for name in bullet.grip_ids)
-    more = Bullet(
-        text,
-        tuple(grip_ids)[: card.MAX_EVENT_IDS],
-        SUPPORTED,
-        BulletKind.MORE,
-        bullets[0].project,
-    )
+    grips = dict.fromkeys(name for bullet in further for name in bullet.grip_ids)
+    more = Bullet(text, tuple(grips), SUPPORTED, BulletKind.MORE, bullets[0].project)
     return (*bullets[: most - 1], more), further
 
 

@@ -230,8 +230,7 @@ class NodeIndex:
         """Create an empty index, in place of the one that is there."""
         with self._errors():
             self.close()
-            is_free = not self._folder.exists() or not any(self._folder.iterdir())
-            if not (is_free or self.exists()):
+            if not (self._is_free() or self.exists()):
                 raise SearchError(
                     f"{self._folder} holds other files; move them to make room for"
                     " the search index"
@@ -240,6 +239,13 @@ class NodeIndex:
             self._empty()
             self._storage().create_index(schema())
             self._mark.write_text(f"{VERSION} {name}\n", encoding="utf-8")
+
+    def _is_free(self) -> bool:
+        """Return whether the folder has nothing but what a crash left of the mark."""
+        if not self._folder.exists():
+            return True
+        drafts = set(self._folder.glob(f".{MARK}.*.part"))
+        return drafts.issuperset(self._folder.iterdir())
 
     def delete(self) -> None:
         self.close()

@@ -111,8 +111,7 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
         while here(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
         card = browse.read_page(here(pilot))
-        assert card is not None
-        assert page(pilot).node == card.node
+        assert card is not None and page(pilot).node == card.node
         while here(pilot).level is not TocLevel.YEAR:
             await press(pilot, settle, "left")
         await press(pilot, settle, "left", "left")
