@@ -7,6 +7,8 @@ are the facts of its segments in a row, so that a new message changes one segmen
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
+from typing import TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,49 +133,51 @@ class Facts:
 
 def join_facts(parts: Iterable[Facts]) -> Facts:
     """Return the facts of consecutive parts as those of the whole."""
-    whole = Facts()
+    parts = list(parts)
+    requests: list[Request] = []
+    events_before = 0
+    commits: list[Commit] = []
+    open_tasks: tuple[Task, ...] | None = None
     for part in parts:
-        requests = whole.requests
-        before = whole.events_before
         if requests:
             last = requests[-1]
-            continued = Request(
-                last.text, last.event_id, last.events + part.events_before
-            )
-            requests = (*requests[:-1], continued)
+            events = last.events + part.events_before
+            requests[-1] = Request(last.text, last.event_id, events)
         else:
-            before += part.events_before
-        has_end = part.end is not EndKind.NOTHING
-        whole = Facts(
-            requests=(*requests, *part.requests),
-            events_before=before,
-            reply=part.reply or whole.reply,
-            commits=_join_commits(whole.commits, part.commits),
-            pull_requests=(*whole.pull_requests, *part.pull_requests),
-            pushes=(*whole.pushes, *part.pushes),
-            merges=(*whole.merges, *part.merges),
-            test_runs=(*whole.test_runs, *part.test_runs),
-            files=(*whole.files, *part.files),
-            failed_commands=(*whole.failed_commands, *part.failed_commands),
-            open_tasks=_join_tasks(whole.open_tasks, part),
-            closed_tasks=(*whole.closed_tasks, *part.closed_tasks),
-            end=part.end if has_end else whole.end,
-            end_event_id=part.end_event_id if has_end else whole.end_event_id,
-            end_text=part.end_text if has_end else whole.end_text,
-        )
-    return whole
+            events_before += part.events_before
+        requests += part.requests
+        for commit in part.commits:
+            if commit.is_amended and commits:
+                commit = replace(commit, is_amended=commits.pop().is_amended)
+            commits.append(commit)
+        open_tasks = _join_tasks(open_tasks, part)
+    replies = (part.reply for part in reversed(parts) if part.reply)
+    ends = (part for part in reversed(parts) if part.end is not EndKind.NOTHING)
+    end = next(ends, Facts())
+    return Facts(
+        requests=tuple(requests),
+        events_before=events_before,
+        reply=next(replies, None),
+        commits=tuple(commits),
+        pull_requests=_join(part.pull_requests for part in parts),
+        pushes=_join(part.pushes for part in parts),
+        merges=_join(part.merges for part in parts),
+        test_runs=_join(part.test_runs for part in parts),
+        files=_join(part.files for part in parts),
+        failed_commands=_join(part.failed_commands for part in parts),
+        open_tasks=open_tasks,
+        closed_tasks=_join(part.closed_tasks for part in parts),
+        end=end.end,
+        end_event_id=end.end_event_id,
+        end_text=end.end_text,
+    )
 
 
-def _join_commits(
-    before: tuple[Commit, ...], after: tuple[Commit, ...]
-) -> tuple[Commit, ...]:
-    """Join commits; an amended one replaces the last one."""
-    commits = list(before)
-    for commit in after:
-        if commit.is_amended and commits:
-            commit = replace(commit, is_amended=commits.pop().is_amended)
-        commits.append(commit)
-    return tuple(commits)
+_Item = TypeVar("_Item")
+
+
+def _join(of_parts: Iterable[tuple[_Item, ...]]) -> tuple[_Item, ...]:
+    return tuple(chain.from_iterable(of_parts))
 
 
 def _join_tasks(

@@ -595,10 +595,14 @@ class Redaction:
     def _replace_events(self, changed: Sequence[Event]) -> None:
         """Replace events, and have all that was made from them made again."""
         deletion.select_events([event.event_id for event in changed])
+        self._delete_derived()
+        events.replace_events(changed)
+
+    def _delete_derived(self) -> None:
+        """Delete what was made from the selected events, and have it made again."""
         deletion.find_derived()
         with schema.unlocked_events():
             deletion.delete_derived(self._zone, to_ms(self._clock()))
-        events.replace_events(changed)
 
     def _redact_thoughts(self) -> None:
         last = ""
@@ -619,8 +623,13 @@ class Redaction:
         kinds = Counter[str]()
         result = self._result
         with rolled_back() if self._is_dry_run else database.transaction():
-            for fields in (deletion.SESSION_FIELDS, deletion.SUBAGENT_FIELDS):
-                result.titles += deletion.redact_rows(fields, partial(_redact, kinds))
+            changed = deletion.redact_sessions(partial(_redact, kinds))
+            if changed and not self._is_dry_run:
+                # Versions repeat the title and the project of a session.
+                deletion.select_sessions(changed)
+                self._delete_derived()
+            result.titles += len(changed)
+            result.titles += deletion.redact_subagents(partial(_redact, kinds))
             result.states += deletion.redact_cursors(partial(_redact_all, kinds))
             result.states += deletion.redact_problems(partial(_redact, kinds))
             self._count(kinds)

@@ -185,6 +185,16 @@ def select_events(event_ids: Sequence[str]) -> None:
     )
 
 
+def select_sessions(numbers: Iterable[int]) -> None:
+    """Select all events of sessions, in place of any earlier selection."""
+    _clear_selection()
+    db.execute_sql(
+        "INSERT INTO selected SELECT id, session_id, at_ms FROM events"
+        f" WHERE session_id {IN_JSON}",
+        (json.dumps(list(numbers)),),
+    )
+
+
 def is_nothing_selected() -> bool:
     tables = ("selected", "selected_thoughts", "selected_sessions")
     return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
@@ -503,15 +513,25 @@ SESSION_FIELDS = (
 SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 
 
-def redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> int:
-    """Redact some fields of all rows of their table; return how many rows changed."""
-    table, changed = fields[0].model, 0
+def redact_sessions(redact: Redact) -> list[int]:
+    """Redact what is known of sessions; return the numbers of those that changed."""
+    return [row.id for row in _redact_rows(SESSION_FIELDS, redact)]
+
+
+def redact_subagents(redact: Redact) -> int:
+    """Redact what is known of subagents; return how many changed."""
+    return len(_redact_rows(SUBAGENT_FIELDS, redact))
+
+
+def _redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> list[Any]:
+    """Redact some fields of all rows of their table; return the rows that changed."""
+    table, changed = fields[0].model, []
     for row in list(table.select()):
         before = {field: getattr(row, field.name) for field in fields}
         changes = {f: new for f, old in before.items() if (new := redact(old)) != old}
         if changes:
             table.update(changes).where(row._pk_expr()).execute()
-            changed += 1
+            changed.append(row)
     return changed
 
 

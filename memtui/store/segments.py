@@ -252,6 +252,16 @@ def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
     )
 
 
+def has_pending(session_number: int, now_ms: int) -> bool:
+    """Return whether a session has segments to summarize now."""
+    # They are its last ones while a long session is summarized for the first time.
+    sql = (
+        "SELECT 1 FROM segments WHERE session_id = ? AND needs_summary"
+        f" AND {is_due('retry_ms', now_ms)} ORDER BY start_ms DESC LIMIT 1"
+    )
+    return bool(fetch(sql, session_number))
+
+
 def count_pending() -> int:
     """Count the segments to summarize, now or at a retry."""
     return int(fetch_value("SELECT count(*) FROM segments WHERE needs_summary"))

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from datetime import tzinfo
 from typing import Any
 
-from memtui.model import calendar
 from memtui.model.calendar import DayRange
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, DraftBullet
@@ -142,10 +141,12 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
         *row,
         session_number,
     )
-    segment_ids = fetch_column(
-        "SELECT id FROM segments WHERE session_id = ?", session_number
+    days = fetch_column(
+        "SELECT DISTINCT n.parent_id FROM segments g JOIN nodes n ON n.node_id = g.id"
+        " WHERE g.session_id = ?",
+        session_number,
     )
-    queues.add_rollups({str(calendar.parent_id(name)) for name in segment_ids}, zone)
+    queues.add_rollups(days, zone)
     queues.add_sessions([session_number])
     return True
 
@@ -154,13 +155,12 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
     """Return the work of sessions that have a name, by agent and id."""
     rows = fetch(
         f"SELECT agent, name, {_WORK} FROM sessions"
-        f" WHERE work_name <> '' AND name {IN_JSON}",
-        json.dumps([session_id for _, session_id in keys]),
+        " WHERE work_name <> '' AND (agent, name) IN (SELECT"
+        " json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))",
+        json.dumps(list(keys)),
     )
     return {
-        (agent, session_id): _work_from_row(*work)
-        for agent, session_id, *work in rows
-        if (agent, session_id) in keys
+        (agent, session_id): _work_from_row(*work) for agent, session_id, *work in rows
     }
 
 

@@ -5,7 +5,8 @@ words say better what came of it than a choice among its words.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import (
@@ -29,6 +30,9 @@ MAX_FILES = 4
 MAX_COMMITS = 6
 MAX_FAILED = 3
 MAX_EVENT_IDS = 5
+
+MAX_DEPTH = 20
+"""The most parts of a relative path for which an absolute one is looked up."""
 
 CONTINUED = " (continued)"
 """The end of a title that names the request of an earlier segment."""
@@ -242,8 +246,12 @@ def _list_tests(facts: Facts) -> Iterator[DraftBullet]:
 def _list_files(facts: Facts) -> Iterator[DraftBullet]:
     """Yield the changed files with their added and removed lines, the largest first."""
     sums: dict[str, tuple[int, int]] = {}
+    by_ending: dict[str, str] = {}
     for change in facts.files:
-        path = _find_path(change.path, sums)
+        path = _find_path(change.path, by_ending)
+        if path not in sums:
+            for ending in _list_endings(path):
+                by_ending.setdefault(ending, path)
         added, removed = sums.get(path, (0, 0))
         sums[path] = added + change.added, removed + change.removed
     if not sums:
@@ -257,12 +265,18 @@ def _list_files(facts: Facts) -> Iterator[DraftBullet]:
     yield DraftBullet(text, tuple(ids)[:MAX_EVENT_IDS], BulletKind.FILES)
 
 
-def _find_path(path: str, paths: Iterable[str]) -> str:
+def _find_path(path: str, by_ending: Mapping[str, str]) -> str:
     """Return the absolute path that a relative one is the end of, else the path."""
     if path.startswith("/"):
         return path
-    ending = f"/{path.removeprefix('./')}"
-    return next((other for other in paths if other.endswith(ending)), path)
+    return by_ending.get(path.removeprefix("./"), path)
+
+
+def _list_endings(path: str) -> Iterator[str]:
+    """Yield the relative paths that a path ends with, but no very deep ones."""
+    parts = path.split("/")
+    for count in range(1, min(len(parts), MAX_DEPTH + 1)):
+        yield "/".join(parts[-count:])
 
 
 def _describe_change(name: str, added: int, removed: int) -> str:
@@ -273,9 +287,9 @@ def _describe_change(name: str, added: int, removed: int) -> str:
 def _short_names(paths: Iterable[str]) -> dict[str, str]:
     """Return the names of files; of those with the same name, with their folder."""
     parts = {path: path.replace("\\", "/").split("/") for path in paths}
-    names = [part[-1] for part in parts.values()]
+    counts = Counter(part[-1] for part in parts.values())
     return {
-        path: "/".join(part[-2:]) if names.count(part[-1]) > 1 else part[-1]
+        path: "/".join(part[-2:]) if counts[part[-1]] > 1 else part[-1]
         for path, part in parts.items()
     }
 

@@ -17,10 +17,11 @@ from memtui.model.nodes import BulletKind, DraftBullet, NodeStatus, Summary, Toc
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.paths import in_home
+from memtui.pipeline import summarization
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.worker import PipelineProgress
 from memtui.search import message_index
-from memtui.services import browse, status
+from memtui.services import browse, session_work, status
 from memtui.settings import Settings
 from memtui.store import (
     database,
@@ -32,6 +33,7 @@ from memtui.store import (
     schema,
     segments,
     sources,
+    work,
 )
 from memtui.store.schema import EventRow, VersionRow
 from memtui.summarize.segmenter import SegmentRules
@@ -303,6 +305,39 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     clock.now += timedelta(minutes=2)
     settle(works)
     assert len(browse.list_children("toc:day:2025-03-14")) == 2
+
+
+def test_a_long_session_is_described_once_its_segments_are_summarized(
+    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described: list[int] = []
+    monkeypatch.setattr(summarization, "MIN_UPDATE_S", 1_000.0)
+    read, count = work.read_facts, 5 * summarization.SEGMENTS_AT_ONCE
+
+    def counted(session_number: int) -> Facts:
+        facts = read(session_number)
+        described.append(len(facts.requests))
+        return facts
+
+    monkeypatch.setattr(work, "read_facts", counted)
+    asked = [line(hour * 3_600, f"Fix pier {hour}") for hour in range(count)]
+    bring(works, tmp_path, "one", asked)
+    settle(works)
+    assert described == [summarization.SEGMENTS_AT_ONCE, count]
+
+
+def test_a_session_is_described_if_its_last_segment_fails(
+    workspace: Workspace, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summarization, "MIN_UPDATE_S", 1_000.0)
+    monkeypatch.setattr(summarization, "SEGMENTS_AT_ONCE", 1)
+    works = made(workspace, clock, summarizer=Poisoned())
+    texts = ("Fix the ferry importer", "Fix the pier", "poison")
+    told = [line(hour * 3_600, text) for hour, text in enumerate(texts)]
+    reply = line(3_700, "The pier is fixed", role="assistant")
+    bring(works, tmp_path, "one", [*told, reply])
+    works.run_until_idle(lambda _: None)
+    assert session_work.read_one("agent", "s1").outcome == "The pier is fixed"
 
 
 class Renewed(ExtractiveSummarizer):

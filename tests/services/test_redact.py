@@ -11,7 +11,7 @@ import pytest
 from memtui.paths import in_home
 from memtui.services.forget import Redaction, RedactionResult
 from memtui.settings import Settings
-from memtui.store import database, meta, sources
+from memtui.store import database, meta, nodes, sources
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text import secrets
 from memtui.text.tokens import load_counter
@@ -381,3 +381,24 @@ def test_names_with_a_secret_are_counted(
     transcript(tmp_path / "projects", f"open-{KEYS[0]}", "The heron")
     unguarded(workspace, tmp_path / "projects")
     assert redacting(workspace).run(is_dry_run=True).names == {"session": 1, "file": 1}
+
+
+def test_a_secret_in_the_title_of_an_agent_is_in_no_summary(
+    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
+) -> None:
+    event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
+    told = {"text": "Count the herons.", "title": f"Rotate {KEYS[0]}", "cwd": "/a/open"}
+    file = tmp_path / "one.jsonl"
+    file.write_text(json.dumps({**event, **told, "key": "1"}))
+    unguarded(workspace, file)
+    home = workspace.paths.store.parent
+    with database.connection():
+        assert SECRET in SessionRow.get().work_name
+    database.close()
+    assert any(name.startswith("index/") for name in traces(home))
+    assert redact(workspace).titles == 1
+    assert traces(home) == set()
+    with database.connection():
+        assert SessionRow.get().work_name == "Rotate [redacted: github token]"
+        day = nodes.get(f"toc:day:{AT.date()}")
+        assert day and "Rotate [redacted" in day.headline

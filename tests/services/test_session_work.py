@@ -15,6 +15,7 @@ from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
 from memtui.services import browse, conversation, session_work, sessions
 from memtui.services.conversation import ConversationKey
 from memtui.services.forget import Forget
+from memtui.store import database
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize import rollup
 from memtui.workspace import Workspace
@@ -55,6 +56,19 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
     assert session_work.read_work([key, ("codex", "none")]).keys() == {key}
+
+
+def test_the_work_of_a_session_is_found_without_reading_others(
+    full_workspace: Workspace,
+) -> None:
+    asked: list[str] = []
+    with database.connection():
+        database.db.connection().set_trace_callback(asked.append)
+        session_work.read_work([("claude-code", "s1"), ("codex", "s2")])
+        database.db.connection().set_trace_callback(None)
+        plan = [row[-1] for row in database.fetch(f"EXPLAIN QUERY PLAN {asked[-1]}")]
+    index = "sessions_agent_name (agent=? AND name=?)"
+    assert plan[0] == f"SEARCH sessions USING INDEX {index}"
 
 
 def test_a_session_has_the_same_name_wherever_it_is_shown(

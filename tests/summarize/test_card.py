@@ -260,6 +260,17 @@ def test_files_of_the_same_name_are_told_apart() -> None:
     assert bullet.text.endswith(", 2 more")
 
 
+def test_a_relative_path_is_the_file_that_an_absolute_one_names() -> None:
+    paths = ("/a/shop/src/prices.py", "src/prices.py", "./prices.py", "ices.py")
+    files = tuple(FileChange(path, 1, 0, "03") for path in paths)
+    (bullet,) = card.summarize_segment(Facts(files=files)).bullets
+    assert bullet.text == "prices.py +3, ices.py +1"
+    deep = "/".join(map(str, range(card.MAX_DEPTH + 1)))
+    files = (FileChange(f"/a/{deep}", 1, 0, "03"), FileChange(deep, 1, 0, "03"))
+    (bullet,) = card.summarize_segment(Facts(files=files)).bullets
+    assert bullet.text == f"{deep[-5:]} +1, {deep[-5:]} +1"
+
+
 def test_the_largest_run_after_the_last_change_is_shown() -> None:
     runs = (Run(9, 9, "02"), PASSED, Run(3, 0, "05", "pytest -k one"))
     bullets = card.summarize_segment(Facts(test_runs=runs, files=(EDIT,))).bullets
