@@ -109,7 +109,7 @@ def _counts(run: JobRun) -> str:
         f"{run.failed:,} failed",
         f"{run.waiting:,} left",
     ]
-    if withheld := jobs.describe_withheld(run):
+    if withheld := jobs.describe_withheld(run.withheld):
         parts.append(withheld)
     if run.skipped:
         parts.append(f"{plural(run.skipped, 'time')} skipped")

@@ -1,14 +1,16 @@
 """``versions``, ``pin``, ``unpin`` and ``regenerate``: the versions of a node."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 
 from memtui.cli import output
 from memtui.cli.command import Context, Parser, whole_number
 from memtui.errors import MemtuiError
-from memtui.model.nodes import NodeStatus, TocHistory
+from memtui.model.nodes import NodeStatus, TocHistory, TocVersion
 from memtui.services import versions
+from memtui.services.jobs import describe_withheld
 from memtui.text import date_format, fencing
 
 
@@ -65,11 +67,23 @@ def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
         "node": history.entry,
         "requested_at": history.requested_at,
         "versions": [
-            {**output.to_plain(one), "unsupported": one.unsupported}
-            for one in history.versions
+            {
+                **output.to_plain(version),
+                "unsupported": version.unsupported,
+                "withheld_for": _count_reasons(args.node_id, version),
+            }
+            for version in history.versions
         ],
     }
     return output.print_result(args, data, _version_lines(history, zone, turn))
+
+
+def _count_reasons(node_id: str, version: TocVersion) -> dict[str, int]:
+    """Return how many lines of a version are withheld for each reason."""
+    if not version.withheld:
+        return {}
+    withheld = versions.find_version(node_id, version.version).withheld
+    return dict(Counter(str(bullet.verdict.objection) for bullet in withheld))
 
 
 def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str]:
@@ -83,6 +97,7 @@ def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str
             versions.describe_author(one),
             f"{one.supported} supported, {one.weak} weak,"
             f" {one.unsupported} unsupported",
+            describe_withheld(_count_reasons(history.entry.node_id, one)),
             versions.describe_states(one, history.entry.status),
             f"rejected: {one.rejection}" if one.rejection else "",
             versions.describe_cost(one.generation),

@@ -12,7 +12,7 @@ from datetime import datetime
 from memtui.model.events import Event, clean
 from memtui.model.sessions import Session
 
-# Grips; those of a bullet are found by ``summarize.grounding.anchoring``
+# Grips; those of a bullet are found by ``summarize.grounding.anchors``
 
 _GRIP_ID_BYTES = 8
 

@@ -69,15 +69,18 @@ class WorkStatus:
     """The model as the worker last found it; None if none has looked yet."""
 
 
-def describe_withheld(run: JobRun) -> str:
+def describe_withheld(counts: Mapping[str, int]) -> str:
     """Return how many lines are withheld, and why; "" for none.
 
     As in "2 lines withheld: said twice; no source".
+
+    Args:
+        counts: The number of lines by reason.
     """
-    if not run.withheld:
+    if not counts:
         return ""
-    reasons = sorted(run.withheld, key=lambda reason: -run.withheld[reason])
-    count = plural(sum(run.withheld.values()), "line")
+    reasons = sorted(counts, key=lambda reason: -counts[reason])
+    count = plural(sum(counts.values()), "line")
     return f"{count} withheld: {'; '.join(reasons)}"
 
 

@@ -26,7 +26,7 @@ KEY_CELLS = 12
 MARKS = (
     ("✓", "supported: its wording is in the source, which does not make it true"),
     ("~", "weak: only part of it is, or a name, a number or a “not” differs"),
-    ("✗", "unsupported: no source says it"),
+    ("✗", "unsupported, and withheld: the reason stands below the line"),
     ("✓ ~ ✗", "in the contents: all bullets are supported; some; none even weakly"),
     (
         "m … ○",

@@ -113,7 +113,7 @@ def _describe_runs(
             (run.waiting, "pending"),
         ):
             counts += f", {count:,} {name}" if count else ""
-        if withheld := describe_withheld(run):
+        if withheld := describe_withheld(run.withheld):
             counts += f", {withheld}"
         line = (
             f"{'✗' if is_bad else ' '} {started}  {result}, {duration},"
