@@ -513,7 +513,7 @@ class ParentInput:
             further=tuple(further),
             withheld=tuple(withheld),
             keywords=keywords.parent_keywords(
-                self.level, [child.keywords for child in self.children], draft.keywords
+                self.level, [child.keywords for child in self.children]
             ),
             child_node_ids=tuple(child.node_id for child in self.children),
             headline=headline,

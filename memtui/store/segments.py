@@ -37,19 +37,11 @@ HASH_FORMAT = "<i"
 MAX_START_TIMES = 2000
 """About this many start times of sessions are read; of more sessions, a sample."""
 
-MAX_COUNTED = 1000
-"""The number of earlier sessions among which a term's sessions are counted."""
-
 _SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
     " min(start_s)) FROM (SELECT session, start_s FROM terms"
     " WHERE term = j.value AND start_s < ? ORDER BY start_s DESC LIMIT ?))"
     " FROM json_each(?) j"
-)
-
-_COUNT_SESSIONS_WITH_TERM = (
-    "SELECT j.value, (SELECT count(*) FROM terms WHERE term = j.value"
-    " AND start_s >= ? AND start_s < ?) FROM json_each(?) j"
 )
 
 _ADD = (

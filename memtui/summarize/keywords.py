@@ -249,9 +249,7 @@ def segment_keywords(
 
 
 def parent_keywords(
-    level: TocLevel,
-    children: Iterable[Sequence[Keyword]],
-    proposed: Sequence[str] = (),
+    level: TocLevel, children: Iterable[Sequence[Keyword]]
 ) -> tuple[Keyword, ...]:
     """Return the keywords of a parent, chosen from its children's.
 
@@ -262,7 +260,6 @@ def parent_keywords(
     Args:
         level: The parent's level, which determines the number of keywords.
         children: The keywords of each child, highest weight first.
-        proposed: Keywords proposed by a model; those that no child has are left out.
     """
     rows = [row for row in children if row]
     by_word: dict[str, list[Keyword]] = defaultdict(list)
@@ -278,12 +275,6 @@ def parent_keywords(
         weight = sum(keyword.weight for keyword in same) * rarity**power
         heaviest = max(same, key=lambda keyword: (keyword.weight, keyword.word))
         keywords[folded] = replace(heaviest, weight=weight)
-    highest = max((keyword.weight for keyword in keywords.values()), default=0.0)
-    for place, phrase in enumerate(proposed):
-        if (folded := analyzer.fold(normalize(phrase))) in keywords:
-            gain = highest * _rank_weight(place) / 2
-            weight = keywords[folded].weight + gain
-            keywords[folded] = replace(keywords[folded], weight=weight)
     return _select_best(keywords, MAX_KEYWORDS[level])
 
 

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
-from memtui.text.stopwords import STOP_WORDS, VAGUE_STEMS
+from memtui.text.stopwords import STOP_WORDS
 
 MAX_TEXT_CHARS = 400_000
 """Only this much of a text is read."""
@@ -77,7 +77,6 @@ _ASCII_WORDS = re.compile(
 _ASCII = bytes(range(128))
 _BEYOND_ASCII = re.compile(rf"[^\W\x00-\x7f]|[’{_COMBINING}{_UNSPACED}]")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
 _WORD_PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _APOSTROPHE_S = re.compile(r"['’]s$")
@@ -222,10 +221,6 @@ def _required_parts(word: str) -> list[WordPart]:
             continue
         found.append(part)
     return found
-
-
-def _has_name(word: str) -> bool:
-    return any(part.is_name for part in split_parts(word[:MAX_WORD_CHARS]))
 
 
 def _is_plain(word: str) -> bool:
@@ -474,23 +469,6 @@ def _term_text(word: str) -> str:
 _TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
 _TERM_TEXTS = _WordCache(_term_text, TERM_CACHE_SIZE)
 _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
-
-
-def count_content_words(text: str) -> int:
-    """Return how many different words say what a text is about.
-
-    A pair of characters of a script without letter case (Chinese, Japanese, Korean)
-    counts half, since two make a word. A name such as ``GitHub`` counts as two.
-    """
-    found = {term for term in query_terms(text) if term not in VAGUE_STEMS}
-    found -= STOP_WORDS
-    if _HUMP.search(text):
-        found.update(word for word in words(text) if _has_name(word))
-    pairs = sum(
-        len(term) <= 2 and not term.isascii() and term == term.upper() for term in found
-    )
-    letters = sum(len(term) == 1 and term.isascii() for term in found)
-    return len(found) - pairs - letters + (pairs + 1) // 2
 
 
 # Stems

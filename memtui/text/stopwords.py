@@ -119,31 +119,6 @@ HAN_FUNCTION_WORDS = re.compile(
 """Function words and endings that separate the content words of Chinese and
 Japanese."""
 
-VAGUE_STEMS = word_set(
-    """
-    add agre another approach ask bit chang chat check choic choos clean clear code
-    commit complet confirm continu conversat correct creat debug delet do docu done edit
-    error exactli execut file find finish fix follow form give go good handl help impl
-    instead issu job keep know last look main make messag need new next note number open
-    option part pass perfect perform plan point potenti prepar problem proce progress
-    project pull push quest read readi remov rep repeat request restart result resum
-    retri review right rm run save see sentenc show skip start step still stop stuff
-    successful suggest summar summari system tag task tell test think time try two type
-    ultrathink understand undo unstag updat us user verifi view wait want way weiter
-    work wrong yep yes
-    """
-)
-"""Stems that do not say what was worked on; a title needs others beside them."""
-
-ACRONYMS = word_set(
-    """
-    api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids ip
-    ipv6 json jwt kb llm mb mcp ml p95 p99 pdf pr prs qa ram sdk sql ssh ssl sso svg tls
-    ttl tui ui url urls utc ux vat vm xml yaml
-    """
-)
-"""Words written in capitals at the start of a title."""
-
 NARRATION_STEMS = word_set(
     """
     answer ask assistant confirm convers discuss explain mention note repli request said

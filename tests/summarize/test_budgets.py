@@ -63,25 +63,6 @@ def test_a_request_that_is_too_long_alone_is_shortened() -> None:
     assert 100 < len(part.lines[1].text) < len(record.lines[1].text)
 
 
-def test_a_count_above_the_estimate_is_believed_at_once() -> None:
-    scale = TokenScale(1.0).corrected(1000, 1500)
-    assert scale.factor == pytest.approx(1.5 * prompts.COUNT_MARGIN)
-
-
-def test_a_count_below_the_estimate_is_believed_slowly() -> None:
-    scale = TokenScale(1.5)
-    lower = scale.corrected(1000, 900)
-    assert 1.4 < lower.factor < 1.5
-    for _ in range(60):
-        lower = lower.corrected(1000, 700)
-    assert lower.factor == prompts.MIN_FACTOR
-
-
-@pytest.mark.parametrize("count", [0, 3, 100_000])
-def test_a_count_that_cannot_be_is_not_believed(count: int) -> None:
-    assert TokenScale().corrected(1000, count) == TokenScale()
-
-
 def test_half_a_window_is_the_sign_of_a_cut() -> None:
     assert prompts.was_truncated(6000, 4098, 8192)
     assert prompts.was_truncated(9000, 8192, 8192)

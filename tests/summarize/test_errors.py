@@ -45,13 +45,6 @@ def test_each_answer_is_known_for_what_it_is(
     assert str(found)
 
 
-def test_an_overflow_error_has_the_length_of_the_prompt() -> None:
-    answer = stub.too_long(9000, 8192)
-    found = errors.from_response(answer.status, answer.body or b"")
-    assert isinstance(found, errors.ContextOverflowError)
-    assert found.tokens == 9000
-
-
 def test_an_error_in_a_stream_is_known_as_the_same_in_an_answer_is() -> None:
     assert isinstance(
         errors.from_stream("CUDA error: out of memory"), errors.OutOfMemoryError

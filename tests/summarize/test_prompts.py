@@ -113,15 +113,6 @@ def test_only_the_last_message_before_each_request_is_read_and_no_tools() -> Non
     assert "I look" not in record.text and "Edit:" not in record.text
 
 
-def test_an_earlier_request_has_no_number() -> None:
-    events = told([("assistant", "It reads them now.")])
-    record = session_record(events, Facts(), "Fix the parser of empty files.")
-    assert lines_of(record) == [
-        "-|user| Fix the parser of empty files.",
-        "1|agent| It reads them now.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("end", "text"),
     [

@@ -40,14 +40,13 @@ from memtui.text import analyzer
 from memtui.text.analyzer import is_irregular, stem
 from memtui.text.sentences import best_excerpt
 from memtui.text.stopwords import (
-    ACRONYMS,
     NARRATION_STEMS,
     NEGATIONS,
     STOP_WORDS,
     word_set,
 )
 
-VERSION = "audit-8"
+VERSION = "audit-9"
 """Summaries checked by another version of these rules are made again."""
 
 
@@ -109,20 +108,9 @@ _NUMBER = re.compile(
     r"(?P<unit>[a-zA-Z]{0,3}|%)(?![A-Za-z0-9_-])(?!/\w*[a-z])",
     re.ASCII,
 )
-_ENUMERATED = re.compile(r"^\W{0,6}\d{1,2}[.)]\s")
 _RATIO = re.compile(r"(?<![\w./-])(\d+)(?:/|[-–])(\d+)(?![\w./-])")
 _HYPHENED = re.compile(r"(?<![\w./-])(\d+)-(?=[^\W\d]{2})")
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|[,()\n]")
-_UNITS = dict(
-    re.findall(
-        r"(\w+)=(\S+)",
-        "millisecond=ms second=s sec=s minute=min hour=h hr=h day=d week=w month=mon"
-        " year=y percent=% kilobyte=kb megabyte=mb gigabyte=gb",
-    )
-)
-"""Stems of units, and the form in which they are compared."""
-
-_CODE = re.compile(r"`([^`\n]{1,80})`")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _CAPITALIZED = re.compile(
     r"(?<=[a-z0-9,;)\]] )(?:[A-Z][a-z]+|[A-Z]{2,})(?![\w/-]|\.\w)"
@@ -141,7 +129,7 @@ _TITLE_SHARE = 0.5
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def find_numbers(text: str) -> tuple[Number, ...]:
     """Return the numbers of a text with the words around them."""
-    text = to_figures(_ENUMERATED.sub("", text))
+    text = to_figures(text)
     text = _HYPHENED.sub(r"\1 ", _RATIO.sub(r"\1 / \2", text))
     numbers = []
     for match in _NUMBER.finditer(text):
@@ -157,28 +145,26 @@ def find_numbers(text: str) -> tuple[Number, ...]:
 
 
 def _content_stems(words: Sequence[str]) -> list[str]:
-    """Return the stems of the content words among some words, units as compared."""
+    """Return the stems of the content words among some words."""
     folded = (analyzer.fold(word.strip("[]*_`\"'“”<>=~≈")) for word in words)
-    stems = (
+    return [
         stem(word)
         for word in folded
         if word and word not in STOP_WORDS and not analyzer.is_unspaced(word)
-    )
-    return [_UNITS.get(word, word) for word in stems]
+    ]
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def find_names(text: str) -> tuple[str, ...]:
     """Return the paths, identifiers, flags and other names of a text, in order."""
-    code = {word for span in _CODE.findall(text) for word in analyzer.words(span)}
-    code.update(flag.lstrip("-") for flag in _FLAG.findall(text))
-    code.update(_find_capitalized(text))
+    marked = {flag.lstrip("-") for flag in _FLAG.findall(text)}
+    marked.update(_find_capitalized(text))
     words = (_APOSTROPHE_S.sub("", word) for word in analyzer.words(text))
     return tuple(
         dict.fromkeys(
             word
             for word in words
-            if (_is_identifier(word) or (word in code and word not in STOP_WORDS))
+            if (_is_identifier(word) or (word in marked and word not in STOP_WORDS))
             and not _NUMBER.fullmatch(word)
             and not _RATIO.fullmatch(word)
         )
@@ -195,8 +181,7 @@ def _is_identifier(word: str) -> bool:
 
 def _find_capitalized(text: str) -> list[str]:
     """Return the capitalized words of a sentence that does not begin with them."""
-    found = _CAPITALIZED.findall(text)
-    names = [one for one in found if one.lower().removesuffix("s") not in ACRONYMS]
+    names = _CAPITALIZED.findall(text)
     if not names or _GERMAN.search(text):
         return []
     words = [word for word in analyzer.words(text)[1:] if len(word) > 3]
@@ -218,7 +203,7 @@ def _initial_name(text: str, index: TextIndex) -> str:
     if match is None or _GERMAN.search(text) or to_figures(match[1]) != match[1]:
         return ""
     name, following = match.groups()
-    is_common = analyzer.fold(name) in STOP_WORDS | ACRONYMS | NARRATION_STEMS
+    is_common = analyzer.fold(name) in STOP_WORDS | NARRATION_STEMS
     if is_common or name.endswith(("ing", "ly", "ion", "ed")):
         return ""
     if not _VERB_AFTER.match(following) and not is_irregular(following):
@@ -304,14 +289,10 @@ def _find_missing_numbers(
     for number in find_numbers(text):
         same = [other for other in held if other.digits == number.digits]
         if not same:
-            is_one = number.digits == "1" and any(map(_ONE.search, sentences))
-            if Rule.NUMBERS in rules and not is_one:
+            if Rule.NUMBERS in rules:
                 yield str(number)
         elif Rule.COUNTED in rules and _counts_other(number, same, held, text):
             yield str(number)
-
-
-_ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)
 
 
 def _counts_other(
@@ -372,11 +353,6 @@ _NOT = re.compile(
     r"|(?:almost|nearly)(?! (?:all|every\w*|any\w*|no|half|twice|as|the|\d+)\b))\b)"
     r"|(?P<word>\w(?:\w|['’])*)|(?P<end>[,;:.!?()—–](?=\s|$)|\n)"
 )
-_IMPLICIT = re.compile(
-    r"\b(?:remov|delet|dropp|gone|stop|prevent|avoid|eliminat|lack|missing|absent|un\w+ed"
-    r"|unknown|without|left|clean|still|remain|instead|rather|until|zero|0)"
-)
-"""Beginnings of words in a source that a bullet may express with a "not"."""
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
@@ -412,7 +388,7 @@ def _negation_differs(text: str, quoted: str) -> bool:
     quoted_count, held = _polarities(quoted)
     if not count and not quoted_count:
         return False
-    if count > quoted_count + len(_IMPLICIT.findall(quoted.lower())):
+    if count > quoted_count:
         return True
     return any(
         len(values) == len(held.get(term, ())) == 1 and values != held[term]
@@ -434,24 +410,12 @@ _MODALS = word_set(
 
 _AUXILIARIES = word_set("am be been being get gets getting is are was were not")
 
-_REACH = 4
-"""The number of content words after such a word that it governs."""
-
 _REPORTS_PLAN = re.compile(
     r"\b(?:want|ask|request|propos|suggest|recommend|advis|plan|intend|should|will|must"
     r"|would|could|to be|has to|have to|needs? to)\w*\b",
     re.IGNORECASE,
 )
 """Words with which a bullet itself says that something is not done yet."""
-
-_GENERAL_VERBS = word_set(
-    """
-    want decide agree prefer choose propose recommend need expect suggest think know see
-    say use get do have be make base call name
-    """
-)
-_TOO_GENERAL = NARRATION_STEMS | frozenset(map(stem, _GENERAL_VERBS))
-"""Stems of verbs that say what somebody thinks, or too general to compare."""
 
 
 def _tells_plan_as_done(
@@ -461,7 +425,6 @@ def _tells_plan_as_done(
     if _REPORTS_PLAN.search(text) or has_negation(text):
         return False
     told = {verb for verb, is_done, is_told in _verbs(text) if is_told and is_done}
-    told -= _TOO_GENERAL
     verbs = [pair for one in sentences for pair in _verbs(one, may_be_order=is_by_user)]
     done = {verb for verb, is_done, _ in verbs if is_done}
     return any(verb in told and verb not in done for verb, _, _ in verbs)
@@ -474,41 +437,32 @@ def _verbs(
     """Return the content words of a text: each stem, whether it is told as done if it
     is a verb, and whether its form is that of something done."""
     found = []
-    governed, is_first = 0, True
+    is_governed, is_first = False, True
     is_question = text.rstrip().endswith("?")
     previous = ""
     for match in _WORD.finditer(text.replace("’", "'")):
         word = match[0].lower()
         if not word[0].isalnum():
-            governed, is_first = 0, True
+            is_governed, is_first = False, True
         elif word.endswith("'ll") or (word in _MODALS and previous != "at"):
-            governed, is_first = _REACH, word == "please"
+            is_governed, is_first = True, word == "please"
         elif word == "to":
-            governed = max(governed, 1)
+            is_governed = True
         elif word not in STOP_WORDS:
             is_past = _is_past(word)
             starts = is_first or previous in ("and", "then")
             is_order = may_be_order and starts and not is_past
             is_free = is_past and previous not in _AUXILIARIES | _MODALS
             is_told = is_past and previous not in ("the", "a", "an", "its", "their")
-            is_done = not is_question and not is_order and (is_free or not governed)
-            found.append((_verb_stem(word), is_done, is_told))
-            governed, is_first = max(governed - 1, 0), False
+            is_done = not is_question and not is_order and (is_free or not is_governed)
+            found.append((stem(word), is_done, is_told))
+            is_governed = is_first = False
         previous = word
     return tuple(found)
 
 
 def _is_past(word: str) -> bool:
     return word.endswith("ed") or is_irregular(word.removeprefix("re"))
-
-
-def _verb_stem(word: str) -> str:
-    """Return the stem of a verb: the same for "cancelled", "cancel", "tried", "try"."""
-    bare = word.removeprefix("re")
-    root = "re" + stem(bare) if is_irregular(bare) and bare != word else stem(word)
-    if root.endswith("y"):
-        return root[:-1] + "i"
-    return root.removesuffix("l") if root.endswith("ll") else root
 
 
 # Verdicts
@@ -749,7 +703,7 @@ def _find_false_deeds(text: str, index: TextIndex) -> Iterator[str]:
     for verb, is_done, is_told in _verbs(text):
         if verb in _DEEDS and is_done and is_told and not _is_shown(verb, index):
             words = (word.lower() for word in analyzer.words(text))
-            yield next(word for word in words if _verb_stem(word) == verb)
+            yield next(word for word in words if stem(word) == verb)
 
 
 def _is_shown(deed: str, index: TextIndex) -> bool:
@@ -803,7 +757,7 @@ def cut_narration(text: str) -> str:
     if match is None or (match["verb"] and not _is_past(match["verb"].lower())):
         return text
     remaining = text[match.end() :].strip()
-    is_left = match[0] and analyzer.count_content_words(remaining) > 1
+    is_left = match[0] and len(remaining.split()) > 1
     return remaining[0].upper() + remaining[1:] if is_left else text
 
 

@@ -80,11 +80,6 @@ class OutOfMemoryError(OllamaError):
 class ContextOverflowError(OllamaError):
     """The prompt is longer than the window, or was truncated to fit it."""
 
-    def __init__(self, message: str, tokens: int = 0) -> None:
-        """Store the real length of the prompt in tokens; 0 if it is unknown."""
-        super().__init__(message)
-        self.tokens = tokens
-
 
 class ModelNotFoundError(OllamaError):
     """The server does not have the model, or the model cannot be asked like this."""
@@ -164,7 +159,7 @@ def from_response(status: int, body: bytes) -> OllamaError:
         status: HTTP's status; 200 for an error in the middle of a stream.
         body: The body: JSON, JSON in JSON, HTML or nothing.
     """
-    message, details = _parse(body)
+    message = _parse(body)
     line = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"
     kinds = (kind for kind, pattern in _PATTERNS if re.search(pattern, message, _FLAGS))
     kind: type[OllamaError] = _STATUSES.get(status) or next(kinds, ServerError)
@@ -172,11 +167,7 @@ def from_response(status: int, body: bytes) -> OllamaError:
         kind = NotAllowedError
     if kind is NotAllowedError:
         return NotAllowedError(f"the server answered {status}: {line}")
-    error = kind(line)
-    if isinstance(error, ContextOverflowError):
-        tokens = details.get("n_prompt_tokens")
-        error.tokens = tokens if isinstance(tokens, int) else 0
-    return error
+    return kind(line)
 
 
 _FLAGS = re.IGNORECASE | re.DOTALL
@@ -187,8 +178,8 @@ def from_stream(error: object) -> OllamaError:
     return from_response(200, json.dumps({"error": error}).encode())
 
 
-def _parse(body: bytes) -> tuple[str, dict[str, Any]]:
-    """Return an error's message and its fields; the message may itself be JSON."""
+def _parse(body: bytes) -> str:
+    """Return an error's message, which may itself be JSON, with its type."""
     value: Any = body.decode(errors="replace")
     details: dict[str, Any] = {}
     for _ in range(5):
@@ -203,7 +194,7 @@ def _parse(body: bytes) -> tuple[str, dict[str, Any]]:
         value = value.get("error", value.get("message", ""))
     kind = str(details.get("type", ""))
     message = value if isinstance(value, str) else str(value)
-    return (f"{kind}: {message}" if kind else message), details
+    return f"{kind}: {message}" if kind else message
 
 
 # The circuit breaker

@@ -3,9 +3,8 @@
 The record stands between two lines with a word that it does not contain. A notice
 before and after it says that it is data, not instructions.
 
-Only the model can count its tokens. The estimate is corrected by the server's counts,
-quickly upwards and slowly downwards, since a prompt that is too long costs a whole
-request.
+Only the model can count its tokens. The estimate has a margin, which grows when a
+prompt was too long.
 """
 
 import json
@@ -282,17 +281,7 @@ def _text_schema(chars: int) -> dict[str, Any]:
 # Length
 
 INITIAL_FACTOR = 1.15
-"""The factor of the estimate before the model has counted anything."""
-
-COUNT_MARGIN = 1.03
-"""The margin of the estimate above the count."""
-
-DECREASE_RATE, MIN_FACTOR = 0.2, 1.0
-"""The share of the difference by which a factor that was too high is lowered, and the
-lowest factor: texts differ more than models do."""
-
-MIN_RATIO, MAX_RATIO = 0.6, 4.0
-"""The range of a plausible count, as a share of the estimate; others are ignored."""
+"""The factor of the estimate until a prompt was too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,23 +300,6 @@ class TokenScale:
         """Return the estimated length of the prompt with a record."""
         text = "\n".join(message["content"] for message in messages(record))
         return self.tokens(text) + TEMPLATE_TOKENS
-
-    def corrected(self, estimated: int, counted: int) -> "TokenScale":
-        """Return the scale, corrected by the server's count of a prompt.
-
-        Args:
-            estimated: The estimate by this scale.
-            counted: The server's count; 0 if unknown. It is too low if a part of the
-                prompt is in the server's cache, so the factor is lowered slowly.
-        """
-        ratio = counted / max(estimated, 1)
-        if not MIN_RATIO <= ratio <= MAX_RATIO:
-            return self
-        target = self.factor * ratio * COUNT_MARGIN
-        if target > self.factor:
-            return TokenScale(target)
-        lowered = self.factor + DECREASE_RATE * (target - self.factor)
-        return TokenScale(max(lowered, min(self.factor, MIN_FACTOR)))
 
 
 def prompt_budget(window_tokens: int, reply_tokens: int) -> int:

@@ -117,15 +117,12 @@ class Record:
 # Sessions
 
 
-def session_record(
-    events: Sequence[Event], facts: Facts, earlier_request: str = ""
-) -> Record:
+def session_record(events: Sequence[Event], facts: Facts) -> Record:
     """Return the record of consecutive events of a session.
 
     Args:
         events: The events, oldest first.
         facts: What they show.
-        earlier_request: The user's last message before them.
     """
     groups = _split_at_requests(events)
     has_reply = [any(map(_is_reply, group)) for group in groups]
@@ -144,10 +141,6 @@ def session_record(
             lines.append(RecordLine("end", _ENDINGS[facts.end], end_ids))
         if lines:
             turns.append(Turn(tuple(lines), len(group)))
-    earlier = _shorten_message(earlier_request, REQUEST_CHARS)
-    if earlier and turns:
-        context = RecordLine("user", earlier, is_context=True)
-        turns[0] = Turn((context, *turns[0].lines), turns[0].size)
     return Record(tuple(turns))
 
 

@@ -59,8 +59,8 @@ temperature, since the reply would be the same otherwise."""
 MAX_OVERFLOWS = 3
 """The number of times a record is divided anew because a prompt was too long."""
 
-WIDENING = 1.3
-"""By how much the estimate grows if a prompt was too long by an unknown amount."""
+WIDENING = 1.5
+"""By how much the estimate grows if a prompt was too long."""
 
 JITTER = 0.2
 """By how much of itself a wait is made longer or shorter at random."""
@@ -78,7 +78,7 @@ class ModelState:
 
     breaker: Breaker
     scales: dict[str, TokenScale] = field(default_factory=dict)
-    """The token scale of each model, by its digest, once it has counted some."""
+    """The token scale of each model, by its digest, for which a prompt was too long."""
 
 
 def _ignore(_: object) -> None:
@@ -247,8 +247,8 @@ class SummaryTask:
         estimated = self._scale.prompt_tokens(record)
         try:
             reply = await self._request(ModelPhase.READING, lambda: self._chat(record))
-        except ContextOverflowError as error:
-            self._widen(estimated, error.tokens)
+        except ContextOverflowError:
+            self._widen()
             raise
         self._state.breaker.reset()
         self._measure(estimated, reply)
@@ -303,7 +303,7 @@ class SummaryTask:
             await self._callbacks.sleep(delay_s * self._callbacks.jitter())
 
     def _measure(self, estimated: int, reply: "ModelReply") -> None:
-        """Add up what a reply took, and correct the estimate.
+        """Add up what a reply took.
 
         Raises:
             ContextOverflowError: The server seems to have truncated the prompt.
@@ -318,23 +318,17 @@ class SummaryTask:
             reply_ms=stats.reply_ms + reply.reply_ms,
         )
         if prompts.was_truncated(estimated, counted, self.discovery.window):
-            self._widen(estimated, 0)
+            self._widen()
             raise ContextOverflowError("the server seems to have cut the prompt")
-        self._set_scale(self._scale.corrected(estimated, counted))
 
     @property
     def _scale(self) -> TokenScale:
         return self._state.scales.get(self.discovery.model.digest, TokenScale())
 
-    def _set_scale(self, scale: TokenScale) -> None:
-        self._state.scales[self.discovery.model.digest] = scale
-
-    def _widen(self, estimated: int, counted: int) -> None:
-        """Correct the estimate after a prompt that was too long."""
-        wider = self._scale.corrected(estimated, counted)
-        if wider.factor <= self._scale.factor:
-            wider = TokenScale(self._scale.factor * WIDENING)
-        self._set_scale(wider)
+    def _widen(self) -> None:
+        """Raise the estimate after a prompt that was too long."""
+        wider = TokenScale(self._scale.factor * WIDENING)
+        self._state.scales[self.discovery.model.digest] = wider
 
     @property
     def _reply_tokens(self) -> int:
@@ -473,12 +467,12 @@ class Ollama:
         earlier_request: str = "",
         attempt: int = 0,
     ) -> Summary:
-        """Summarize consecutive events of a session, or all of them.
+        """Summarize all events of a session, so no request is earlier.
 
         Raises:
             OllamaError: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(session_record(events, facts, earlier_request), attempt)
+        return self._summarize(session_record(events, facts), attempt)
 
     def summarize_children(
         self,

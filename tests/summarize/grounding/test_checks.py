@@ -26,7 +26,7 @@ TALK = (
     (USER, "The login page shows a blank screen. Ask Paul for the certificate."),
     (ASSISTANT, "src/router.py drops the session cookie in 3 of 12 tests."),
     (TOOL, "Bash: pytest tests/router\n1,290 passed in 9 minutes"),
-    (USER, "Should we cancel the nightly import job?"),
+    (USER, "Should we stop the nightly import job?"),
     (ASSISTANT, "`Ledger.total` rounds the sum once. I did not rename the report."),
     (USER, "Greta needs the report in the Frankfurt office, Paul can wait."),
 )
@@ -108,7 +108,7 @@ def test_what_is_missing_is_named(text: str, missing: str, rule: Rule) -> None:
 @pytest.mark.parametrize(
     ("text", "conflict", "rule"),
     [
-        ("The nightly import job was cancelled", checks.NOT_DONE, Rule.PLANNED),
+        ("The nightly import job was stopped", checks.NOT_DONE, Rule.PLANNED),
         ("The assistant renamed the report", checks.NEGATED, Rule.NEGATION),
         ("Ledger.total does not round once", checks.NEGATED, Rule.NEGATION),
         (
@@ -148,7 +148,7 @@ def test_what_the_wording_contradicts_is_weak(
         # None of these is nowhere:
         ("The login page was blank five times", Objection.NONE, ()),
         ("1290 tests of app/src/router.py pass", Objection.NONE, ()),
-        ("ledger_total rounds, as the API says", Objection.NONE, ()),
+        ("ledger_total rounds, as the report says", Objection.NONE, ()),
         ("Blank Login Page After Redirecting To Dashboard", Objection.NONE, ()),
         ("The page is to be merged", Objection.NONE, ()),
         ("The page was not merged", Objection.NONE, ()),
