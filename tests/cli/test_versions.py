@@ -48,7 +48,7 @@ def test_every_version_is_a_line_with_author_and_state(
     cost = "1,204 tokens read, 310 written, 12.4 s"
     assert rejected == (
         "  3  Tue 20 Feb 2024 03:30  qwen3:4b 2bfd38a7daaf  2 supported, 0 weak,"
-        f" 1 unsupported  rejected: {WHY}  {cost}"
+        f" 1 unsupported  1 line withheld: no source  rejected: {WHY}  {cost}"
     )
     assert model == (
         "  2  Tue 20 Feb 2024 03:30  qwen3:4b 2bfd38a7daaf  2 supported, 1 weak,"
@@ -64,6 +64,7 @@ def test_programs_read_the_versions_too(home: Path) -> None:
     rejected, model, _ = output["versions"]
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
     assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)
+    assert rejected["withheld_for"] == {"no source": 1}
     assert (model["is_shown"], model["is_pinned"], model["is_by_model"]) == (1, 0, 1)
     assert model["generation"]["digest"] == model_versions.DIGEST
 
