@@ -273,7 +273,8 @@ class Workspace:
             return RewriteForecast(
                 "It follows the summary being written." if is_busy else "It is next."
             )
-        reason = f"{health.message[:1].upper()}{health.message[1:]}."
+        message = health.message.rstrip(".")
+        reason = f"{message[:1].upper()}{message[1:]}."
         advice = status.advise_on_model(health)
         remedy = "memtui retries automatically."
         if advice:
