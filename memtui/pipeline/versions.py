@@ -556,6 +556,8 @@ class ParentInput:
         headline, withheld_headline = _check_title(title, evidence)
         headline = headline or rollup.make_headline(self.works)
         merged, remaining = _merge_projects(bullets, kept)
+        if self.level is TocLevel.DAY:
+            remaining = []  # a day lists its sessions, and is asked for a headline only
         shown, further = _limit(merged, remaining, BULLET_COUNTS[self.level][1])
         return headline, shown, further, [*withheld, *withheld_headline]
 
