@@ -90,17 +90,17 @@ def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str
     yield history.entry.title
     if not history.versions:
         yield "Not summarized yet: that is automatic as soon as memtui runs."
-    for one in history.versions:
+    for version in history.versions:
         parts = [
-            f"{one.version:>3}",
-            f"{date_format.moment(one.created_at, zone):<21}",
-            versions.describe_author(one),
-            f"{one.supported} supported, {one.weak} weak,"
-            f" {one.unsupported} unsupported",
-            describe_withheld(_count_reasons(history.entry.node_id, one)),
-            versions.describe_states(one, history.entry.status),
-            f"rejected: {one.rejection}" if one.rejection else "",
-            versions.describe_cost(one.generation),
+            f"{version.version:>3}",
+            f"{date_format.moment(version.created_at, zone):<21}",
+            versions.describe_author(version),
+            f"{version.supported} supported, {version.weak} weak,"
+            f" {version.unsupported} unsupported",
+            describe_withheld(_count_reasons(history.entry.node_id, version)),
+            versions.describe_states(version, history.entry.status),
+            f"rejected: {version.rejection}" if version.rejection else "",
+            versions.describe_cost(version.generation),
         ]
         yield "  ".join(filter(None, parts))
     if history.requested_at:

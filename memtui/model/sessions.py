@@ -98,8 +98,8 @@ class SessionWork:
     def event_ids(self) -> tuple[str, ...]:
         """The events of outcome and name; if neither has one, that of the state."""
         event_ids = (self.outcome_event_id, self.name_event_id)
-        known = tuple(dict.fromkeys(filter(None, event_ids)))
-        return known or tuple(filter(None, [self.state_event_id]))
+        sources = tuple(dict.fromkeys(filter(None, event_ids)))
+        return sources or tuple(filter(None, [self.state_event_id]))
 
 
 NO_WORK = SessionWork()

@@ -198,8 +198,8 @@ class _FactsReader:
                     self._files.append(change)
         testing = [command for command in doing if command.program not in _PUBLISHING]
         if testing and (counts := count_tests(output)):
-            named = (one for one in testing if "test" in " ".join(one.words))
-            runner = _describe(next(named, testing[-1]))
+            runners = (run for run in testing if "test" in " ".join(run.words))
+            runner = _describe(next(runners, testing[-1]))
             run = TestRun(*counts, event.event_id, runner)
             self._test_runs.append(run)
         if has_failed and doing:
