@@ -395,10 +395,13 @@ def list_session_lines(facts: Facts, work: SessionWork) -> list[DraftBullet]:
 
 
 def _list_failed(facts: Facts) -> Iterator[DraftBullet]:
-    """Yield the commands that failed: "3 failed: npm test; make"."""
+    """Yield the commands that failed: "3 commands: npm test; make"."""
     if failed := facts.failed_commands:
         names = list(dict.fromkeys(line.text for line in failed))
         named = [*names[:MAX_FAILED], *(["…"] if len(names) > MAX_FAILED else [])]
-        text = shorten(f"{len(failed)} failed: {'; '.join(named)}", BULLET_CHARS)
+        text = "; ".join(named)
+        if len(failed) > 1:
+            text = f"{len(failed)} commands: {text}"
+        text = shorten(text, BULLET_CHARS)
         ids = tuple(line.event_id for line in failed)[:MAX_EVENT_IDS]
         yield DraftBullet(text, ids, BulletKind.FAILED)

@@ -192,15 +192,9 @@ def _root_of(name: str) -> str:
 
 
 def _weight(word: str, mentions: float, spread: int) -> float:
-    """Return the weight of a word from its weighted mentions and number of events.
-
-    Names count most, short plain words least.
-    """
+    """Return the weight of a word from its weighted mentions and number of events."""
     saturated = mentions / (mentions + SATURATION) * (1 + 0.15 * min(spread, 5))
-    if is_name(word):
-        return saturated * NAME_WEIGHT
-    plain = 1.2 if analyzer.is_unspaced(word) else 0.6 + 0.08 * min(len(word), 10)
-    return saturated * plain
+    return saturated * (NAME_WEIGHT if is_name(word) else 1.0)
 
 
 def _parts_of(root: str) -> Sequence[str]:

@@ -204,7 +204,7 @@ def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
     full_workspace: Workspace,
 ) -> None:
     for node_id, child in (
-        ("toc:year:2024", "toc:month:2024-0"),
+        ("toc:year:2024", "toc:month:2024-02"),
         ("toc:month:2024-01", "toc:week:2024-W03"),
         ("toc:week:2024-W03", "toc:day:2024-01-15"),
         ("toc:day:2024-01-15", "toc:segment:2024-01-15:"),
@@ -831,7 +831,7 @@ def test_s0_14_the_headline_of_a_wide_node_names_its_work(
 def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
     workspace: Workspace,
 ) -> None:
-    topics = ("redis", "kafka", "oauth", "grafana", "webpack", "terraform")
+    topics = ("redis", "kafka", "jwt", "grafana", "webpack", "terraform")
     for number, topic in enumerate(topics):
         at, session = 2 * 24 * 3_600 * number, f"s{number}"
         asked = f"Raise the timeout of {topic}, and make its interval shorter."

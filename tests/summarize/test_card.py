@@ -299,7 +299,7 @@ def test_a_session_lists_all_kinds_of_lines() -> None:
         *("more", "pull request", "tests", "files", "failed"),
     ]
     assert lines[9].text == "and 2 more commits"
-    assert lines[-1].text == "5 failed: npm test; make; a; …"
+    assert lines[-1].text == "5 commands: npm test; make; a; …"
 
 
 def test_a_session_without_facts_has_no_lines() -> None:

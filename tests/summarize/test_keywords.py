@@ -93,7 +93,7 @@ def test_addresses_numbers_blobs_and_function_words_are_no_keywords(text: str) -
 
 def test_of_a_tool_only_the_call_counts() -> None:
     run = [called("Bash: pytest tests/ferry\nbanana banana banana")]
-    assert words_of(keywords.segment_keywords(run)) == ["pytest", "ferry"]
+    assert words_of(keywords.segment_keywords(run)) == ["ferry", "pytest"]
 
 
 def test_the_names_of_tools_and_of_parameters_are_no_keywords() -> None:
