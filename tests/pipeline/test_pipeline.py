@@ -398,7 +398,7 @@ def test_whatever_a_summarizer_answers_passes_the_same_gate(
     (segment,) = browse.list_children("toc:day:2025-03-14")
     node = browse.get_node(segment.node_id)
     assert node is not None
-    assert (node.title, node.keyword_texts) == ("Red title", ("importer", "ferry"))
+    assert (node.title, node.keyword_texts) == ("Red title", ("ferry", "importer"))
     assert [(b.text, b.has_support) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]
