@@ -21,11 +21,11 @@ from statistics import median
 
 from benchmarks import search_quality
 from benchmarks.transcripts import DATA
-from memtui.agents import replies, routing, search, sessions, toc
-from memtui.agents.replies import Reply
 from memtui.model.filters import Filters, Scope
 from memtui.store import database
 from memtui.store.schema import EventRow
+from memtui.tools import replies, routing, search, sessions, toc
+from memtui.tools.replies import Reply
 from memtui.workspace import Workspace
 
 BUDGETS = (500, 1_000, 2_000)

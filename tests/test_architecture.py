@@ -24,7 +24,7 @@ def loaded(code: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "agents.routing",
+        "tools.routing",
         "capture.formats",
         "pipeline.pipeline",
         "search.nodes",
@@ -61,5 +61,5 @@ def test_a_model_is_at_hand_without_what_asks_it() -> None:
 
 def test_the_mcp_server_starts_without_importing_the_store() -> None:
     asked = ("workspace", "store", "services", "capture", "pipeline", "search")
-    known = loaded("import memtui.cli.servers, memtui.agents.tools")
+    known = loaded("import memtui.cli.servers, memtui.tools.table")
     assert known.isdisjoint({"peewee", *HEAVY, *(f"memtui.{one}" for one in asked)})

@@ -40,6 +40,7 @@ from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.redaction import redact as secrets
 from memtui.store import (
     database,
     meta,
@@ -59,7 +60,6 @@ from memtui.store.sources import (
     ProblemKind,
     read_stamp,
 )
-from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
 Item = TypeVar("Item", bound=ParsedItem)

@@ -23,8 +23,8 @@ from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
+from memtui.redaction import redact as secrets
 from memtui.store import sources, tombstones
-from memtui.text import secrets
 
 OTHER_PROJECT = "of another project, which has its own store"
 """The reason of sessions that a store for one project leaves out."""

@@ -27,7 +27,7 @@ from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
 from memtui.model.events import clean, from_ms
 from memtui.paths import PRIVATE_FOLDER
-from memtui.text import secrets
+from memtui.redaction import redact as secrets
 
 DRAFTS_FOLDER = "tmp"
 

@@ -44,11 +44,11 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace(or_empty=True) as workspace:
         # Each imports much; only the one in use is imported.
         if args.command == "toc":
-            from memtui.agents import toc
+            from memtui.tools import toc
 
             reply = toc.outline(workspace, args.max_tokens, scope)
         elif args.command == "search":
-            from memtui.agents import search
+            from memtui.tools import search
 
             filters = Filters(
                 scope=scope,
@@ -61,7 +61,7 @@ def run(args: Namespace, context: Context) -> int:
                 workspace, query, limit=args.limit, filters=filters
             )
         else:
-            from memtui.agents import routing
+            from memtui.tools import routing
 
             question = " ".join(args.query)
             reply = routing.route(workspace, question, limit=args.limit, scope=scope)
@@ -69,9 +69,9 @@ def run(args: Namespace, context: Context) -> int:
 
 
 def _call(args: Namespace, context: Context) -> int:
-    from memtui.agents import tools
+    from memtui.tools import table
 
-    tool = tools.available_tools(with_writing=True).get(args.tool)
+    tool = table.available_tools(with_writing=True).get(args.tool)
     if tool is None:
         raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
     with context.workspace(
@@ -96,7 +96,7 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _list_tools(args: Namespace) -> int:
-    from memtui.agents import tools
+    from memtui.tools import table
 
     if args.json:
         return output.print_json(
@@ -109,10 +109,10 @@ def _list_tools(args: Namespace) -> int:
                     ],
                     "is_writing": tool.is_writing,
                 }
-                for tool in tools.TOOLS
+                for tool in table.TOOLS
             ]
         )
-    for tool in tools.TOOLS:
+    for tool in table.TOOLS:
         parameters = [
             f"{one.name}="
             if one.is_required

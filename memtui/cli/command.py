@@ -134,7 +134,7 @@ def add_paging(parser: Parser, items: str) -> None:
 
 
 def add_max_tokens(parser: Parser) -> None:
-    from memtui.agents import replies  # not needed by most commands
+    from memtui.tools import replies  # not needed by most commands
 
     add_number(
         parser,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from memtui.agents import replies
 from memtui.cli import output, work
 from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import UsageError
@@ -15,6 +14,7 @@ from memtui.services.forget import Forget, ForgetResult, Redaction, RedactionRes
 from memtui.store import database, tombstones
 from memtui.store.tombstones import TombstoneKind
 from memtui.text import date_format
+from memtui.tools import replies
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

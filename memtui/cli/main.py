@@ -130,8 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = read(words)
     except UsageExit as error:
         if "--json" in words:
-            from memtui.agents import replies
             from memtui.cli import output
+            from memtui.tools import replies
 
             hint = f"see {error.prog} --help"
             info = replies.ErrorInfo(replies.USAGE, error.message, hint)
@@ -233,10 +233,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _report(error: MemtuiError, args: argparse.Namespace) -> int:
-    from memtui.agents import replies
     from memtui.cli import output
     from memtui.errors import UnconfirmedError, UsageError
     from memtui.model.events import clean
+    from memtui.tools import replies
 
     message = clean(str(error))
     if len(message) > MAX_ERROR_CHARS:

@@ -11,12 +11,12 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.agents import replies
-from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import UnconfirmedError
 from memtui.model.events import clean, remove_tag_characters
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
+from memtui.tools import replies
+from memtui.tools.replies import ErrorInfo, Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -149,9 +149,9 @@ def _name_commands(text: str) -> str:
         return text
     import re
 
-    from memtui.agents import tools
+    from memtui.tools import table
 
-    names = "|".join(tool.name for tool in tools.TOOLS)
+    names = "|".join(tool.name for tool in table.TOOLS)
 
     def command(found: "re.Match[str]") -> str:
         return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"

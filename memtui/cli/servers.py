@@ -100,13 +100,13 @@ def _run_mcp(args: Namespace, context: Context) -> int:
         raise UsageError("serve takes no agent")
     if not _has_mcp_sdk():
         raise MemtuiError(MCP_MISSING)
-    from memtui.agents import mcp_server, tools
+    from memtui.tools import mcp_server, table
 
     if sys.stdin.isatty():
         print(AT_A_TERMINAL, file=sys.stderr)
     mcp_server.run(
-        tools.ToolRunner(context.open_workspace, has_store=context.has_store),
-        tools.available_tools(
+        table.ToolRunner(context.open_workspace, has_store=context.has_store),
+        table.available_tools(
             with_writing=args.allow_write, only_core=args.tools == "core"
         ),
     )
@@ -118,9 +118,9 @@ def _has_mcp_sdk() -> bool:
 
 
 def _serve_http(args: Namespace, context: Context) -> int:
-    from memtui.agents import http_server, tools
+    from memtui.tools import http_server, table
 
-    runner = tools.ToolRunner(context.open_workspace, has_store=context.has_store)
+    runner = table.ToolRunner(context.open_workspace, has_store=context.has_store)
     key = http_server.create_key()
     server = http_server.create(runner, args.port, key, with_writing=args.allow_write)
     address = f"http://{http_server.HOST}:{server.server_port}{http_server.PREFIX}"

@@ -3,9 +3,6 @@
 from argparse import Namespace
 from dataclasses import replace
 
-from memtui.agents import formatting, sessions, toc
-from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply
 from memtui.cli import output
 from memtui.cli.command import (
     Context,
@@ -21,6 +18,9 @@ from memtui.model.filters import Scope
 from memtui.model.nodes import Bullet
 from memtui.services import status, versions
 from memtui.text import date_format
+from memtui.tools import formatting, sessions, toc
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import Item, Reply
 from memtui.workspace import Workspace
 
 

@@ -40,6 +40,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.model.work import Facts, Line
+from memtui.redaction import redact as secrets
 from memtui.store import conversations, nodes, segments, sessions, work
 from memtui.store.segments import SegmentRange
 from memtui.summarize import card, keywords, rollup
@@ -49,7 +50,7 @@ from memtui.summarize.grounding.passages import Evidence
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import Summarizer
-from memtui.text import analyzer, plain, secrets, sentences
+from memtui.text import analyzer, plain, sentences
 
 SOURCE = "segment_summarizer"
 """The process that makes grips, recorded with each."""

@@ -34,6 +34,7 @@ from memtui.model.events import clean, to_ms
 from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.quantities import byte_size, plural
 from memtui.paths import Paths, transcript_folders
+from memtui.redaction.redact import RULES_VERSION
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.services import status
@@ -55,7 +56,6 @@ from memtui.store import sessions as store_sessions
 from memtui.store.sources import Problem, ProblemKind, SourceActivity
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.text import date_format, tokens
-from memtui.text.secrets import RULES_VERSION
 
 log = logging.getLogger(__name__)
 

@@ -44,6 +44,7 @@ from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, counted_text, project_folder
 from memtui.paths import Paths
+from memtui.redaction import redact as secrets
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import (
@@ -59,7 +60,6 @@ from memtui.store import (
 )
 from memtui.store.deletion import DeletionCounts
 from memtui.store.tombstones import Tombstone, TombstoneKind
-from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
 MIN_SEARCH_CHARS = 6

@@ -28,9 +28,9 @@ from memtui.capture.spool import (
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean
 from memtui.model.quantities import byte_size, plural
+from memtui.redaction import redact as secrets
 from memtui.store import database, sources
 from memtui.store.sources import HOOKS, Problem
-from memtui.text import secrets
 
 MAX_SENDER_BYTES = 64 * 1024
 """The agent and event of a larger file are not read."""

@@ -48,7 +48,9 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
                 if (beside := path.with_name(f"{path.name}{suffix}")).exists():
                     beside.chmod(files.PRIVATE)
             if is_new:
-                from memtui.text.secrets import RULES_VERSION  # its patterns take 20 ms
+                from memtui.redaction.redact import (
+                    RULES_VERSION,  # its patterns take 20 ms
+                )
 
                 meta.set_redaction_version(RULES_VERSION)
             schema.add_missing()

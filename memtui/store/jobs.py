@@ -9,8 +9,8 @@ from datetime import datetime
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
+from memtui.redaction import redact as secrets
 from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
-from memtui.text import secrets
 
 MAX_RUNS = 200
 

@@ -24,13 +24,13 @@ from memtui.model.work import (
     Task,
     TestRun,
 )
+from memtui.summarize.shell import SimpleCommand, split_commands
 from memtui.text.plain import (
     plain_beginning,
     plain_lines,
     shorten,
     shorten_addresses,
 )
-from memtui.text.shell import SimpleCommand, split_commands
 from memtui.text.stopwords import word_set
 
 REQUEST_CHARS = 500

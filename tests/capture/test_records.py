@@ -14,7 +14,7 @@ from memtui.capture import spool
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, SkippedRecord
 from memtui.capture.spool import SpoolFile
-from memtui.text import secrets
+from memtui.redaction import redact as secrets
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"

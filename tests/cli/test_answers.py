@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import tools
 from memtui.cli import main
 from memtui.text import fencing
+from memtui.tools import table
 from memtui.workspace import Workspace
 from tests.cli_runner import run_at_terminal
 from tests.message_factory import make_message, store_messages
@@ -134,10 +134,10 @@ def test_call_lists_the_tools_without_a_store(
 ) -> None:
     assert main.main(["--home", str(tmp_path / "none"), "call"]) == 0
     text = capsys.readouterr().out
-    assert all(f"\n{tool.name}" in f"\n{text}" for tool in tools.TOOLS)
+    assert all(f"\n{tool.name}" in f"\n{text}" for tool in table.TOOLS)
     assert main.main(["--home", str(tmp_path / "none"), "call", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["data"]
-    assert [one["name"] for one in listed] == [tool.name for tool in tools.TOOLS]
+    assert [one["name"] for one in listed] == [tool.name for tool in table.TOOLS]
     assert not (tmp_path / "none").exists()
 
 

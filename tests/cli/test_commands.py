@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from memtui import __version__
-from memtui.agents import replies
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import replies
 from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_separately
 
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"

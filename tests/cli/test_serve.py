@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.agents import http_server
-from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.text import fencing
+from memtui.tools import http_server
+from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents import toc
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL
@@ -23,6 +22,7 @@ from memtui.store import database, nodes, queues
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.tools import toc
 from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.pipeline.test_pipeline import bring, made, settle, tree

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import replies, routing, sessions, toc
-from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, to_ms
@@ -34,6 +32,8 @@ from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
 from memtui.summarize.segmenter import SegmentRules
 from memtui.text.tokens import estimate
+from memtui.tools import replies, routing, sessions, toc
+from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY

@@ -12,8 +12,6 @@ from zoneinfo import ZoneInfo
 import peewee
 import pytest
 
-from memtui.agents import changes, replies, sessions, toc
-from memtui.agents.tools import TOOLS
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError
@@ -30,6 +28,8 @@ from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
+from memtui.tools import changes, replies, sessions, toc
+from memtui.tools.table import TOOLS
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import changes, replies, search
-from memtui.agents import sessions as agents_sessions
-from memtui.agents.tools import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
 from memtui.model.filters import Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
@@ -19,6 +16,9 @@ from memtui.search import scoring
 from memtui.store import database, sessions
 from memtui.store.schema import SessionRow
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import changes, replies, search
+from memtui.tools import sessions as agents_sessions
+from memtui.tools.table import TOOLS, ToolRunner, available_tools
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY

@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from memtui import hook, store
-from memtui.agents import changes, history, replies, toc
-from memtui.agents import sessions as agents_sessions
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.errors import UsageError
@@ -32,6 +30,8 @@ from memtui.services import browse, conversation
 from memtui.settings import Settings
 from memtui.store import conversations, database, events, jobs, queues, sessions
 from memtui.store.schema import CheckpointRow, EventRow, NodeRow, OutboxRow
+from memtui.tools import changes, history, replies, toc
+from memtui.tools import sessions as agents_sessions
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import replies, search
-from memtui.agents.replies import Item, Reply
-from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.model.events import EventRole
 from memtui.model.nodes import DraftBullet
 from memtui.services import browse
@@ -22,6 +19,9 @@ from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import replies, search
+from memtui.tools.replies import Item, Reply
+from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY

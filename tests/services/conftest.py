@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from memtui.cli.output import to_plain
+from memtui.redaction import redact as secrets
 from memtui.services import browse, status
 from memtui.store import database, segments
 from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
-from memtui.text import secrets
 from memtui.text.analyzer import query_terms
 from memtui.workspace import Workspace
 

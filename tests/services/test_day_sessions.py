@@ -5,7 +5,6 @@ from datetime import UTC
 
 import pytest
 
-from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
 from memtui.model.sessions import NO_WORK
@@ -14,6 +13,7 @@ from memtui.services import browse, conversation
 from memtui.services.browse import YEARS, LoadedBranches, RowKey
 from memtui.store import database
 from memtui.store.schema import NodeRow
+from memtui.tools import replies, toc
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
 

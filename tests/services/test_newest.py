@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import search
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
 from memtui.model.hits import Hits
 from memtui.search.query import NEWEST_LISTED
+from memtui.tools import search
 from memtui.tui.screens.search import compose_notes
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import SearchView

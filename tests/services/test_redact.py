@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from memtui.paths import in_home
+from memtui.redaction import redact as secrets
 from memtui.services.forget import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import database, meta, nodes, sources
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
-from memtui.text import secrets
 from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
 from tests.services.conftest import Tree

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import toc
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
@@ -16,6 +15,7 @@ from memtui.services import browse, sessions
 from memtui.store import database, nodes, scoped_nodes, versions
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
+from memtui.tools import toc
 from memtui.workspace import Workspace
 from tests.message_factory import clock
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from memtui.agents import sessions as agent_sessions
 from memtui.model import calendar
 from memtui.model.events import EventRole
 from memtui.model.hits import CombinedHit
@@ -18,6 +17,7 @@ from memtui.services.forget import Forget
 from memtui.store import database
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize import rollup
+from memtui.tools import sessions as agent_sessions
 from memtui.workspace import Workspace
 from tests.message_factory import AT, make_message, name_session, store_messages
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import replies
-from memtui.agents import sessions as agents_sessions
 from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
@@ -21,6 +19,8 @@ from memtui.store import database, source_copies
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db
+from memtui.tools import replies
+from memtui.tools import sessions as agents_sessions
 from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)

@@ -30,8 +30,8 @@ from memtui.summarize.ollama.errors import (
 )
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.record import session_record
+from memtui.summarize.ollama.scripts import main_script
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from memtui.text.scripts import main_script
 from tests.stub.server import run_stub
 from tests.summarize.conftest import TALK, summarize, told
 

@@ -25,7 +25,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.text import secrets
+from memtui.redaction import redact as secrets
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 

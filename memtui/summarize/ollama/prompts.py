@@ -13,8 +13,9 @@ from typing import Any
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_CHARS, BULLET_COUNTS
+from memtui.summarize.ollama import scripts
 from memtui.summarize.ollama.record import Record, Turn
-from memtui.text import plain, scripts
+from memtui.text import plain
 from memtui.text.tokens import estimate
 
 VERSION = "3"

@@ -19,7 +19,8 @@ from memtui.model.events import Event, EventRole, clean
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import EndKind, Facts, TestRun
-from memtui.text import plain, secrets, sentences
+from memtui.redaction import redact as secrets
+from memtui.text import plain, sentences
 
 REQUEST_CHARS, REPLY_CHARS, LAST_REPLY_CHARS = 500, 700, 2000
 """The maximum length of a message of the user, of the agent's last message before the

@@ -8,7 +8,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memtui.text.secret_values import (
+from memtui.redaction.values import (
     FUNCTION_WORDS,
     KEY,
     PASSWORD,

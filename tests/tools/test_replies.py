@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents import replies
-from memtui.agents.replies import Item, Reply
 from memtui.text import fencing, tokens
+from memtui.tools import replies
+from memtui.tools.replies import Item, Reply
 
 NUMBER = "a1b2c3"
 

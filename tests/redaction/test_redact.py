@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from benchmarks import secret_samples
 from benchmarks.secrets import HOSTILE
-from memtui.text import secrets
-from memtui.text.secrets import redact, redact_json, redaction_mark
+from memtui.redaction import redact as secrets
+from memtui.redaction.redact import redact, redact_json, redaction_mark
 
 LABELLED = Path(__file__).parents[1] / "data" / "secrets.jsonl"
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memtui.text.secret_rules import (
+from memtui.redaction.rules import (
     CSV_SIGNS,
     RULES_BY_SIGN,
     RULES_BY_WORD,
@@ -16,7 +16,7 @@ from memtui.text.secret_rules import (
     find_in_csv,
     has_no_template,
 )
-from memtui.text.secret_values import (
+from memtui.redaction.values import (
     FOLDERS,
     KEY,
     PASSWORD,

@@ -18,12 +18,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from memtui.agents import replies
-from memtui.agents.replies import ErrorInfo
-from memtui.agents.tools import Tool, ToolRunner, available_tools
 from memtui.errors import MemtuiError
 from memtui.text.fencing import neutralize_line
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import replies
+from memtui.tools.replies import ErrorInfo
+from memtui.tools.table import Tool, ToolRunner, available_tools
 
 HOST = "127.0.0.1"
 PREFIX = "/api/v0/"

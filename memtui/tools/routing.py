@@ -13,11 +13,6 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.agents import formatting
-from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply
-from memtui.agents.search import describe_quotes, nothing_found, search_notes
-from memtui.agents.toc import MAX_CHILDREN
 from memtui.model.filters import ALL, EVERYTHING, Scope
 from memtui.model.hits import Hits, score_band
 from memtui.model.nodes import TocEntry
@@ -32,6 +27,11 @@ from memtui.search.query import (
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text import analyzer
+from memtui.tools import formatting
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import Item, Reply
+from memtui.tools.search import describe_quotes, nothing_found, search_notes
+from memtui.tools.toc import MAX_CHILDREN
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

@@ -12,11 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import history, replies, routing, search, sessions, toc
-from memtui.agents.replies import Item, Reply
-from memtui.agents.routing import Strategy
-from memtui.agents.search import SUMMARY_CHARS
-from memtui.agents.tools import TOOLS
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
@@ -28,6 +23,11 @@ from memtui.settings import Settings
 from memtui.store import database, nodes
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.text import tokens
+from memtui.tools import history, replies, routing, search, sessions, toc
+from memtui.tools.replies import Item, Reply
+from memtui.tools.routing import Strategy
+from memtui.tools.search import SUMMARY_CHARS
+from memtui.tools.table import TOOLS
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.message_factory import (

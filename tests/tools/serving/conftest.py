@@ -12,10 +12,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from memtui.agents.replies import DEFAULT_TOKENS
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.text.tokens import estimate
+from memtui.tools.replies import DEFAULT_TOKENS
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY, TESTS
 

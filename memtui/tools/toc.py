@@ -12,10 +12,6 @@ from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
-from memtui.agents import formatting, replies
-from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply, shorten_texts
-from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
@@ -33,6 +29,10 @@ from memtui.services import browse
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates
+from memtui.tools import formatting, replies
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import Item, Reply, shorten_texts
+from memtui.tools.search import nothing_found
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

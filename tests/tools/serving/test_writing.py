@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import routing
-from memtui.agents.tools import TOOLS, ToolRunner
 from memtui.errors import MemtuiError
 from memtui.search.query import find_session
 from memtui.services import sessions
@@ -16,9 +14,11 @@ from memtui.services.forget import Forget
 from memtui.store import database
 from memtui.store.schema import EventRow
 from memtui.store.tombstones import TombstoneKind
+from memtui.tools import routing
+from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
-from tests.agents.serving.conftest import GOLDEN, described, served
 from tests.cli_runner import run_memtui
+from tests.tools.serving.conftest import GOLDEN, described, served
 
 AT = "2024-02-20T10:00:00+00:00"
 

@@ -16,7 +16,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from memtui import __version__
-from memtui.agents.tools import (
+from memtui.errors import MemtuiError
+from memtui.tools.table import (
     MIME_TYPE,
     ROOT_URI,
     TEMPLATES,
@@ -24,7 +25,6 @@ from memtui.agents.tools import (
     ToolRunner,
     describe_error,
 )
-from memtui.errors import MemtuiError
 
 INSTRUCTIONS: Final = (
     "memtui keeps past conversations with coding agents and summarizes them by year,"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.text.shell import split_commands
+from memtui.summarize.shell import split_commands
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import replies, search
-from memtui.agents.replies import Item, Reply
 from memtui.model import citations
 from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import replies, search
+from memtui.tools.replies import Item, Reply
 from memtui.workspace import Workspace
 
 

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memtui.agents.formatting import LineWriter, one_line
-from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations, tool_calls
 from memtui.model.events import Event, EventRole
 from memtui.services import session_work
@@ -17,6 +15,8 @@ from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.store.conversations import Matches
 from memtui.text import analyzer, date_format
+from memtui.tools.formatting import LineWriter, one_line
+from memtui.tools.replies import Item, Reply, cut
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

@@ -5,9 +5,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.agents import formatting, replies
-from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import NO_TIME, NO_TOKEN, Item, Reply
 from memtui.errors import UsageError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
@@ -21,6 +18,9 @@ from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
 from memtui.store import events as store_events
 from memtui.text import dates, fencing
+from memtui.tools import formatting, replies
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import ulid
 
-from memtui.agents.formatting import LineWriter
-from memtui.agents.replies import Item, Reply
 from memtui.capture import spool
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import parse_time
@@ -33,6 +31,8 @@ from memtui.services.jobs import JobStatus
 from memtui.store import database
 from memtui.store import events as store_events
 from memtui.text import date_format
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import Item, Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

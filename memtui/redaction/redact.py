@@ -17,8 +17,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memtui.model.events import Event
-from memtui.text import secret_context, secret_patterns, secret_values
-from memtui.text.secret_values import SecretSpan
+from memtui.redaction import names as secret_context
+from memtui.redaction import shapes as secret_patterns
+from memtui.redaction import values as secret_values
+from memtui.redaction.values import SecretSpan
 
 RULES_VERSION = 11
 """Raised when the rules change, so that text redacted by older ones is found."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memtui.agents.replies import Item, cut, shorten_texts
 from memtui.model import citations
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
@@ -29,6 +28,7 @@ from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import browse, versions
 from memtui.text import date_format
+from memtui.tools.replies import Item, cut, shorten_texts
 
 if TYPE_CHECKING:
     from memtui.services.sessions import SessionDetails

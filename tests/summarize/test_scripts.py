@@ -1,6 +1,6 @@
 import pytest
 
-from memtui.text.scripts import main_script
+from memtui.summarize.ollama.scripts import main_script
 
 ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
 CHINESE = "登录页面坏了，测试因为会话标识错误而失败，需要尽快修复这个问题。"

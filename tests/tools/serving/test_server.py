@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents import tools
-from memtui.agents.tools import TOOLS, Tool, ToolRunner
 from memtui.cli import servers
 from memtui.cli.command import Context
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.text.tokens import estimate
+from memtui.tools import table
+from memtui.tools.table import TOOLS, Tool, ToolRunner
 from memtui.workspace import Workspace
-from tests.agents.serving.conftest import GOLDEN, Agent, described, filled, said, served
 from tests.cli_runner import json_data, run_memtui
+from tests.tools.serving.conftest import GOLDEN, Agent, described, filled, said, served
 
 DAY = "toc:day:2024-01-15"
 VERSION = {"jsonrpc": "2.0"}
@@ -45,7 +45,7 @@ def test_the_tool_list_is_unchanged(agent: Agent) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
-    module = importlib.import_module(f"memtui.agents.{tool.module}")
+    module = importlib.import_module(f"memtui.tools.{tool.module}")
     workspace, *taken = inspect.signature(
         getattr(module, tool.name)
     ).parameters.values()
@@ -66,7 +66,7 @@ def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
     core = [
         one
         for one in shown
-        if one["name"] in tools.available_tools(with_writing=False, only_core=True)
+        if one["name"] in table.available_tools(with_writing=False, only_core=True)
     ]
     assert len(core) == 8
     assert estimate(json.dumps(core)) < 1_500
@@ -82,7 +82,7 @@ def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> Non
 def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
     full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    core = tools.available_tools(with_writing=False, only_core=True)
+    core = table.available_tools(with_writing=False, only_core=True)
     with served(full_home) as agent:
         assert {str(one["name"]) for one in described(agent)} == core.keys()
         with pytest.raises(MCPError, match="there is no tool"):

@@ -16,8 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from memtui.agents import replies
-from memtui.agents.replies import ErrorInfo, Reply
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
@@ -26,6 +24,8 @@ from memtui.model.jobs import ALL_JOBS, Job
 from memtui.model.quantities import check_number
 from memtui.text import tokens
 from memtui.text.fencing import neutralize_line
+from memtui.tools import replies
+from memtui.tools.replies import ErrorInfo, Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

@@ -18,8 +18,8 @@ from types import ModuleType
 import pytest
 
 from benchmarks import secret_samples
-from memtui.text.secret_values import is_noise
-from memtui.text.secrets import RedactedText, redact
+from memtui.redaction.redact import RedactedText, redact
+from memtui.redaction.values import is_noise
 
 SEEDS = range(1, 6)
 

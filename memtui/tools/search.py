@@ -5,9 +5,6 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memtui.agents import formatting
-from memtui.agents.formatting import LineWriter, one_line
-from memtui.agents.replies import Item, Reply
 from memtui.model import citations
 from memtui.model.events import from_ms
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
@@ -21,6 +18,9 @@ from memtui.store import database, events, segments
 from memtui.store import nodes as store_nodes
 from memtui.store.segments import SegmentRange
 from memtui.text import analyzer, date_format
+from memtui.tools import formatting
+from memtui.tools.formatting import LineWriter, one_line
+from memtui.tools.replies import Item, Reply
 
 if TYPE_CHECKING:
     from datetime import datetime
