@@ -154,6 +154,8 @@ class Session:
     summary: str = ""
     agent_title: str = ""
     """The agent's own title, if there is one."""
+    work: SessionWork = NO_WORK
+    """What it is called and what came of it, once it is summarized."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Reads sessions: lists of them, the details of one, and its messages in pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
@@ -16,7 +16,6 @@ from memtui.services import conversation, session_work
 from memtui.services.conversation import Turn
 from memtui.store import conversations, database
 from memtui.store import sessions as store_sessions
-from memtui.store.sessions import SessionKey
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
@@ -29,8 +28,6 @@ class SessionPage:
     total: int
     """The number on all pages."""
     sessions: tuple[Session, ...]
-    work: Mapping[SessionKey, SessionWork]
-    """What came of those that have a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +78,8 @@ def list_sessions(
     """Return a page of the sessions of an agent or a project, or of all."""
     with database.connection():
         scope = Scope(agent, project)
-        found = store_sessions.list_latest(scope, offset, limit)
-        total = store_sessions.count((), scope)
-        return SessionPage(total, tuple(found), _read_work(found))
-
-
-def _read_work(found: Sequence[Session]) -> Mapping[SessionKey, SessionWork]:
-    return session_work.read_work([(one.agent, one.session_id) for one in found])
+        page = store_sessions.list_latest(scope, offset, limit)
+        return SessionPage(store_sessions.count((), scope), tuple(page))
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
@@ -201,8 +193,6 @@ class SessionRange:
     """The number of stored sessions, listed or not."""
     offset: int
     sessions: Sequence[Session]
-    work: Mapping[SessionKey, SessionWork]
-    """What came of those that have a summary."""
     selected: int | None = None
     """The place of the session asked for; None if it is not in the list."""
 
@@ -218,8 +208,7 @@ def list_range(
         total = stored = store_sessions.count(words, scope)
         if words or scope.is_narrow:
             stored = store_sessions.count()
-        work = _read_work(rows)
-    return SessionRange(listing, total, stored, offset, rows, work, place)
+    return SessionRange(listing, total, stored, offset, rows, place)
 
 
 def list_around(

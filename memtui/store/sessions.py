@@ -33,6 +33,7 @@ from memtui.model.sessions import (
     SubagentMetadata,
 )
 from memtui.store import meta, queues, scopes, segments, tombstones
+from memtui.store import work as store_work
 from memtui.store.database import (
     IN_JSON,
     LIKE_ESCAPE,
@@ -312,6 +313,7 @@ def from_row(row: SessionRow) -> Session:
         forked_from=row.forked_from,
         summary=row.summary,
         agent_title=" ".join(row.title.split()),
+        work=store_work.work_from_row(row.work_name, row.state, row.outcome, row.work),
     )
 
 

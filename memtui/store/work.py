@@ -113,8 +113,13 @@ def _work_to_json(work: SessionWork) -> str:
     return json.dumps({name: value for name, value in fields.items() if value})
 
 
-def _work_from_row(name: str, state: str, outcome: str, details: str) -> SessionWork:
-    fields = json.loads(details or "{}")
+def work_from_row(name: str, state: str, outcome: str, details: str) -> SessionWork:
+    """Return the work in the columns of a session; details that are damaged are left
+    out."""
+    try:
+        fields = json.loads(details or "{}")
+    except ValueError:
+        fields = {}
     return SessionWork(
         name=name,
         state=state,
@@ -160,7 +165,7 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
         json.dumps(list(keys)),
     )
     return {
-        (agent, session_id): _work_from_row(*work) for agent, session_id, *work in rows
+        (agent, session_id): work_from_row(*work) for agent, session_id, *work in rows
     }
 
 
@@ -183,7 +188,7 @@ def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
     works = []
     for agent, session_id, project, *row in rows:
         *described, messages, commits, names, first_ms = row
-        work, days = _work_from_row(*described), tuple(sorted(names.split(",")))
+        work, days = work_from_row(*described), tuple(sorted(names.split(",")))
         works.append(
             PeriodWork(
                 agent, session_id, project, work, messages, commits, days, first_ms

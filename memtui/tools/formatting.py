@@ -23,7 +23,7 @@ from memtui.model.nodes import (
     TocEntry,
     TocNode,
 )
-from memtui.model.sessions import Session, SessionWork
+from memtui.model.sessions import Session
 from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import browse, versions
@@ -277,14 +277,14 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     }
 
 
-def session(one: Session, work: SessionWork) -> Item:
+def session(one: Session) -> Item:
     return {
         "id": f"{one.agent}:{one.session_id}",
         "agent": one.agent,
         "project": one.project,
-        "title": one_line(work.name or one.title),
-        "state": work.state,
-        "outcome": one_line(work.outcome),
+        "title": one_line(one.title),
+        "state": one.work.state,
+        "outcome": one_line(one.work.outcome),
         "created_at": date_format.iso_utc(one.created_at),
         "updated_at": date_format.iso_utc(one.updated_at),
         "message_count": one.message_count,

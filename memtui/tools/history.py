@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from memtui.model import citations, tool_calls
 from memtui.model.events import Event, EventRole
-from memtui.services import session_work
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.store.conversations import Matches
@@ -156,12 +155,11 @@ def _is_change(call: Event) -> bool:
 def _describe_events(number: int, events: Sequence[Event]) -> Item:
     """Describe events of a session, of which the first is cited."""
     session = sessions.get_many([number])[number]
-    work = session_work.read_one(session.agent, session.session_id)
     return {
         "id": citations.cite_event(events[0].event_id),
         "at": date_format.iso_utc(events[0].timestamp),
         "session": f"{session.agent}:{session.session_id}",
-        "title": one_line(work.name or session.title),
+        "title": one_line(session.title),
         "count": len(events),
     }
 

@@ -10,9 +10,8 @@ from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.sessions import NO_WORK
 from memtui.search.query import SessionNameError, UnknownSessionError, find_session
-from memtui.services import session_work, sessions
+from memtui.services import sessions
 from memtui.services.conversation import expand, find_cited_event
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
@@ -52,10 +51,7 @@ def list_sessions(
         else "There is no session."
     )
     none = " ".join(unknown) or none
-    items = [
-        formatting.session(one, page.work.get((one.agent, one.session_id), NO_WORK))
-        for one in page.sessions
-    ]
+    items = list(map(formatting.session, page.sessions))
     reply = Reply("sessions", items, LineWriter(workspace.zone).session)
     return _as_page(reply, offset, page.total, none)
 
@@ -72,7 +68,7 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
 def _describe(workspace: "Workspace", facts: SessionDetails) -> Reply:
     session = facts.session
     fork = f"{session.agent}:{session.forked_from}" if session.forked_from else ""
-    head = formatting.session(session, facts.work) | {
+    head = formatting.session(session) | {
         "summary": session.summary or None,
         "branch": session.branch,
         "model": session.model,
@@ -320,9 +316,7 @@ def expand_grip(
     head: Item = {"grip": formatting.grip(found.grip)}
     lines, head_lines = LineWriter(workspace.zone), []
     if found.session:
-        one = found.session
-        work = session_work.read_one(one.agent, one.session_id)
-        head["session"] = formatting.session(one, work)
+        head["session"] = formatting.session(found.session)
         head_lines = [lines.session(head["session"])]
     return Reply(
         "events",

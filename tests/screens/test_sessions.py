@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.pipeline.worker import PipelineProgress
-from memtui.services import session_work, sessions
+from memtui.services import sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.tui import workers
@@ -107,10 +107,9 @@ async def test_each_session_has_its_state_and_on_a_second_line_its_outcome(
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
         shown = listed(app)
-        keys = [(one.agent, one.session_id) for one in shown.sessions.values()]
-        work = session_work.read_work(keys)
-        place = next(at for at, key in enumerate(keys) if work[key].outcome)
-        its = work[keys[place]]
+        works = [session.work for session in shown.sessions.values()]
+        place = next(at for at, work in enumerate(works) if work.outcome)
+        its = works[place]
         first = shown.render_line(place * ROW_LINES).text
         second = shown.render_line(place * ROW_LINES + 1).text
         header = str(app.screen.query_one("#columns", Static).visual)

@@ -134,8 +134,8 @@ def test_a_filtered_period_lists_its_sessions(full_workspace: Workspace) -> None
     assert part is not None
     by_session = {bullet.session_id: bullet for bullet in part.node.bullets}
     assert by_session.keys() == {one.session_id for one in listing.sessions}
-    for (_, session_id), work in listing.work.items():
-        bullet = by_session[session_id]
+    for session in listing.sessions:
+        work, bullet = session.work, by_session[session.session_id]
         assert bullet.kind is BulletKind.WORK and bullet.grip_ids
         assert bullet.text.startswith(work.name) and work.name in part.node.headline
     (year,) = browse.list_children(scope=scope)

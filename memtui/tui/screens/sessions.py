@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from memtui.model import calendar
 from memtui.model.filters import Scope
-from memtui.model.sessions import NO_WORK, Session, SessionWork
+from memtui.model.sessions import Session
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
@@ -92,9 +92,7 @@ def column_headings(width: int) -> Content:
     return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), "$context")
 
 
-def draw_session(
-    session: Session, work: SessionWork, width: int, now: datetime, zone: tzinfo
-) -> Content:
+def draw_session(session: Session, width: int, now: datetime, zone: tzinfo) -> Content:
     """Draw the first line of a session, without the mark of the cursor."""
     columns, at = fit_columns(width), session.created_at
     day, today = calendar.local_day(at, zone), calendar.local_day(now, zone)
@@ -108,12 +106,12 @@ def draw_session(
         "when": when,
         "age": date_format.near_age(at, now, zone),
         "agent": session.agent,
-        "title": work.name or session.title or "(untitled)",
-        "state": work.state,
+        "title": session.title or "(untitled)",
+        "state": session.work.state,
         "length": date_format.duration(session.updated_at - at),
         "messages": f"{session.message_count:,}",
     }
-    bright = "title" if work.name or session.title else ""
+    bright = "title" if session.title else ""
     cells = [
         Content.styled(
             _align(texts[name], name, cells), "" if name == bright else "$context"
@@ -123,12 +121,13 @@ def draw_session(
     return Content(SEPARATOR).join(cells)
 
 
-def draw_outcome(session: Session, work: SessionWork, width: int) -> Content:
+def draw_outcome(session: Session, width: int) -> Content:
     """Draw the second line of a session, which starts under its title."""
     indent, columns = 0, fit_columns(width)
     for name in takewhile(lambda name: name != "title", columns):
         indent += columns[name] + len(SEPARATOR)
-    outcome = f"  → {' '.join(work.outcome.split())}" if work.outcome else ""
+    outcome = " ".join(session.work.outcome.split())
+    outcome = f"  → {outcome}" if outcome else ""
     text = Content(" ".join(session.project.split()))
     text += Content.styled(outcome, "$context")
     text = text.truncate(max(1, width - len(MARK) - indent - 1), ellipsis=True)
@@ -154,7 +153,6 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         super().__init__(id="sessions")
         # The sessions that have been read, by their index in the list.
         self.sessions: dict[int, Session] = {}
-        self._work: dict[tuple[str, str], SessionWork] = {}
         self.total = 0
         self.cursor = 0
         self._requested: set[int] = set()
@@ -175,12 +173,11 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         """
         top = self.scroll_offset.y
         if is_reload:
-            self.sessions, self._work, self._requested = {}, {}, set()
+            self.sessions, self._requested = {}, set()
             self.cursor += shift
         self.total = loaded.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
         self.sessions |= dict(enumerate(loaded.sessions, loaded.offset))
-        self._work |= loaded.work
         width = self.scrollable_content_region.width
         self.virtual_size = Size(width, self.total * ROW_LINES)
         if is_reload:
@@ -212,11 +209,10 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         if (session := self.sessions.get(index)) is None:
             self._request_page(index)
             return Strip.blank(width, style.rich_style)
-        work = self._work.get((session.agent, session.session_id), NO_WORK)
         if line:
-            row = draw_outcome(session, work, width)
+            row = draw_outcome(session, width)
         else:
-            row = draw_session(session, work, width, self.now(), self.zone)
+            row = draw_session(session, width, self.now(), self.zone)
         mark = Content(" " * len(MARK))
         if is_selected and not line:
             mark = Content.styled(MARK, "$accent")
