@@ -62,12 +62,12 @@ TRUE_KINDS = ("verbatim", "reworded", "paraphrased", "two sentences in one")
 
 def judge_generated() -> Judge:
     """Judge verdicts on bullets made from the sessions that are held out."""
-    stretches = [one for one in transcripts.stretches() if one.is_held_out]
+    stretches = [stretch for stretch in transcripts.stretches() if stretch.is_held_out]
     maker = generated_bullets.BulletMaker(stretches, random.Random(0))
     bullets = [
         (kind in TRUE_KINDS, draft, source.evidence)
-        for one in maker.sources
-        for kind, draft, source in maker.bullets_of(one)
+        for source_text in maker.sources
+        for kind, draft, source in maker.bullets_of(source_text)
         if kind in TRUE_KINDS + FALSE_KINDS
     ]
 

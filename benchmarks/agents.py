@@ -124,8 +124,13 @@ def ask_and_open(
     first = answer(workspace, question)
     yield first
     ids = [
-        str(one.get("leads_to") or one.get("cite") or one.get("id") or one["node_id"])
-        for one in first.items
+        str(
+            item.get("leads_to")
+            or item.get("cite")
+            or item.get("id")
+            or item["node_id"]
+        )
+        for item in first.items
     ]
     yield from open_all(workspace, ids)
 
@@ -150,7 +155,7 @@ def browse(workspace: Workspace, question: Question) -> Iterator[Reply]:
         node = reply.items[0]["node_id"]
     last = toc.get_node(workspace, node)
     yield last
-    grips = [grip for one in last.items for grip in one.get("grip_ids", ())]
+    grips = [grip for item in last.items for grip in item.get("grip_ids", ())]
     yield from open_all(workspace, grips)
 
 
@@ -228,15 +233,16 @@ def report(title: str, workspace: Workspace, questions: Sequence[Question]) -> N
     """Print the tokens that each way takes."""
     print(f"\n{title}: {len(questions)} questions, in tokens")
     for name, answer in ANSWERS.items():
-        least = [smallest_budget(answer, workspace, one) for one in questions]
+        least = [smallest_budget(answer, workspace, question) for question in questions]
         print_row(f"one answer of {name}", least)
         opened = [
-            count_tokens(ask_and_open(answer, workspace, one), workspace, one)
-            for one in questions
+            count_tokens(ask_and_open(answer, workspace, question), workspace, question)
+            for question in questions
         ]
         print_row(f"{name}, then its sources", opened)
     browsed = [
-        count_tokens(browse(workspace, one), workspace, one) for one in questions
+        count_tokens(browse(workspace, question), workspace, question)
+        for question in questions
     ]
     print_row("search_children, level by level", browsed)
     print_baselines(workspace, questions)

@@ -115,7 +115,7 @@ def all_of(messages: int) -> Iterator[tuple[Conversation, list[Event]]]:
         drawn = round(LENGTH * dice.lognormvariate(0, SPREAD))
         length = min(left, max(2, min(drawn, LONGEST)))
         share = (messages - left) / messages
-        one = Conversation(
+        conversation = Conversation(
             agent=dice.choices(agents, weights)[0],
             project=dice.choice(PROJECTS),
             name=f"{number:08x}-{dice.getrandbits(48):012x}",
@@ -123,7 +123,7 @@ def all_of(messages: int) -> Iterator[tuple[Conversation, list[Event]]]:
             length=length,
             is_helped=dice.random() < HELPED,
         )
-        yield one, list(one.said(dice))
+        yield conversation, list(conversation.said(dice))
         left, number = left - length, number + 1
 
 
@@ -148,21 +148,21 @@ def _write(paths: Paths, messages: int) -> None:
     paths.make_folders()
     store.open_at(paths.store)
     batch: list[Event] = []
-    shown: list[SessionMetadata] = []
-    for one, said in all_of(messages):
+    metadata: list[SessionMetadata] = []
+    for conversation, said in all_of(messages):
         batch += said
-        shown.append(one.facts)
+        metadata.append(conversation.facts)
         if len(batch) >= AT_ONCE:
-            _keep(batch, shown)
-            batch, shown = [], []
-    _keep(batch, shown)
+            _keep(batch, metadata)
+            batch, metadata = [], []
+    _keep(batch, metadata)
     with database.transaction():
         queues.clear_rows(queues.UPDATE_TOC)
     database.close()
 
 
-def _keep(batch: list[Event], shown: list[SessionMetadata]) -> None:
+def _keep(batch: list[Event], metadata: list[SessionMetadata]) -> None:
     with database.transaction():
         store_events.add(batch, route="transcript")
-        for facts in shown:
+        for facts in metadata:
             sessions.update_metadata(facts)

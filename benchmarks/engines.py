@@ -44,8 +44,8 @@ class Rival:
 
 def words(question: str) -> list[str]:
     """The words of a question as these engines cut them, each once."""
-    found = _WORD.findall(_FILTER.sub(" ", question).lower())
-    return list(dict.fromkeys(found))
+    words = _WORD.findall(_FILTER.sub(" ", question).lower())
+    return list(dict.fromkeys(words))
 
 
 def plain(folder: Path, messages: int, texts: Texts) -> Rival:
@@ -101,10 +101,10 @@ def tantivy(folder: Path, messages: int, texts: Texts) -> Rival | None:
     size = sum(file.stat().st_size for file in path.iterdir())
 
     def find(question: str) -> Sequence[object]:
-        found = [engine.Query.term_query(schema, "text", w) for w in words(question)]
-        if not found:
+        queries = [engine.Query.term_query(schema, "text", w) for w in words(question)]
+        if not queries:
             return []
-        any_of = [(engine.Occur.Should, one) for one in found]
+        any_of = [(engine.Occur.Should, query) for query in queries]
         hits = searcher.search(engine.Query.boolean_query(any_of), BEST).hits
         return [searcher.doc(address)["number"] for _, address in hits]
 
@@ -121,8 +121,8 @@ def _fill(engine: Any, index: Any, texts: Texts) -> None:
 
 def _batches(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
     batch: list[tuple[int, str]] = []
-    for one in texts:
-        batch.append(one)
+    for text in texts:
+        batch.append(text)
         if len(batch) == AT_ONCE:
             yield batch
             batch = []

@@ -150,7 +150,7 @@ def source_sentences(
     }
     every = list(by_text.values())
     taken = chance.sample(every, min(most, len(every)))
-    return sorted(taken, key=lambda one: one.place)
+    return sorted(taken, key=lambda bullet: bullet.place)
 
 
 def reword(text: str, chance: random.Random) -> str:
@@ -158,9 +158,11 @@ def reword(text: str, chance: random.Random) -> str:
     changed = _in_third_person(text)
     if chance.random() < 0.5:
         changed = _ARTICLE.sub("", changed)
-    known = [word[0] for word in _WORD.finditer(changed) if word[0].lower() in SYNONYMS]
-    if known:
-        changed = _replace_synonyms(changed, {chance.choice(known)})
+    synonyms = [
+        word[0] for word in _WORD.finditer(changed) if word[0].lower() in SYNONYMS
+    ]
+    if synonyms:
+        changed = _replace_synonyms(changed, {chance.choice(synonyms)})
     return _sentence(changed)
 
 
@@ -201,23 +203,25 @@ def _sentence(text: str) -> str:
 
 def find_names(texts: Sequence[str]) -> list[str]:
     """Return the identifiers, paths and flags in some texts, without duplicates."""
-    return list(dict.fromkeys(one for text in texts for one in _NAME.findall(text)))
+    return list(dict.fromkeys(name for text in texts for name in _NAME.findall(text)))
 
 
 def swap_identifier(
     text: str, chance: random.Random, others: Sequence[str]
 ) -> str | None:
     """Replace an identifier by another; None if there is none."""
-    found = [one for one in _NAME.finditer(text) if len(one[0]) > 3]
-    if not found:
+    matches = [match for match in _NAME.finditer(text) if len(match[0]) > 3]
+    if not matches:
         return None
-    old = chance.choice(found)
-    rest = text[: old.start()] + text[old.end() :]
-    if len(analyzer.query_terms(rest)) < MIN_TERMS:
+    old = chance.choice(matches)
+    remainder = text[: old.start()] + text[old.end() :]
+    if len(analyzer.query_terms(remainder)) < MIN_TERMS:
         return None
     kind = _kind(old[0])
     held = text.lower()
-    fitting = [one for one in others if _kind(one) == kind and one.lower() not in held]
+    fitting = [
+        other for other in others if _kind(other) == kind and other.lower() not in held
+    ]
     if not fitting:
         return None
     return text[: old.start()] + chance.choice(fitting) + text[old.end() :]
@@ -233,10 +237,12 @@ def _kind(name: str) -> str:
 
 def change_number(text: str, chance: random.Random) -> str | None:
     """Change a number; None if there is none."""
-    found = [one for one in _NUMBER.finditer(text) if one.start() > LIST_NUMBER_CHARS]
-    if not found:
+    matches = [
+        match for match in _NUMBER.finditer(text) if match.start() > LIST_NUMBER_CHARS
+    ]
+    if not matches:
         return None
-    old = chance.choice(found)
+    old = chance.choice(matches)
     value = float(old[0])
     changed: list[Callable[[float], float]] = [
         lambda n: n + 1,
@@ -246,19 +252,19 @@ def change_number(text: str, chance: random.Random) -> str | None:
         lambda n: n + 7,
     ]
     new = chance.choice(changed)(value)
-    shown = str(int(new)) if "." not in old[0] else f"{new:g}"
-    result = text[: old.start()] + shown + text[old.end() :]
-    return None if shown in _NUMBER.findall(text) else result
+    digits = str(int(new)) if "." not in old[0] else f"{new:g}"
+    result = text[: old.start()] + digits + text[old.end() :]
+    return None if digits in _NUMBER.findall(text) else result
 
 
 def negate(text: str, chance: random.Random) -> str | None:
     """Insert a negation; None if there is no verb."""
-    if found := list(_AUXILIARY.finditer(text)):
-        verb = chance.choice(found)
+    if matches := list(_AUXILIARY.finditer(text)):
+        verb = chance.choice(matches)
         no = "nicht" if verb[0] in _GERMAN else chance.choice(["not", "not", "never"])
         return f"{text[: verb.end()]} {no}{text[verb.end() :]}"
-    if found := list(_VERB.finditer(text)):
-        verb = chance.choice(found)
+    if matches := list(_VERB.finditer(text)):
+        verb = chance.choice(matches)
         plain = verb[0].removesuffix("es" if verb[0] == "passes" else "s")
         no = chance.choice(["does not", "no longer", "never"])
         said = verb[0] if no == "no longer" else plain if no == "does not" else verb[0]
@@ -331,10 +337,10 @@ NEAR_DENIALS = ("hardly", "almost", "nearly", "barely", "scarcely")
 
 def change_directory(text: str, chance: random.Random) -> str | None:
     """Change one or all directories of a path; None if there is none."""
-    found = list(_PATH.finditer(text))
-    if not found:
+    matches = list(_PATH.finditer(text))
+    if not matches:
         return None
-    path, other = chance.choice(found), chance.choice(DIRECTORIES)
+    path, other = chance.choice(matches), chance.choice(DIRECTORIES)
     above = path[1].rstrip("/").split("/")
     if chance.random() < 0.5 and len(above) > 1:
         above[chance.randrange(len(above))] = other
@@ -345,34 +351,39 @@ def change_directory(text: str, chance: random.Random) -> str | None:
 
 def exchange_numbers(text: str, chance: random.Random) -> str | None:
     """Exchange two different numbers; None if there are not two."""
-    found = list(_PLAIN_NUMBER.finditer(text))
-    pairs = [(one, two) for one in found for two in found if one.start() < two.start()]
-    pairs = [(one, two) for one, two in pairs if one[0] != two[0]]
+    matches = list(_PLAIN_NUMBER.finditer(text))
+    pairs = [
+        (first, two)
+        for first in matches
+        for two in matches
+        if first.start() < two.start()
+    ]
+    pairs = [(first, two) for first, two in pairs if first[0] != two[0]]
     if not pairs:
         return None
-    one, two = chance.choice(pairs)
-    between = text[one.end() : two.start()]
-    return text[: one.start()] + two[0] + between + one[0] + text[two.end() :]
+    first, two = chance.choice(pairs)
+    between = text[first.end() : two.start()]
+    return text[: first.start()] + two[0] + between + first[0] + text[two.end() :]
 
 
 def change_unit(text: str, chance: random.Random) -> str | None:
     """Change what a number counts: "14 tests" to "14 errors"; None if unknown."""
-    found = [one for one in _UNIT.finditer(text) if one["unit"] in UNITS]
-    if not found:
+    matches = [unit for unit in _UNIT.finditer(text) if unit["unit"] in UNITS]
+    if not matches:
         return None
-    one = chance.choice(found)
-    other = one["gap"] + UNITS[one["unit"]]
-    return text[: one.start()] + one["number"] + other + text[one.end() :]
+    unit = chance.choice(matches)
+    other = unit["gap"] + UNITS[unit["unit"]]
+    return text[: unit.start()] + unit["number"] + other + text[unit.end() :]
 
 
 def change_number_word(text: str, chance: random.Random) -> str | None:
     """Change a number word; None if there is none."""
-    found = list(_NUMBER_WORD.finditer(text))
-    if not found:
+    matches = list(_NUMBER_WORD.finditer(text))
+    if not matches:
         return None
-    one = chance.choice(found)
-    other = chance.choice([word for word in _NUMBER_WORDS if word != one[0].lower()])
-    return text[: one.start()] + other + text[one.end() :]
+    old = chance.choice(matches)
+    other = chance.choice([word for word in _NUMBER_WORDS if word != old[0].lower()])
+    return text[: old.start()] + other + text[old.end() :]
 
 
 def add_clause(text: str, chance: random.Random) -> str:
@@ -392,10 +403,10 @@ def join_halves(text: str, other: str) -> str | None:
 
 def deny_nearly(text: str, chance: random.Random) -> str | None:
     """Insert "hardly" or "nearly" after an auxiliary; None if there is none."""
-    found = list(_AUXILIARY_VERB.finditer(text))
-    if not found:
+    matches = list(_AUXILIARY_VERB.finditer(text))
+    if not matches:
         return None
-    verb = chance.choice(found)
+    verb = chance.choice(matches)
     return f"{text[: verb.end()]} {chance.choice(NEAR_DENIALS)}{text[verb.end() :]}"
 
 
@@ -425,14 +436,14 @@ class BulletMaker:
     def __init__(self, stretches: Sequence[Stretch], chance: random.Random) -> None:
         self.sources = [
             Source(
-                one,
-                Evidence(one.events),
-                _bare(" ".join(one.texts)),
-                find_names(one.texts),
+                stretch,
+                Evidence(stretch.events),
+                _bare(" ".join(stretch.texts)),
+                find_names(stretch.texts),
             )
-            for one in stretches
+            for stretch in stretches
         ]
-        index = TextIndex([" ".join(one.texts) for one in stretches])
+        index = TextIndex([" ".join(stretch.texts) for stretch in stretches])
         self._all = NeighbourIndex(index.term_counts, index.text_lengths)
         self._names = [name for source in self.sources for name in source.names]
         self._chance = chance
@@ -517,20 +528,20 @@ class BulletMaker:
         text = self._chance.choice(forms)
         said = {_bare(base), _bare(text)}
         wrong = [
-            (at, one)
-            for at, one in enumerate(self.sources)
-            if one is not source and not any(line in one.bare for line in said)
+            (at, other)
+            for at, other in enumerate(self.sources)
+            if other is not source and not any(line in other.bare for line in said)
         ]
         yield "random wrong segment", DraftBullet(text), self._chance.choice(wrong)[1]
         scores = self._all.scores(text)
         elsewhere = [
             pair for pair in wrong if pair[1].stretch.session != source.stretch.session
         ]
-        for kind, some in (
+        for kind, candidates in (
             ("nearest segment of another session", elsewhere),
             ("nearest other segment", wrong),
         ):
-            nearest = max(some, key=lambda pair: scores.get(pair[0], 0.0))
+            nearest = max(candidates, key=lambda pair: scores.get(pair[0], 0.0))
             yield kind, DraftBullet(text), nearest[1]
 
 

@@ -43,10 +43,10 @@ MAX_SHORT_WORD = 3
 
 _WORD = re.compile(r"\w+")
 
-Found = tuple[int, int] | None
+Place = tuple[int, int] | None
 """The start of the range where a bullet is anchored, and the turn shown; or None."""
 
-Way = Callable[[Sequence[DraftBullet], Sequence[str]], list[Found]]
+Way = Callable[[Sequence[DraftBullet], Sequence[str]], list[Place]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,38 +84,40 @@ def meetings(*, are_named: bool = True) -> list[Asked]:
         for row in rows(QMSUM / "sessions.jsonl")
     }
     held_out = list(sessions)[1::2]
-    found = []
+    sentences = []
     for row in rows(QMSUM / "queries.jsonl"):
-        shown = _SENTENCE.split(row["reference_summary"])
-        claims = [DraftBullet(text) for text in shown if len(text.split()) > 3]
+        texts = _SENTENCE.split(row["reference_summary"])
+        claims = [DraftBullet(text) for text in texts if len(text.split()) > 3]
         if row["kind"] == "specific" and claims:
             name = row["session_id"]
             spans = [row["relevant_spans"]] * len(claims)
-            found.append(Asked(claims, spans, sessions[name], name in held_out))
-    return found
+            sentences.append(Asked(claims, spans, sessions[name], name in held_out))
+    return sentences
 
 
 def facts() -> list[Asked]:
     """Return LoCoMo's facts by session, each with the turn it was taken from."""
     sessions = {row["session_id"]: row for row in rows(LOCOMO / "sessions.jsonl")}
-    shown: dict[str, list[dict[str, Any]]] = {}
+    by_session: dict[str, list[dict[str, Any]]] = {}
     for row in rows(LOCOMO / "observations.jsonl"):
-        shown.setdefault(row["session_id"], []).append(row)
-    found = []
-    for name, observed in shown.items():
+        by_session.setdefault(row["session_id"], []).append(row)
+    observed_facts = []
+    for name, observed in by_session.items():
         at = {turn["turn_id"]: i for i, turn in enumerate(sessions[name]["turns"])}
         spans = [
             [[at[turn], at[turn]] for turn in row["evidence_turn_ids"] if turn in at]
             for row in observed
         ]
         claims = [DraftBullet(row["text"]) for row in observed]
-        found.append(Asked(claims, spans, _turns(sessions[name]), is_held_out=True))
-    return found
+        observed_facts.append(
+            Asked(claims, spans, _turns(sessions[name]), is_held_out=True)
+        )
+    return observed_facts
 
 
 def shared_word_ranges(
     claims: Sequence[DraftBullet], turns: Sequence[str], bridged: int = 0
-) -> list[Found]:
+) -> list[Place]:
     """Return the range of turns with the most words in common, as in seed 0.
 
     Args:
@@ -128,16 +130,16 @@ def shared_word_ranges(
 
 
 def _key_terms(text: str) -> frozenset[str]:
-    found: list[str] = _WORD.findall(text.lower())
-    return frozenset(word for word in found if len(word) > MAX_SHORT_WORD)
+    words: list[str] = _WORD.findall(text.lower())
+    return frozenset(word for word in words if len(word) > MAX_SHORT_WORD)
 
 
 def _best_range(
-    wanted: frozenset[str], held: Sequence[frozenset[str]], bridged: int
-) -> Found:
+    claimed: frozenset[str], held: Sequence[frozenset[str]], bridged: int
+) -> Place:
     best, most, start, score, last = None, 0, 0, 0, -1
     for at, terms in enumerate(held):
-        shared = len(wanted & terms)
+        shared = len(claimed & terms)
         if not shared:
             continue
         if at - last > bridged + 1 or not score:
@@ -150,60 +152,60 @@ def _best_range(
 
 def shared_word_starts(
     claims: Sequence[DraftBullet], turns: Sequence[str]
-) -> list[Found]:
+) -> list[Place]:
     """Return the first turn of each range."""
     return [
-        (found[0], found[0]) if found else None
-        for found in shared_word_ranges(claims, turns)
+        (place[0], place[0]) if place else None
+        for place in shared_word_ranges(claims, turns)
     ]
 
 
 def rank_by_bm25(
     window: int, claims: Sequence[DraftBullet], turns: Sequence[str]
-) -> list[Found]:
+) -> list[Place]:
     """Rank single turns by BM25, and windows around them if ``window`` is not 0."""
     counts = [Counter(analyzer.terms(turn)) for turn in turns]
     around = [
         sum(counts[max(0, at - window) : at + window + 1], Counter[str]())
         for at in range(len(counts))
     ]
-    found: list[Found] = []
+    places: list[Place] = []
     for claim in claims:
-        wanted = set(analyzer.terms(claim.text))
-        scores = _bm25(wanted, counts, counts)
+        terms = set(analyzer.terms(claim.text))
+        scores = _bm25(terms, counts, counts)
         if window:
-            near = _bm25(wanted, around, counts)
+            near = _bm25(terms, around, counts)
             most, most_near = max(scores), max(near)
             scores = [
                 s / (most or 1.0) + n / (most_near or 1.0) if s else 0.0
                 for s, n in zip(scores, near, strict=True)
             ]
         best = max(range(len(scores)), key=scores.__getitem__)
-        found.append((best, best) if scores[best] else None)
-    return found
+        places.append((best, best) if scores[best] else None)
+    return places
 
 
 def _bm25(
-    wanted: set[str], texts: Sequence[Counter[str]], turns: Sequence[Counter[str]]
+    terms: set[str], texts: Sequence[Counter[str]], turns: Sequence[Counter[str]]
 ) -> list[float]:
     lengths = [text.total() for text in texts]
     rarity = {
         term: analyzer.inverse_document_frequency(
             len(turns), sum(term in turn for turn in turns)
         )
-        for term in wanted
+        for term in terms
     }
     damping = analyzer.length_norms(lengths, anchors.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)
-            for term in wanted & set(text)
+            for term in terms & set(text)
         )
         for text, damp in zip(texts, damping, strict=True)
     ]
 
 
-def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
+def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Place]:
     """Return the nearest anchors, however little is found."""
     return [
         (place.start, place.best) if place else None
@@ -211,14 +213,14 @@ def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     ]
 
 
-def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
+def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Place]:
     """Return the nearest anchor of each bullet without its neighbours."""
     evidence = _evidence(turns)
-    found = [anchors.nearest_anchors([claim], evidence)[0] for claim in claims]
-    return [(place.start, place.best) if place else None for place in found]
+    places = [anchors.nearest_anchors([claim], evidence)[0] for claim in claims]
+    return [(place.start, place.best) if place else None for place in places]
 
 
-def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
+def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Place]:
     """Return the places of grips."""
     evidence = _evidence(turns)
     places = evidence.places
@@ -270,21 +272,21 @@ def main() -> int:
         print(f"no data at {QMSUM}", file=sys.stderr)
         return 1
     asked, bare = meetings(), meetings(are_named=False)
-    print(f"QMSum: {sum(len(one.claims) for one in asked)} sentences, right of all")
+    sentences = sum(len(question.claims) for question in asked)
+    print(f"QMSum: {sentences} sentences, right of all")
     print(f"{'':34}{'all':>7}{'tuned':>7}{'held':>7}{'no names':>10}{'ms':>7}")
     for name, way in WAYS.items():
         _tell(name, way, asked, bare)
     for bridged in (0, 1, 2, 3):
         _tell_seed_ranges(asked, bridged)
-    for name, some in (("with speakers' names", asked), ("without", bare)):
-        _tell_supported(name, some)
+    for name, questions in (("with speakers' names", asked), ("without", bare)):
+        _tell_supported(name, questions)
     if LOCOMO.is_dir():
-        shown = facts()
-        print(
-            f"LoCoMo: {sum(len(one.claims) for one in shown)} facts, on the very turn"
-        )
+        observed = facts()
+        claims = sum(len(fact.claims) for fact in observed)
+        print(f"LoCoMo: {claims} facts, on the very turn")
         for name, way in WAYS.items():
-            _tell(name, way, shown)
+            _tell(name, way, observed)
     return 0
 
 
@@ -296,17 +298,19 @@ def _tell(
     took_ms = 1000 * (time.process_time() - began) / len(right)
     tuned = [good for is_held_out, good in right if not is_held_out]
     held = [good for is_held_out, good in right if is_held_out]
-    shown = "".join(map(_share, (tuned + held, tuned, held)))
+    shares = "".join(map(_share, (tuned + held, tuned, held)))
     unnamed = _share([good for _, good in _right(way, bare)])
-    print(f"  {name:32}{shown}{unnamed:>10}{took_ms:7.2f}")
+    print(f"  {name:32}{shares}{unnamed:>10}{took_ms:7.2f}")
 
 
 def _right(way: Way, asked: Sequence[Asked]) -> list[tuple[bool, bool]]:
     """For each sentence whether it is held out, and whether its place is right."""
     return [
-        (one.is_held_out, _is_right(anchor, spans))
-        for one in asked
-        for anchor, spans in zip(way(one.claims, one.turns), one.spans, strict=True)
+        (question.is_held_out, _is_right(anchor, spans))
+        for question in asked
+        for anchor, spans in zip(
+            way(question.claims, question.turns), question.spans, strict=True
+        )
     ]
 
 
@@ -314,21 +318,23 @@ def _share(right: Sequence[bool]) -> str:
     return f"{sum(right) / len(right):7.3f}" if right else f"{'–':>7}"
 
 
-def _is_right(found: Found, spans: list[list[int]]) -> bool:
+def _is_right(place: Place, spans: list[list[int]]) -> bool:
     """Return whether the place lies in a marked span."""
-    return found is not None and any(start <= found[1] <= end for start, end in spans)
+    return place is not None and any(start <= place[1] <= end for start, end in spans)
 
 
 def _tell_seed_ranges(asked: Sequence[Asked], bridged: int) -> None:
     """Print the length of the ranges of shared words, and the share of right turns."""
     lengths = inside = of_all = 0
-    for one in asked:
-        for found, spans in zip(
-            shared_word_ranges(one.claims, one.turns, bridged), one.spans, strict=True
+    for question in asked:
+        for place, spans in zip(
+            shared_word_ranges(question.claims, question.turns, bridged),
+            question.spans,
+            strict=True,
         ):
             of_all += 1
-            if found is not None:
-                start, end = found
+            if place is not None:
+                start, end = place
                 lengths += end - start + 1
                 inside += sum(
                     _is_right((at, at), spans) for at in range(start, end + 1)
@@ -344,14 +350,14 @@ def _tell_supported(name: str, asked: Sequence[Asked]) -> None:
     meeting."""
     chance = random.Random(0)
     bullets = supported = right = foreign = 0
-    for one in asked:
-        found = gripped(one.claims, one.turns)
-        bullets += len(found)
-        supported += sum(anchor is not None for anchor in found)
-        right += sum(map(_is_right, found, one.spans))
-        other = chance.choice([two for two in asked if two.turns != one.turns])
+    for question in asked:
+        places = gripped(question.claims, question.turns)
+        bullets += len(places)
+        supported += sum(anchor is not None for anchor in places)
+        right += sum(map(_is_right, places, question.spans))
+        other = chance.choice([two for two in asked if two.turns != question.turns])
         foreign += sum(
-            anchor is not None for anchor in gripped(one.claims, other.turns)
+            anchor is not None for anchor in gripped(question.claims, other.turns)
         )
     print(
         f"  grips {name}: given {supported / bullets:.3f}, right of these"

@@ -104,7 +104,9 @@ def _shares(counts: Counter[Support]) -> str:
     every = counts.total()
     if not every:
         return f"{0:6}" + f"{'–':>10}" * len(Support)
-    return f"{every:6}" + "".join(f"{counts[one] / every:10.3f}" for one in Support)
+    return f"{every:6}" + "".join(
+        f"{counts[support] / every:10.3f}" for support in Support
+    )
 
 
 def _aim(kind: str) -> str:
@@ -149,13 +151,12 @@ def _check(draft: DraftBullet, evidence: Evidence) -> Verdict:
 
 def _tell_data(stretches: Sequence[Stretch]) -> None:
     for name, half in (("dev", False), ("held out", True)):
-        some = [one for one in stretches if one.is_held_out is half]
-        print(
-            f"{name}: {len(some)} segments, {len({s.session for s in some})} sessions"
-        )
-    agents = Counter(one.agent for one in stretches).most_common()
-    shown = ", ".join(f"{agent} {count}" for agent, count in agents)
-    print(f"by {shown}; first dev, then held out")
+        in_half = [stretch for stretch in stretches if stretch.is_held_out is half]
+        sessions = {stretch.session for stretch in in_half}
+        print(f"{name}: {len(in_half)} segments, {len(sessions)} sessions")
+    agents = Counter(stretch.agent for stretch in stretches).most_common()
+    counts = ", ".join(f"{agent} {count}" for agent, count in agents)
+    print(f"by {counts}; first dev, then held out")
 
 
 def _written_by_others(
@@ -163,23 +164,23 @@ def _written_by_others(
 ) -> Iterator[tuple[str, bool, Verdict]]:
     """Yield verdicts on sentences by others, against their own source and the next
     best."""
-    for one in commit_subjects(stretches):
-        verdict = checks.check_text(one.claims[0].text, TextIndex(one.turns))
-        yield "commit's subject, its segment", one.is_held_out, verdict
+    for subject in commit_subjects(stretches):
+        verdict = checks.check_text(subject.claims[0].text, TextIndex(subject.turns))
+        yield "commit's subject, its segment", subject.is_held_out, verdict
     for name, asked in (
         ("LoCoMo fact", grips.facts()),
         ("QMSum sentence", meeting_summaries()),
         ("Entire sentence", session_summaries(stretches)),
     ):
-        sources = [TextIndex(one.turns) for one in asked]
-        whole = TextIndex(["\n".join(one.turns) for one in asked])
+        sources = [TextIndex(subject.turns) for subject in asked]
+        whole = TextIndex(["\n".join(subject.turns) for subject in asked])
         near = NeighbourIndex(whole.term_counts, whole.text_lengths)
-        for at, one in enumerate(asked):
-            for claim in one.claims:
+        for at, subject in enumerate(asked):
+            for claim in subject.claims:
                 scores = near.scores(claim.text)
                 wrong = (other for other in range(len(asked)) if other != at)
                 nearest = max(wrong, key=lambda other: scores.get(other, 0.0))
-                half = one.is_held_out
+                half = subject.is_held_out
                 verdict = checks.check_text(claim.text, sources[at])
                 yield f"{name}, its own", half, verdict
                 verdict = checks.check_text(claim.text, sources[nearest])
@@ -196,11 +197,11 @@ def commit_subjects(stretches: Sequence[Stretch]) -> list[grips.Asked]:
         grips.Asked(
             [DraftBullet(subject)],
             [],
-            ["" if subject in text else text for text in one.texts],
-            one.is_held_out,
+            ["" if subject in text else text for text in stretch.texts],
+            stretch.is_held_out,
         )
-        for one in stretches
-        for text in one.texts
+        for stretch in stretches
+        for text in stretch.texts
         for subject in _COMMITTED.findall(text)
     ]
 
@@ -211,21 +212,25 @@ _COMMITTED = re.compile(r"(?m)^\[[\w/.()\- ]+ [0-9a-f]{7,}\] (.+)")
 
 def meeting_summaries() -> list[grips.Asked]:
     """Return QMSum's meetings with the sentences of all specific queries."""
-    found: dict[str, grips.Asked] = {}
-    for one in grips.meetings():
-        key = "\n".join(one.turns)
-        empty = grips.Asked([], [], one.turns, one.is_held_out)
-        found.setdefault(key, empty).claims.extend(one.claims)
-    return list(found.values())
+    by_meeting: dict[str, grips.Asked] = {}
+    for meeting in grips.meetings():
+        key = "\n".join(meeting.turns)
+        empty = grips.Asked([], [], meeting.turns, meeting.is_held_out)
+        by_meeting.setdefault(key, empty).claims.extend(meeting.claims)
+    return list(by_meeting.values())
 
 
 def session_summaries(stretches: Sequence[Stretch]) -> list[grips.Asked]:
     """Return Entire's summaries of sessions, written by a model and not checked."""
-    found = []
+    summaries = []
     for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
         recorded = json.loads(path.read_text("utf-8"))
-        of_it = [one for one in stretches if one.session == recorded["session_id"]]
-        texts = [text for one in of_it for text in one.texts]
+        of_it = [
+            stretch
+            for stretch in stretches
+            if stretch.session == recorded["session_id"]
+        ]
+        texts = [text for stretch in of_it for text in stretch.texts]
         claims = [
             DraftBullet(part)
             for line in _summary_sentences(recorded["summary"])
@@ -233,8 +238,8 @@ def session_summaries(stretches: Sequence[Stretch]) -> list[grips.Asked]:
         ]
         if texts:
             held_out = transcripts.is_held_out(recorded["session_id"])
-            found.append(grips.Asked(claims, [], texts, held_out))
-    return found
+            summaries.append(grips.Asked(claims, [], texts, held_out))
+    return summaries
 
 
 def _summary_sentences(value: object) -> Iterator[str]:

@@ -53,24 +53,25 @@ def conversations() -> Iterator[tuple[list[Event], list[JudgedBullet]]]:
     for line in FILE.read_text("utf-8").splitlines():
         held = json.loads(line)
         handwritten = [
-            JudgedBullet(held["source"], held["half"], **one) for one in held["bullets"]
+            JudgedBullet(held["source"], held["half"], **fields)
+            for fields in held["bullets"]
         ]
         yield list(_events(held["events"])), handwritten
 
 
-def _events(shown: Sequence[dict[str, str]]) -> Iterator[Event]:
+def _events(records: Sequence[dict[str, str]]) -> Iterator[Event]:
     begin = datetime(2026, 1, 1, tzinfo=UTC)
-    for at, one in enumerate(shown):
-        metadata = {"tool_name": one["tool"]} if "tool" in one else {}
-        if one.get("is_error"):
+    for at, record in enumerate(records):
+        metadata = {"tool_name": record["tool"]} if "tool" in record else {}
+        if record.get("is_error"):
             metadata["is_error"] = "true"
         yield Event(
             event_id=f"{at:026}",
             session_id="judged",
             timestamp=begin + timedelta(minutes=at),
-            event_type=TYPES[one["role"]],
-            role=EventRole(one["role"]),
-            text=one["text"],
+            event_type=TYPES[record["role"]],
+            role=EventRole(record["role"]),
+            text=record["text"],
             metadata=metadata,
         )
 
@@ -90,43 +91,46 @@ def verdicts(
 def table_lines() -> Iterator[str]:
     """Yield the shares of verdicts by label, half and kind."""
     began = time.process_time()
-    found = list(verdicts())
-    took_ms = 1000 * (time.process_time() - began) / len(found)
+    judged = list(verdicts())
+    took_ms = 1000 * (time.process_time() - began) / len(judged)
     yield f"{'bullets written by hand':36}{'n':>5}" + "".join(
-        f"{one:>13}" for one in Support
+        f"{support:>13}" for support in Support
     )
     for half in PARTS:
         for is_true in (False, True):
-            some = [
-                (bullet, one)
-                for bullet, one in found
+            group = [
+                (bullet, verdict)
+                for bullet, verdict in judged
                 if bullet.half == half and bullet.is_true is is_true
             ]
             label = "true" if is_true else "false"
-            yield _line(f"{half}, {label}", [one for _, one in some])
-            for kind in sorted({bullet.kind for bullet, _ in some}):
+            yield _line(f"{half}, {label}", [verdict for _, verdict in group])
+            for kind in sorted({bullet.kind for bullet, _ in group}):
                 yield _line(
-                    f"  {kind}", [one for bullet, one in some if bullet.kind == kind]
+                    f"  {kind}",
+                    [verdict for bullet, verdict in group if bullet.kind == kind],
                 )
     for is_true in (False, True):
         label = "true" if is_true else "false"
-        judged = [
+        by_later_authors = [
             verdict
-            for bullet, verdict in found
+            for bullet, verdict in judged
             if bullet.half in LATER and bullet.is_true is is_true
         ]
-        yield _line(f"by later authors, {label}", judged)
-    withheld = Counter(verdict.objection for bullet, verdict in found if bullet.is_true)
+        yield _line(f"by later authors, {label}", by_later_authors)
+    withheld = Counter(
+        verdict.objection for bullet, verdict in judged if bullet.is_true
+    )
     del withheld[Objection.NONE]
     reasons = ", ".join(f"{why}: {count}" for why, count in withheld.items())
-    yield f"withheld of {len(found) // 2} true ones: {reasons or 'none'}"
+    yield f"withheld of {len(judged) // 2} true ones: {reasons or 'none'}"
     yield f"{took_ms:.2f} ms a bullet"
 
 
-def _line(name: str, found: Sequence[Verdict]) -> str:
-    counts = Counter(one.support for one in found)
-    shares = "".join(f"{counts[one] / len(found):13.3f}" for one in Support)
-    return f"{name:36}{len(found):5}{shares}"
+def _line(name: str, verdicts: Sequence[Verdict]) -> str:
+    counts = Counter(verdict.support for verdict in verdicts)
+    shares = "".join(f"{counts[support] / len(verdicts):13.3f}" for support in Support)
+    return f"{name:36}{len(verdicts):5}{shares}"
 
 
 def main() -> int:
@@ -134,14 +138,14 @@ def main() -> int:
     if sys.argv[1:2] != ["--list"]:
         print("\n".join(table_lines()))
         return 0
-    for bullet, found in verdicts():
-        is_good = (found.support is Support.SUPPORTED) is bullet.is_true
+    for bullet, verdict in verdicts():
+        is_good = (verdict.support is Support.SUPPORTED) is bullet.is_true
         if bullet.half == sys.argv[2] and not is_good:
-            features = found.features
+            features = verdict.features
             print(
-                f"{'TRUE ' if bullet.is_true else 'FALSE'} {found.support:11}"
+                f"{'TRUE ' if bullet.is_true else 'FALSE'} {verdict.support:11}"
                 f" {features.covered:.2f} {bullet.source} {bullet.kind}: {bullet.text}"
-                f" | {features.missing} {features.conflicts} {found.objection}"
+                f" | {features.missing} {features.conflicts} {verdict.objection}"
             )
     return 0
 

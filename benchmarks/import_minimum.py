@@ -62,9 +62,9 @@ def keep(folder: Path, database: Path) -> int:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(TABLE)
-    found = rows(folder)
+    records = rows(folder)
     total = 0
-    while batch := list(islice(found, BATCH)):
+    while batch := list(islice(records, BATCH)):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(INSERT, batch)
         connection.execute("COMMIT")

@@ -64,9 +64,9 @@ def environment() -> dict[str, str]:
 
     Byte code is written, so that only the first process compiles.
     """
-    known = os.environ.items()
+    variables = os.environ.items()
     left_out = "MEMTUI_", "PYTHONDONTWRITEBYTECODE"
-    return {k: v for k, v in known if not k.startswith(left_out)}
+    return {k: v for k, v in variables if not k.startswith(left_out)}
 
 
 def machine() -> str:

@@ -85,7 +85,7 @@ def _common(dice: random.Random, _: Sequence[str]) -> str:
 
 def _mixed(dice: random.Random, _: Sequence[str]) -> str:
     ranks = dice.choices([RARE, MIDDLING, COMMON], [1, 2, 2], k=dice.randint(2, 6))
-    return " ".join(word for one in ranks for word in _drawn(dice, one, 1))
+    return " ".join(word for rank in ranks for word in _drawn(dice, rank, 1))
 
 
 def _name(dice: random.Random, _: Sequence[str]) -> str:
@@ -122,7 +122,7 @@ def _natural(dice: random.Random, _: Sequence[str]) -> str:
     asked = dice.choice(ASKED)
     blanks = asked.count("{}")
     ranks = dice.choices([MIDDLING, COMMON], k=blanks)
-    return asked.format(*(word for one in ranks for word in _drawn(dice, one, 1)))
+    return asked.format(*(word for rank in ranks for word in _drawn(dice, rank, 1)))
 
 
 def _hopeless(dice: random.Random, _: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ def _make(
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
     bullets = tuple(bullet for bullet, _ in quoted)
-    found = analyzer.terms(bullets[0].text)[:KEYWORDS] if bullets else []
+    terms = analyzer.terms(bullets[0].text)[:KEYWORDS] if bullets else []
     node = TocNode(
         node_id=work.name,
         level=TocLevel.SEGMENT,
@@ -58,7 +58,7 @@ def _make(
         start_time=work.segment.start_time,
         end_time=work.segment.end_time,
         bullets=bullets,
-        keywords=tuple(Keyword(word, 1.0) for word in found),
+        keywords=tuple(Keyword(word, 1.0) for word in terms),
         status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, work.range.events, work.range.messages),
         agents=(work.session.agent,),
@@ -70,7 +70,7 @@ def _make(
     return (
         made,
         Facts(),
-        SegmentTerms(work.name, work.range.session_number, dict.fromkeys(found, 1.0)),
+        SegmentTerms(work.name, work.range.session_number, dict.fromkeys(terms, 1.0)),
     )
 
 

@@ -123,7 +123,7 @@ def asked(
 ) -> dict[str, Taken]:
     """The milliseconds each question took each engine, by the kind of question."""
     searches = {"memtui": session_search.finder(paths)} | {
-        one.name: one.find for one in others
+        other.name: other.find for other in others
     }
     every = [(kind, one) for kind, some in by_kind.items() for one in some]
     rounds = {

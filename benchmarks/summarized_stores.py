@@ -77,7 +77,7 @@ def _digest(paths: Paths, messages: int) -> None:
             nonlocal told_s
             if (now_s := time.monotonic()) - told_s > REST_S:
                 told_s = now_s
-                left = {one.action: one.count for one in queues.count_rows_by_action()}
+                left = {row.action: row.count for row in queues.count_rows_by_action()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
         workspace.pipeline.lock.acquire()

@@ -117,10 +117,10 @@ def parse(file: Path, offset: int) -> list[tuple[str, ...]]:
     """The floor: open a file, read what is new, and parse it."""
     with file.open("rb") as grown:
         grown.seek(offset)
-        shown = [json.loads(line) for line in grown]
+        records = [json.loads(line) for line in grown]
     return [
         (r["uuid"], r["sessionId"], r["timestamp"], r["type"], text_of(r["message"]))
-        for r in shown
+        for r in records
     ]
 
 
@@ -212,13 +212,13 @@ def idle(folder: Path, files: int, runs: int) -> dict[str, list[float]]:
     return {name: each[1:] for name, each in taken.items()}
 
 
-def none_of(found: Iterator[Path]) -> None:
+def none_of(paths: Iterator[Path]) -> None:
     """Look at everything.
 
     Raises:
         SystemExit: Something has changed.
     """
-    if changed := list(found):
+    if changed := list(paths):
         raise SystemExit(f"{changed[0]} has not changed")
 
 

@@ -40,17 +40,17 @@ class Stretch:
 
 def stretches() -> list[Stretch]:
     """All segments, sessions in a fixed order."""
-    shown: dict[tuple[str, str], dict[str, Event]] = {}
+    by_session: dict[tuple[str, str], dict[str, Event]] = {}
     for folder in FOLDERS:
         for path in sorted((DATA / folder).rglob("*")):
             if path.is_file() and not SYNTHETIC & set(path.parts):
                 for event in _events(path):
                     name = event.agent, event.session_id
-                    shown.setdefault(name, {}).setdefault(event.event_id, event)
+                    by_session.setdefault(name, {}).setdefault(event.event_id, event)
     return [
-        one
-        for (agent, session), events in sorted(shown.items())
-        for one in _cut(
+        stretch
+        for (agent, session), events in sorted(by_session.items())
+        for stretch in _cut(
             agent, session, sorted(events.values(), key=lambda e: e.position)
         )
     ]

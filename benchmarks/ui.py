@@ -153,26 +153,26 @@ async def measure(paths: Paths, *, imported: Path | None) -> Steps:
 async def while_importing(pilot: Pilots, folder: Path, steps: Steps) -> None:
     """The same over and over until an import is digested."""
     assert isinstance(pilot.app, MemtuiApp)
-    shown: list[PipelineProgress] = []
+    reports: list[PipelineProgress] = []
     workspace = pilot.app.workspace
     workspace.start_import(
-        [AgentHistory("claude-code", folder, 0)], shown.append, is_watched=False
+        [AgentHistory("claude-code", folder, 0)], reports.append, is_watched=False
     )
     async with watched(steps.setdefault("all the while", Stalls())):
-        while not shown or shown[-1].done < shown[-1].total:
+        while not reports or reports[-1].done < reports[-1].total:
             await travel(pilot, steps)
-            assert not (shown and shown[-1].error), shown[-1]
+            assert not (reports and reports[-1].error), reports[-1]
 
 
 def memory_mb() -> dict[str, float]:
     """What this process holds of the memory, and its files apart, in megabytes."""
-    shown = Path("/proc/self/status").read_text("utf-8")
-    rows = dict(line.split(":", 1) for line in shown.splitlines())
+    status = Path("/proc/self/status").read_text("utf-8")
+    rows = dict(line.split(":", 1) for line in status.splitlines())
     names = ("VmRSS", "RssAnon", "RssFile", "VmHWM")
     return {name: int(rows[name].split()[0]) / 1000 for name in names if name in rows}
 
 
-def one(size: int, kind: str) -> dict[str, object]:
+def measure_here(size: int, kind: str) -> dict[str, object]:
     """Measure in this process."""
     paths = summarized_stores.home(size)
     imported, copy = None, CACHE / f"ui-copy-{os.getpid()}"
@@ -185,7 +185,7 @@ def one(size: int, kind: str) -> dict[str, object]:
     try:
         steps = asyncio.run(measure(paths, imported=imported))
         return {
-            "steps": {name: asdict(one) for name, one in steps.items()},
+            "steps": {name: asdict(step) for name, step in steps.items()},
             "memory": memory_mb(),
         }
     finally:
@@ -194,14 +194,14 @@ def one(size: int, kind: str) -> dict[str, object]:
 
 def show(size: int, kind: str) -> None:
     """Measure in a process of its own, and print the table."""
-    command = [sys.executable, "-m", "benchmarks.ui", "--one", str(size), kind]
-    shown = json.loads(run(command).output.splitlines()[-1])
+    command = [sys.executable, "-m", "benchmarks.ui", "--child", str(size), kind]
+    measured = json.loads(run(command).output.splitlines()[-1])
     doing = "while an import is digested" if kind == "import" else "at rest"
     print(f"\n{size:,} messages, {doing}")
     print(f"{'ms the loop was late':<30}      p50      p99      max      own    whole")
-    for name, noted in shown["steps"].items():
+    for name, noted in measured["steps"].items():
         print(f"  {name:<28}{Stalls(**noted).row()}", flush=True)
-    held = ", ".join(f"{name} {mb:.0f} MB" for name, mb in shown["memory"].items())
+    held = ", ".join(f"{name} {mb:.0f} MB" for name, mb in measured["memory"].items())
     print(f"  memory: {held}", flush=True)
 
 
@@ -210,10 +210,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--only", nargs="+", default=("rest", "import"))
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.one:
-        print(json.dumps(one(int(given.one[0]), given.one[1])))
+    if given.child:
+        print(json.dumps(measure_here(int(given.child[0]), given.child[1])))
         return
     load = os.getloadavg()[0]
     print(

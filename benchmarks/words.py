@@ -36,9 +36,9 @@ _IDS = re.compile(
 )
 
 
-def similarity(one: str, other: str) -> float:
+def similarity(text: str, other: str) -> float:
     """Return the F1 of the terms that two texts share."""
-    mine, theirs = set(analyzer.query_terms(one)), set(analyzer.query_terms(other))
+    mine, theirs = set(analyzer.query_terms(text)), set(analyzer.query_terms(other))
     total = len(mine) + len(theirs)
     return 2 * len(mine & theirs) / total if total else 0.0
 

@@ -43,8 +43,8 @@ def words(rng: random.Random, count: int) -> list[str]:
         rng: The dice.
         count: How many.
     """
-    known, weights = _vocabulary()
-    return rng.choices(known, cum_weights=weights, k=count)
+    vocabulary, weights = _vocabulary()
+    return rng.choices(vocabulary, cum_weights=weights, k=count)
 
 
 def text(rng: random.Random, length: int = LENGTH) -> str:
@@ -86,8 +86,10 @@ def _vocabulary() -> tuple[list[str], list[float]]:
         made[_identifier(dice, stems)] = None
     rare = list(made)
     dice.shuffle(rare)
-    known = list(dict.fromkeys([*COMMON.split(), *rare]))
-    return known, list(accumulate(1 / (rank + SHIFT) for rank in range(len(known))))
+    vocabulary = list(dict.fromkeys([*COMMON.split(), *rare]))
+    return vocabulary, list(
+        accumulate(1 / (rank + SHIFT) for rank in range(len(vocabulary)))
+    )
 
 
 def _identifier(dice: random.Random, stems: list[str]) -> str:

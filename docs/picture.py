@@ -63,7 +63,7 @@ async def settle(pilot: Pilot[str | MemtuiError]) -> None:
         refreshed = asyncio.Event()
         pilot.app.call_after_refresh(refreshed.set)
         await refreshed.wait()
-        running = [one for one in pilot.app.workers if not one.is_finished]
+        running = [worker for worker in pilot.app.workers if not worker.is_finished]
         if not running:
             return
         for worker in running:

@@ -112,9 +112,9 @@ def _write(path: str, chunks: list[bytes], is_synced: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         for chunk in chunks:
-            rest = memoryview(chunk)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            unwritten = memoryview(chunk)
+            while unwritten:
+                unwritten = unwritten[os.write(descriptor, unwritten) :]
         if is_synced:
             os.fsync(descriptor)
     finally:

@@ -48,8 +48,8 @@ def table(figures: dict[str, Any]) -> str:
     """Format the figures as lines; of lists only the length, cycles in full."""
     lines = []
     for name, value in figures.items():
-        shown = len(value) if isinstance(value, (list, dict)) else value
-        lines.append(f"{name.replace('_', ' '):<42}{shown:>8}")
+        number = len(value) if isinstance(value, (list, dict)) else value
+        lines.append(f"{name.replace('_', ' '):<42}{number:>8}")
         if name == "import_cycles":
             lines += [f"  {', '.join(cycle)}" for cycle in value]
     longest = " → ".join(figures["longest_import_chain"])
@@ -163,8 +163,8 @@ def strongly_connected(graph: Graph) -> list[set[str]]:
         stack = [] if root in seen else [(root, iter(sorted(graph[root])))]
         seen.add(root)
         while stack:
-            name, rest = stack[-1]
-            following = next((other for other in rest if other not in seen), None)
+            name, imports = stack[-1]
+            following = next((other for other in imports if other not in seen), None)
             if following is None:
                 order.append(stack.pop()[0])
             else:
@@ -181,11 +181,11 @@ def strongly_connected(graph: Graph) -> list[set[str]]:
             continue
         group, waiting = set(), [name]
         while waiting:
-            one = waiting.pop()
-            if one not in grouped:
-                grouped.add(one)
-                group.add(one)
-                waiting += importers[one]
+            module = waiting.pop()
+            if module not in grouped:
+                grouped.add(module)
+                group.add(module)
+                waiting += importers[module]
         groups.append(group)
     return groups[::-1]
 
@@ -322,7 +322,7 @@ class Commands:
             for file in self._traces.iterdir()
             for line in file.read_text(encoding="utf-8").splitlines()
         ]
-        return sorted({name for found, name in lines if found == kind})
+        return sorted({name for line_kind, name in lines if line_kind == kind})
 
 
 def measure_search() -> dict[str, Any]:

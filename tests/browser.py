@@ -44,18 +44,18 @@ class Page:
         number = next(self._numbers)
         await self._socket.send_json({"id": number, "method": method, "params": given})
         while True:
-            shown = await self._receive()
-            if shown.get("id") == number:
-                assert "error" not in shown, shown
-                return dict(shown["result"])
+            answer = await self._receive()
+            if answer.get("id") == number:
+                assert "error" not in answer, answer
+                return dict(answer["result"])
 
     async def _receive(self) -> dict[str, Any]:
-        shown: dict[str, Any] = json.loads((await self._socket.receive()).data)
-        if shown.get("method") == "Network.webSocketFrameReceived":
-            frame = shown["params"]["response"]
+        message: dict[str, Any] = json.loads((await self._socket.receive()).data)
+        if message.get("method") == "Network.webSocketFrameReceived":
+            frame = message["params"]["response"]
             if frame["opcode"] == BINARY:
                 self._drawn += base64.b64decode(frame["payloadData"])
-        return shown
+        return message
 
     async def open(self, address: str) -> None:
         """Open an address and wait until the page is loaded."""
@@ -75,10 +75,10 @@ class Page:
             "new Promise(done => { const look = () => (" + expression + ")"
             " ? done(true) : requestAnimationFrame(look); look() })"
         )
-        shown = await self.send_command(
+        result = await self.send_command(
             "Runtime.evaluate", expression=hoped, awaitPromise=True, returnByValue=True
         )
-        assert shown["result"].get("value") is True, shown
+        assert result["result"].get("value") is True, result
 
     async def press(self, text: str, key: str = "") -> None:
         """Press a key; ``key`` names one that types no character."""
@@ -113,12 +113,12 @@ async def open_page(folder: Path, address: str) -> AsyncIterator[Page]:
                 tabs = await answer.json()
             (url,) = (t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page")
             async with session.ws_connect(url, max_msg_size=0) as socket:
-                found = Page(socket)
-                await found.send_command("Network.enable")
-                await found.send_command("Page.enable")
+                page = Page(socket)
+                await page.send_command("Network.enable")
+                await page.send_command("Page.enable")
                 async with asyncio.timeout(PATIENCE_S):
-                    await found.open(address)
-                    yield found
+                    await page.open(address)
+                    yield page
     finally:
         process.terminate()
         await process.communicate()

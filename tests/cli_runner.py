@@ -109,18 +109,18 @@ def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
         stderr=theirs,
         check=True,
     )
-    shown = os.read(ours, 1 << 16).decode()
+    terminal_text = os.read(ours, 1 << 16).decode()
     os.close(theirs)
     os.close(ours)
-    return output.stdout.decode(), shown
+    return output.stdout.decode(), terminal_text
 
 
 def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
     """Run a command in this process with its output on a terminal, and return it."""
     here, there = os.openpty()
     tty.setraw(there)
-    shown: list[bytes] = []
-    reader = threading.Thread(target=lambda: shown.extend(_read_terminal(here)))
+    chunks: list[bytes] = []
+    reader = threading.Thread(target=lambda: chunks.extend(_read_terminal(here)))
     reader.start()
     with process_state.restored_state(), _redirected_streams() as (_, said):
         try:
@@ -130,7 +130,7 @@ def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
             reader.join()
             os.close(here)
         complaint = _read(said)
-    output = b"".join(shown).decode()
+    output = b"".join(chunks).decode()
     assert ended == code, (output, complaint)
     assert "Traceback" not in complaint
     return output
@@ -139,8 +139,8 @@ def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
 def _read_terminal(terminal: int) -> Iterator[bytes]:
     while True:
         try:
-            if not (some := os.read(terminal, 65_536)):
+            if not (chunk := os.read(terminal, 65_536)):
                 return
         except OSError:  # the other end is closed
             return
-        yield some
+        yield chunk

@@ -252,10 +252,10 @@ def _events() -> dict[str, Any]:
         sessions = SessionRow.select(
             *columns, SessionRow.forked_from, SessionRow.first_prompt
         )
-        shown = sorted(sessions.tuples())
+        rows = sorted(sessions.tuples())
     return {
         "events": events,
-        "sessions": shown,
+        "sessions": rows,
         "stats": to_plain(status.read_stats()),
     }
 
@@ -285,8 +285,15 @@ def _hits(workspace: Workspace) -> dict[str, list[str]]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show what of each kind of file was found and kept."""
     stats = terminalreporter.stats
-    shown = [one for kind in ("passed", "failed") for one in stats.get(kind, [])]
-    rows = [row for one in shown for name, row in one.user_properties if name == MATRIX]
+    reports = [
+        report for kind in ("passed", "failed") for report in stats.get(kind, [])
+    ]
+    rows = [
+        row
+        for report in reports
+        for name, row in report.user_properties
+        if name == MATRIX
+    ]
     if rows:
         terminalreporter.section("capture matrix: messages kept / found")
         table = [[*rows[0]], *([str(value) for value in row.values()] for row in rows)]

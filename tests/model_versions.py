@@ -93,7 +93,7 @@ def add_model_version(
         )
         versions.add_from_model(node, to_ms(AT))
         NodeRow.update(needs_model=False).where(NodeRow.node_id == node_id).execute()
-        found = nodes.list_versions(node_id)[0]
-        made = nodes.get_version(node_id, found.version)
+        latest = nodes.list_versions(node_id)[0]
+        made = nodes.get_version(node_id, latest.version)
     assert made is not None
     return made

@@ -50,13 +50,13 @@ async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> 
         await settle(pilot)
 
 
-def steps(settle: Settle, *keys: str, shown: PipelineProgress | None = None) -> Run:
+def steps(settle: Settle, *keys: str, progress: PipelineProgress | None = None) -> Run:
     """Return what opens the app, reports progress and presses keys."""
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
-        if shown is not None:
-            pilot.app.post_message(ProgressReported(shown))
+        if progress is not None:
+            pilot.app.post_message(ProgressReported(progress))
         await press(pilot, settle, *keys)
 
     return run

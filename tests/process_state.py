@@ -43,7 +43,7 @@ def prepare_process() -> None:
 @contextmanager
 def restored_state() -> Iterator[None]:
     """Restore the state of the process at the end."""
-    found = [(look, put_back, look()) for look, put_back in _STATE]
+    saved = [(look, put_back, look()) for look, put_back in _STATE]
     store = database.db.database, dict(database.db.connect_params)
     pragmas = list(database.db._pragmas)
     try:
@@ -52,7 +52,7 @@ def restored_state() -> Iterator[None]:
         close_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
         policy.locate_project.cache_clear()
-        for look, put_back, what in found:
+        for look, put_back, what in saved:
             # Another user may not go to the folder that this process is in.
             if look() != what:
                 put_back(what)
@@ -70,20 +70,20 @@ def _mask() -> int:
     return mask
 
 
-def _set_environment(found: Mapping[str, str]) -> None:
-    for name in {*os.environ, *found} - {PYTEST_VARIABLE}:
-        if name not in found:
+def _set_environment(variables: Mapping[str, str]) -> None:
+    for name in {*os.environ, *variables} - {PYTEST_VARIABLE}:
+        if name not in variables:
             del os.environ[name]
-        elif os.environ.get(name) != found[name]:
-            os.environ[name] = found[name]
+        elif os.environ.get(name) != variables[name]:
+            os.environ[name] = variables[name]
 
 
 def _handlers() -> dict[int, Any]:
     return {number: signal.getsignal(number) for number in signal.valid_signals()}
 
 
-def _set_handlers(found: Mapping[int, Any]) -> None:
-    for number, handler in found.items():
+def _set_handlers(handlers: Mapping[int, Any]) -> None:
+    for number, handler in handlers.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
 
@@ -93,10 +93,10 @@ def _logging() -> tuple[bool, list[logging.Handler], list[int]]:
     return logging.raiseExceptions, list(logging.getLogger().handlers), levels
 
 
-def _set_logging(found: tuple[bool, list[logging.Handler], list[int]]) -> None:
-    logging.raiseExceptions, handlers, levels = found
+def _set_logging(logging_state: tuple[bool, list[logging.Handler], list[int]]) -> None:
+    logging.raiseExceptions, handlers, levels = logging_state
     root = logging.getLogger()
-    for handler in [one for one in root.handlers if one not in handlers]:
+    for handler in [handler for handler in root.handlers if handler not in handlers]:
         root.removeHandler(handler)
         handler.close()
     for name, level in zip(LOGGERS, levels, strict=True):
@@ -107,13 +107,13 @@ def _module_globals() -> list[tuple[ModuleType, str, Any]]:
     return [(module, name, getattr(module, name)) for module, name in MODULE_GLOBALS]
 
 
-def _set_module_globals(found: list[tuple[ModuleType, str, Any]]) -> None:
-    for module, name, value in found:
+def _set_module_globals(module_globals: list[tuple[ModuleType, str, Any]]) -> None:
+    for module, name, value in module_globals:
         setattr(module, name, value)
 
 
-def _set_path(found: list[str]) -> None:
-    sys.path[:] = found
+def _set_path(path: list[str]) -> None:
+    sys.path[:] = path
 
 
 _STATE: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
@@ -121,7 +121,7 @@ _STATE: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (os.getcwd, os.chdir),
     (lambda: dict(os.environ), _set_environment),
     (lambda: list(sys.path), _set_path),
-    (gc.get_threshold, lambda found: gc.set_threshold(*found)),
+    (gc.get_threshold, lambda threshold: gc.set_threshold(*threshold)),
     (_handlers, _set_handlers),
     (_logging, _set_logging),
     (_module_globals, _set_module_globals),

@@ -67,13 +67,13 @@ class Terminal:
 @contextmanager
 def open_terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
     """Open a terminal with a shell, and close it at the end."""
-    found = Terminal(folder / "tmux")
-    shown = [f"{name}={value}" for name, value in environment.items()]
-    shell = shlex.join(["env", *shown, "PS1=ready> ", "sh"])
-    found.tmux("new-session", "-d", shell)
-    found.tmux("resize-window", "-x", str(COLUMNS), "-y", str(LINES))
+    terminal = Terminal(folder / "tmux")
+    assignments = [f"{name}={value}" for name, value in environment.items()]
+    shell = shlex.join(["env", *assignments, "PS1=ready> ", "sh"])
+    terminal.tmux("new-session", "-d", shell)
+    terminal.tmux("resize-window", "-x", str(COLUMNS), "-y", str(LINES))
     try:
-        found.wait_for_text("ready>")
-        yield found
+        terminal.wait_for_text("ready>")
+        yield terminal
     finally:
-        found.tmux("kill-server")
+        terminal.tmux("kill-server")

@@ -12,13 +12,13 @@ HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsi
 
 def loaded(code: str) -> set[str]:
     """The modules a fresh interpreter has after running some code."""
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(shown.stdout.split())
+    return set(process.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_a_model_is_at_hand_without_what_asks_it() -> None:
 
 def test_the_mcp_server_starts_without_importing_the_store() -> None:
     asked = ("workspace", "store", "services", "capture", "pipeline", "search")
-    known = loaded("import memtui.cli.servers, memtui.tools.table")
-    assert known.isdisjoint({"peewee", *HEAVY, *(f"memtui.{one}" for one in asked)})
+    modules = loaded("import memtui.cli.servers, memtui.tools.table")
+    assert modules.isdisjoint({"peewee", *HEAVY, *(f"memtui.{name}" for name in asked)})

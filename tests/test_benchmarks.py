@@ -30,9 +30,9 @@ def lines(folder: Path) -> dict[str, list[str]]:
 
 def test_transcripts_hold_as_many_messages_as_asked_for(tmp_path: Path) -> None:
     files = generate.write(tmp_path, 1234)
-    found = lines(tmp_path)
-    assert len(found) == files
-    assert sum(map(len, found.values())) == 1234
+    written = lines(tmp_path)
+    assert len(written) == files
+    assert sum(map(len, written.values())) == 1234
     assert import_minimum.keep(tmp_path, tmp_path / "floor.db") == 1234
 
 
@@ -141,7 +141,7 @@ def test_words_come_back_as_they_do_in_conversations() -> None:
 def test_conversations_are_the_same_each_time() -> None:
     first, again = (list(conversations.all_of(300)) for _ in range(2))
     assert first == again
-    said = [event for _, some in first for event in some]
+    said = [event for _, events in first for event in events]
     assert len(said) == len({event.event_id for event in said}) == 300
     assert 70 < sum(len(event.text.split()) for event in said) / 300 < 110
 
@@ -154,16 +154,16 @@ def test_searches_are_measured_on_every_kind_of_question(
 ) -> None:
     monkeypatch.setattr(search, "OPENED", 1)
     search.measure(conversations.home(tmp_path, 400), 400, each=1, runs=2, rounds=1)
-    shown = capsys.readouterr().out
-    assert "\n400 messages of " in shown
+    output = capsys.readouterr().out
+    assert "\n400 messages of " in output
     for kind in (*questions.of(["said"], 1), "all of them", "plain FTS5"):
         (line,) = [
-            line for line in shown.splitlines() if line.startswith(f"  {kind}  ")
+            line for line in output.splitlines() if line.startswith(f"  {kind}  ")
         ]
         p50, *_, most = map(float, line.removeprefix(f"  {kind}").split())
         assert 0 < p50 <= most
     for way in ("without the index", "followed on a thread", "followed by a process"):
-        assert f"\n  {way}  " in shown
+        assert f"\n  {way}  " in output
 
 
 @pytest.mark.full

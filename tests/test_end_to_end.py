@@ -42,14 +42,14 @@ def run_hook(workspace: Workspace, **payload: Any) -> None:
         "cwd": "/home/ada/ferry",
         **payload,
     }
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "memtui.hook"],
         input=json.dumps(given).encode(),
         env={**os.environ, "MEMTUI_SPOOL": str(workspace.paths.spool)},
         capture_output=True,
         check=False,
     )
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, b"", b"")
+    assert (process.returncode, process.stdout, process.stderr) == (0, b"", b"")
 
 
 class ReportWaiter:
@@ -93,7 +93,9 @@ def assert_leads_back(workspace: Workspace, query: str, words: str) -> None:
     hit = find(workspace, query).hits[0]
     node = browse.get_node(hit.node_id)
     assert node is not None
-    (bullet,) = (one for one in node.bullets if one.text == hit.snippet.text)
+    (bullet,) = (
+        candidate for candidate in node.bullets if candidate.text == hit.snippet.text
+    )
     expansion = expand(bullet.grip_ids[0])
     assert expansion.grip is not None
     texts = [event.text for event in expansion.excerpt_events]

@@ -26,7 +26,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def blocks(title: str) -> list[str]:
     """Return the code in the section with a title."""
     sections = DOCUMENT.read_text(encoding="utf-8").split("\n## ")
-    section = next(one for one in sections if one.startswith(title))
+    section = next(section for section in sections if section.startswith(title))
     return [code for _, code in _BLOCK.findall(section)]
 
 
@@ -56,9 +56,9 @@ def test_a_source_format(
     )
     assert formats.detect_format(path) is chatlog
     items = list(chatlog.read(path, None, agent="chatlog", now=NOW))
-    texts = [(one.text, one.session_id) for one in items if isinstance(one, Event)]
+    texts = [(item.text, item.session_id) for item in items if isinstance(item, Event)]
     assert texts == [("Oil it", "c")]
-    reasons = [one.reason for one in items if isinstance(one, InvalidRecord)]
+    reasons = [item.reason for item in items if isinstance(item, InvalidRecord)]
     assert reasons == ["an unknown sender"]
 
 
@@ -80,8 +80,8 @@ async def test_a_screen(
         await pilot.app.run_action("show_statistics")
         await settle(pilot)
         assert type(pilot.app.screen).__name__ == "StatisticsScreen"
-        shown = pilot.app.screen.query_one("#statistics").render()
-        assert "sessions," in str(shown)
+        text = pilot.app.screen.query_one("#statistics").render()
+        assert "sessions," in str(text)
 
 
 def test_a_summarizer(module: types.ModuleType) -> None:
@@ -90,4 +90,4 @@ def test_a_summarizer(module: types.ModuleType) -> None:
     events = (make_message("\nOil the wheel\nand rest"), make_message("Done", 60))
     summary = summarizer.summarize_events(events, Facts())
     assert summary.title == "Oil the wheel"
-    assert [one.text for one in summary.bullets] == ["Oil the wheel", "Done"]
+    assert [bullet.text for bullet in summary.bullets] == ["Oil the wheel", "Done"]

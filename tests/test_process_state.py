@@ -75,14 +75,16 @@ def test_no_test_asks_the_store_of_the_one_before(
 
 @pytest.mark.full
 def test_all_that_memtui_sets_anew_for_a_whole_process_is_known() -> None:
-    known = {(module.__name__, name) for module, name in process_state.MODULE_GLOBALS}
+    reset_names = {
+        (module.__name__, name) for module, name in process_state.MODULE_GLOBALS
+    }
     assert {
         (_name_of(file), name)
         for file in SOURCES.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Global)
         for name in node.names
-    } == known
+    } == reset_names
 
 
 def _name_of(file: Path) -> str:

@@ -78,21 +78,21 @@ def normal(text: str) -> str:
 def test_every_message_is_in_the_store_once(
     read_house: Workspace, transcripts: Path
 ) -> None:
-    wanted: Counter[tuple[str, str, str]] = Counter()
+    expected: Counter[tuple[str, str, str]] = Counter()
     seen = set()
     for record in records(transcripts):
         key = record.get("sessionId"), record.get("uuid"), record.get("timestamp")
         if (text := normal(said(record))) and record.get("timestamp"):
             if key not in seen:
-                wanted[record["sessionId"], record["type"], text] += 1
+                expected[record["sessionId"], record["type"], text] += 1
             seen.add(key)
     for record in records(transcripts):
         typed = str(record.get("content", ""))
         # What was typed in a queue is mostly recorded again when it is delivered.
         if record.get("operation") == "enqueue" and not typed.startswith(("{", "/")):
             key = record["sessionId"], "user", normal(typed)
-            wanted[key] = max(wanted[key], 1)
-    assert sum(wanted.values()) > 700
+            expected[key] = max(expected[key], 1)
+    assert sum(expected.values()) > 700
 
     got: Counter[tuple[str, str, str]] = Counter()
     with database.connection():
@@ -104,7 +104,7 @@ def test_every_message_is_in_the_store_once(
                     text = text[:start] + text[text.index("]", start) + 1 :]
                 kind = row.type.removesuffix("_message")
                 got[row.session.name, kind, normal(text)] += 1
-    assert got == wanted
+    assert got == expected
 
 
 def nodes() -> Iterator[TocNode]:
@@ -126,12 +126,14 @@ def test_every_grip_of_every_level_expands_to_its_excerpt(
             assert bullet.text
             levels[node.level] += bullet.has_support
             for grip_id in bullet.grip_ids:
-                found = expand(grip_id)
-                assert found.grip is not None
-                texts = [event.text for event in found.excerpt_events]
-                assert any(found.grip.excerpt in text for text in texts)
-                others = found.events_before + found.events_after
-                sessions = {event.session_id for event in found.excerpt_events + others}
+                expansion = expand(grip_id)
+                assert expansion.grip is not None
+                texts = [event.text for event in expansion.excerpt_events]
+                assert any(expansion.grip.excerpt in text for text in texts)
+                others = expansion.events_before + expansion.events_after
+                sessions = {
+                    event.session_id for event in expansion.excerpt_events + others
+                }
                 assert len(sessions) == 1
     assert set(levels) == {"year", "month", "week", "day", "segment"}
     assert all(levels.values())
@@ -161,15 +163,13 @@ def test_what_every_session_of_an_agent_says_is_no_keyword(
 ) -> None:
     with database.connection():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
-    tools = {
-        analyzer.fold(json.loads(shown).get("tool_name", "")) for shown in metadata
-    }
+    tools = {analyzer.fold(json.loads(line).get("tool_name", "")) for line in metadata}
     assert {"taskupdate", "glob"} <= tools
     for node in nodes():
-        for one in node.keywords:
-            assert analyzer.fold(one.word) not in tools
-            assert "'" not in one.word
-            assert "’" not in one.word
+        for keyword in node.keywords:
+            assert analyzer.fold(keyword.word) not in tools
+            assert "'" not in keyword.word
+            assert "’" not in keyword.word
 
 
 def test_hooks_and_transcript_of_one_session_are_one_session(
@@ -180,8 +180,8 @@ def test_hooks_and_transcript_of_one_session_are_one_session(
     new = workspace.paths.spool / "new"
     new.mkdir()
     for number, line in enumerate(stream.read_text().splitlines()):
-        shown = json.loads(line)
-        payload = {**shown["payload"], "timestamp": shown["received_at"]}
+        record = json.loads(line)
+        payload = {**record["payload"], "timestamp": record["received_at"]}
         (new / f"{number:06}.json").write_text(json.dumps(payload))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():

@@ -153,10 +153,10 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
         "[summaries]\nmodel = 'qwen3:4b'\nurl = 'http://box:1'\ntimeout_s = 5\n"
         "allowed_hosts = ['box']\nwindow_tokens = 4096\n",
     )
-    wanted = workspace.model_options(read)
-    assert (wanted.model, wanted.window_tokens) == ("qwen3:4b", 4096)
-    assert parse_address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
-    assert wanted.timeout_s == 5.0
+    options = workspace.model_options(read)
+    assert (options.model, options.window_tokens) == ("qwen3:4b", 4096)
+    assert parse_address(options.url, options.allowed_hosts).url == "http://box:1"
+    assert options.timeout_s == 5.0
 
 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
@@ -166,7 +166,9 @@ def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
     plan = replace(plan, jitter_s=0)
     times = {job: plan.for_job(job) for job in ROLLUP_JOBS}
-    assert [str(one.next_run(now))[:16] for one in times.values() if one] == [
+    assert [
+        str(schedule.next_run(now))[:16] for schedule in times.values() if schedule
+    ] == [
         "2024-05-02 06:30",
         "2024-05-05 02:00",
         "2024-06-01 03:00",

@@ -41,9 +41,9 @@ def transcripts(person: Path) -> None:
 
 @pytest.fixture
 def person(tmp_path: Path) -> Path:
-    found = tmp_path / "robin"
-    transcripts(found)
-    return found
+    home = tmp_path / "robin"
+    transcripts(home)
+    return home
 
 
 def modes(shell: Terminal, mark: str) -> str:

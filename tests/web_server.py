@@ -56,13 +56,13 @@ class WebServer:
 
     def child_processes(self) -> set[int]:
         """Return its running child processes: one for each tab."""
-        shown = subprocess.run(
+        process = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,stat="],
             capture_output=True,
             text=True,
             check=True,
         )
-        rows = [line.split() for line in shown.stdout.splitlines()]
+        rows = [line.split() for line in process.stdout.splitlines()]
         mine = str(self.process.pid)
         return {
             int(pid) for pid, parent, stat in rows if parent == mine and stat[0] != "Z"
@@ -71,13 +71,13 @@ class WebServer:
 
 def is_running(pid: int) -> bool:
     """Return whether a process runs, even if it is an orphan."""
-    shown = subprocess.run(
+    process = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
     )
-    return bool(shown.stdout.strip()) and not shown.stdout.strip().startswith("Z")
+    return bool(process.stdout.strip()) and not process.stdout.strip().startswith("Z")
 
 
 def fill_store(home: Path) -> None:
@@ -103,9 +103,9 @@ def run_web_server(home: Path) -> Iterator[WebServer]:
     try:
         assert process.stdout is not None
         said = process.stdout.readline()
-        found = re.search(r"http://\S+", said)
-        assert found, said
-        yield WebServer(home, process, found[0])
+        match = re.search(r"http://\S+", said)
+        assert match, said
+        yield WebServer(home, process, match[0])
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -84,8 +84,8 @@ def read(text: str) -> list[Script]:
         elif line.strip() and (scripts or line.startswith("=")):
             raise ValueError(f"line {number} is not in the notation: {line}")
     for script in scripts:
-        for one in script.turns:
-            one.text = one.text.strip()  # Blank lines part turns and sessions.
+        for said in script.turns:
+            said.text = said.text.strip()  # Blank lines part turns and sessions.
     return scripts
 
 
@@ -97,8 +97,8 @@ def dated(text: str, day: date) -> str:
         day: The day of the text.
     """
 
-    def replace(found: re.Match[str]) -> str:
-        unit, back = found[1], int(found[2] or 0)
+    def replace(match: re.Match[str]) -> str:
+        unit, back = match[1], int(match[2] or 0)
         if unit == "day":
             return (day - timedelta(days=back)).isoformat()
         if unit == "year":
@@ -148,7 +148,7 @@ def write(folder: Path, *, today: date, zone: tzinfo) -> list[Path]:
             starts = datetime.combine(day, script.starts, zone)
             path = folder / f"{starts:%Y-%m-%d-%H%M}-{script.project}.jsonl"
             events = _events(script, starts, path.stem)
-            lines = [json.dumps(one, ensure_ascii=False) for one in events]
+            lines = [json.dumps(event, ensure_ascii=False) for event in events]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
             paths.append(path)
     return sorted(paths)

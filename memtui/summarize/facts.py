@@ -562,12 +562,12 @@ class _AskedCommit:
         if any(word.startswith(("--fixup", "--squash")) for word in words):
             message = ""
         line, paragraph = message.partition("\n")[0], _BLANK_LINE.split(message)[0]
-        shown = [_clean(text) for text in (line, paragraph)]
+        subjects = [_clean(text) for text in (line, paragraph)]
         later = commands[number + 1 :]
         return cls(
             number,
             _clean_subject(line),
-            tuple(_EXPANSION.split(text)[0] for text in shown),
+            tuple(_EXPANSION.split(text)[0] for text in subjects),
             bool(message) and not _EXPANSION.search(paragraph),
             any(command.program == "done" for command in later)
             or _PARAMETER.search(line) is not None,
@@ -580,10 +580,10 @@ class _AskedCommit:
 
     def fits(self, subject: str) -> bool:
         """Return whether Git may answer this command with a subject."""
-        shown = _clean(subject)
+        printed = _clean(subject)
         if self.is_whole:
-            return shown in self.beginnings
-        return shown.startswith(self.beginnings)
+            return printed in self.beginnings
+        return printed.startswith(self.beginnings)
 
 
 def _find_message(words: Sequence[str], standard_input: str) -> str:

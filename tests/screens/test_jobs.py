@@ -158,7 +158,7 @@ async def test_keys_that_cannot_act_say_why(
     app = app_of(worked)
     onlooker = PipelineProgress("", is_active=False)
     async with app.run_test() as pilot:
-        await steps(settle, "w", "x", "end", shown=onlooker)(pilot)
+        await steps(settle, "w", "x", "end", progress=onlooker)(pilot)
         await steps(settle, "space", "x")(pilot)
         why = "Another memtui is running. Do it there, or in a shell: "
         assert notices(app) == [
@@ -203,7 +203,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
     app = app_of(worked)
     missing = PipelineProgress("", model=ModelStatus().with_health(NO_MODEL))
     async with app.run_test() as pilot:
-        await steps(settle, "w", *["down"] * 8, shown=missing)(pilot)
+        await steps(settle, "w", *["down"] * 8, progress=missing)(pilot)
         assert "no model" in row(app, Job.DAY)
         assert "This waits until a model is available" in chosen(app)
         await steps(settle, "x")(pilot)
@@ -226,7 +226,7 @@ def test_pictures(
     size: tuple[int, int],
 ) -> None:
     shown = PipelineProgress("index", queued=3, model=BUSY)
-    run = steps(settle, "w", *["down"] * 8, shown=shown)
+    run = steps(settle, "w", *["down"] * 8, progress=shown)
     assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
 
 
@@ -235,7 +235,7 @@ def test_picture_of_what_fails(
 ) -> None:
     health = ModelStatus(is_requested=True).with_health(NO_MODEL)
     shown = PipelineProgress("index", error="the disk is full", model=health)
-    run = steps(settle, "w", *["down"] * 5, shown=shown)
+    run = steps(settle, "w", *["down"] * 5, progress=shown)
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
 
@@ -248,7 +248,7 @@ def test_picture_of_the_demo(
 ) -> None:
     monkeypatch.setattr(Workspace, "why_no_model", WHY_NO_MODEL)
     monkeypatch.setattr(worked, "is_demo", True)
-    run = steps(settle, "w", *["down"] * 8, shown=PipelineProgress(""))
+    run = steps(settle, "w", *["down"] * 8, progress=PipelineProgress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
 

@@ -349,7 +349,7 @@ def test_pictures(
     size: tuple[int, int],
     keys: tuple[str, ...],
 ) -> None:
-    run = steps(settle, *keys, shown=PipelineProgress("", skipped=16))
+    run = steps(settle, *keys, progress=PipelineProgress("", skipped=16))
     assert snap_compare(refused, terminal_size=size, run_before=run)
 
 

@@ -56,7 +56,7 @@ def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
     home = tmp_path / "home"
     run_memtui(home, "import", str(HISTORY))
     jobs = json_data(run_memtui(home, "jobs", "--json").stdout)["jobs"]
-    checkpoints = {one["job"]: one["rolled_up"] for one in jobs}
+    checkpoints = {job["job"]: job["rolled_up"] for job in jobs}
     assert checkpoints["segments"] is None
     day = checkpoints["rollup_day"]
     assert (day["level"], day["processed_count"]) == ("day", 5)
@@ -247,7 +247,7 @@ def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
     for node in nodes:
         text = agent_text(full_workspace, "get_node", node_id=node.node_id)
         assert estimate(text) <= most, text
-        children = [one.node_id for one in browse.list_children(node.node_id)]
+        children = [child.node_id for child in browse.list_children(node.node_id)]
         shown = text.count("\ntoc:")
         assert 0 < shown <= len(children)
         assert "[grip:" in text and (shown == len(children) or "left out" in text)
@@ -717,7 +717,7 @@ def test_new_versions_are_appended_and_old_ones_kept(full_workspace: Workspace) 
         assert after is not None and after.version == before.version + 1
         kept = store_nodes.get_version(day, before.version)
         assert kept is not None and kept.bullets == before.bullets
-        assert [one.version for one in store_nodes.list_versions(day)][:2] == [
+        assert [version.version for version in store_nodes.list_versions(day)][:2] == [
             after.version,
             before.version,
         ]
@@ -744,7 +744,7 @@ def test_each_step_of_the_navigation_is_cheap(
 
 
 def test_the_root_lists_the_years_newest_first(full_workspace: Workspace) -> None:
-    years = [one["node_id"] for one in toc.get_toc_root(full_workspace).items]
+    years = [item["node_id"] for item in toc.get_toc_root(full_workspace).items]
     assert years == ["toc:year:2024", "toc:year:2023"]
 
 
@@ -873,9 +873,9 @@ def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
     monkeypatch.setattr(full_workspace, "now", lambda: now)
     reply = routing.route(full_workspace, "token refresh from last week")
     assert reply.head["way"] == "browse+teleport"
-    hits = [one for one in reply.items if one.get("score")]
+    hits = [item for item in reply.items if item.get("score")]
     assert hits
-    assert all("2024-01-15" <= one["at"][:10] <= "2024-01-21" for one in hits)
+    assert all("2024-01-15" <= hit["at"][:10] <= "2024-01-21" for hit in hits)
 
 
 def test_a_search_within_a_node_needs_no_index(full_workspace: Workspace) -> None:
@@ -885,7 +885,7 @@ def test_a_search_within_a_node_needs_no_index(full_workspace: Workspace) -> Non
     week = "toc:week:2024-W03"
     assert all("2024-01" in hit["node_id"] or hit["node_id"] == week for hit in found)
     children = toc.search_children(full_workspace, "memchr", "toc:month:2024-01").items
-    assert [one["node_id"] for one in children] == ["toc:week:2024-W04"]
+    assert [child["node_id"] for child in children] == ["toc:week:2024-W04"]
 
 
 def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) -> None:

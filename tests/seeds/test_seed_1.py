@@ -484,7 +484,7 @@ def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
     found, token, calls = list[str](), "", 0
     while True:
         page = toc.browse_toc(full_workspace, "toc:month:2024-01", limit=1, token=token)
-        found += [one["node_id"] for one in page.items]
+        found += [item["node_id"] for item in page.items]
         assert page.next_page is not None
         place = page.next_page(len(page.items))
         calls += 1
@@ -498,7 +498,7 @@ def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
 def test_the_versions_of_a_node_count_up(full_workspace: Workspace) -> None:
     with database.connection():
         for name in store_nodes.list_ids():
-            versions = [one.version for one in store_nodes.list_versions(name)]
+            versions = [version.version for version in store_nodes.list_versions(name)]
             assert versions == sorted(versions, reverse=True)
             shown = store_nodes.get(name)
             assert shown is not None and shown.version == versions[0]
@@ -588,7 +588,7 @@ def test_a_session_groups_the_events_of_one_conversation(workspace: Workspace) -
     )
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     texts = [
-        [one["text"] for one in sessions.list_messages(workspace, name).items]
+        [item["text"] for item in sessions.list_messages(workspace, name).items]
         for name in ("a", "b")
     ]
     assert texts == [["One.", "Three."], ["Two."]]
@@ -663,7 +663,9 @@ def test_projects_share_nothing_in_separate_mode(
 def test_one_store_holds_all_projects_and_agents_by_default(
     full_workspace: Workspace,
 ) -> None:
-    projects = {one["project"] for one in sessions.list_sessions(full_workspace).items}
+    projects = {
+        item["project"] for item in sessions.list_sessions(full_workspace).items
+    }
     assert projects == {"shop", "logsift", "notes"}
     text = json.dumps(
         replies.write_data(
@@ -723,7 +725,7 @@ def test_events_are_read_by_a_range_of_times(
 ) -> None:
     reply = sessions.get_events(full_workspace, when, limit=50)
     assert len(reply.items) == count
-    times = [one["at"] for one in reply.items]
+    times = [item["at"] for item in reply.items]
     assert times == sorted(times)
 
 

@@ -182,7 +182,7 @@ def test_a_new_session_is_stored_at_once(workspace: Workspace) -> None:
 def test_each_new_session_is_another_one(workspace: Workspace) -> None:
     names = {changes.new_session(workspace).head["session"] for _ in range(3)}
     take_in(workspace)
-    found = {one["id"] for one in agents_sessions.list_sessions(workspace).items}
+    found = {item["id"] for item in agents_sessions.list_sessions(workspace).items}
     assert found == names and len(names) == 3
 
 
@@ -224,10 +224,10 @@ def test_sessions_are_listed_page_by_page_without_messages(
         agents_sessions.list_sessions(workspace, offset=offset, limit=2)
         for offset in (0, 2, 4)
     ]
-    names = [[one["id"] for one in page.items] for page in pages]
+    names = [[item["id"] for item in page.items] for page in pages]
     assert [len(page) for page in names] == [2, 2, 1]
     assert len({name for page in names for name in page}) == 5
-    facts = {key for page in pages for one in page.items for key in one}
+    facts = {key for page in pages for item in page.items for key in item}
     assert facts.isdisjoint({"messages", "text", "window"})
 
 
@@ -236,7 +236,7 @@ def test_messages_are_listed_page_by_page(workspace: Workspace) -> None:
     found = []
     for offset in range(0, 9, 3):
         page = agents_sessions.list_messages(workspace, "s1", offset=offset, limit=3)
-        found.append([one["text"] for one in page.items])
+        found.append([item["text"] for item in page.items])
     assert [len(page) for page in found] == [3, 3, 1]
     assert [text for page in found for text in page] == [f"word {n}" for n in range(7)]
 
@@ -252,7 +252,7 @@ def test_no_tool_reads_a_whole_session_or_deletes_one() -> None:
     assert {"list_messages", "get_session_meta", "new_session"} <= names
     assert not {"read_session", "load_session", "delete_session"} & names
     (browse,) = (tool for tool in TOOLS if tool.name == "list_messages")
-    assert {"offset", "limit"} <= {one.name for one in browse.parameters}
+    assert {"offset", "limit"} <= {parameter.name for parameter in browse.parameters}
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_messages_go_to_the_session_that_the_client_names(workspace: Workspace) 
         changes.append_message(workspace, name, "user", text)
     take_in(workspace)
     found = [agents_sessions.list_messages(workspace, name).items for name in names]
-    texts = [[one["text"] for one in items] for items in found]
+    texts = [[item["text"] for item in items] for items in found]
     assert texts == [["The crane."], ["The walrus."]]
 
 
@@ -513,7 +513,7 @@ def test_a_hit_has_the_index_of_its_message_in_the_session(
     assert hit.msg_idx == 4
     assert [one.msg_idx for one in hit.window] == [3, 4, 5]
     page = agents_sessions.list_messages(workspace, "s1", offset=hit.msg_idx, limit=1)
-    assert [one["text"] for one in page.items] == ["harbour"]
+    assert [item["text"] for item in page.items] == ["harbour"]
 
 
 def test_scores_are_between_0_and_1_and_fall(workspace: Workspace) -> None:

@@ -107,7 +107,7 @@ def test_s3_79_an_export_leaves_out_only_what_cannot_be_read(
         opened.execute(f"UPDATE events SET {damage} WHERE rowid = 1")
         opened.execute("DELETE FROM events_unlocked")
     lines = run_memtui(home, "export", "--events").stdout.splitlines()
-    assert len([one for one in lines if '"event_type"' in one]) == count
+    assert len([line for line in lines if '"event_type"' in line]) == count
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_s3_79_a_damaged_session_does_not_hide_the_others(
     with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
         opened.execute(f"UPDATE sessions SET {damage} WHERE name = 'shop-1'")
     lines = run_memtui(home, "export", "--events").stdout.splitlines()
-    assert len([one for one in lines if '"event_type"' in one]) >= 20
+    assert len([line for line in lines if '"event_type"' in line]) >= 20
     for command in (
         ("sessions",),
         ("session", "shop-2"),
@@ -390,8 +390,8 @@ def test_s3_38_a_tool_result_says_what_the_tool_did(
         "Edit: src/auth/retry.rs",
     ]
     assert json.loads(rows[2][1])["tool_input"] == '{"file_path": "src/auth/retry.rs"}'
-    assert any("retry.rs" in one for one in bullets)
-    assert not any("u64" in one for one in bullets)
+    assert any("retry.rs" in bullet for bullet in bullets)
+    assert not any("u64" in bullet for bullet in bullets)
 
 
 def test_s3_12_an_event_that_comes_again_is_not_created(
@@ -616,7 +616,7 @@ def test_a_hooks_event_is_kept_while_memtui_does_not_run(workspace: Workspace) -
     take_in(workspace)
     assert not file.exists()
     items = agents_sessions.list_messages(workspace, "s1").items
-    assert [one["text"] for one in items] == ["One."]
+    assert [item["text"] for item in items] == ["One."]
 
 
 def test_an_event_from_hook_and_transcript_is_stored_once(workspace: Workspace) -> None:
@@ -678,7 +678,7 @@ def test_a_placeholder_never_enters_a_parents_summary(
         name = waiting.pop()
         node = browse.get_node(name)
         assert node is not None and node.status is not NodeStatus.PENDING
-        text = " ".join([node.headline, *(one.text for one in node.bullets)])
+        text = " ".join([node.headline, *(bullet.text for bullet in node.bullets)])
         assert "pending" not in text.lower()
         waiting += [entry.node_id for entry in browse.list_children(name)]
 
@@ -859,7 +859,7 @@ def test_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None
         path.append(name)
     assert [one.split(":")[1] for one in path] == [level.value for level in TocLevel]
     node = toc.get_node(full_workspace, name)
-    grip_id = next(one["grip_ids"][0] for one in node.items if one.get("grip_ids"))
+    grip_id = next(item["grip_ids"][0] for item in node.items if item.get("grip_ids"))
     events_read = agents_sessions.expand_grip(full_workspace, grip_id).items
     assert any(one["place"] == 0 for one in events_read)
 
@@ -1086,8 +1086,8 @@ def test_jobs_are_paused_across_a_restart(
     workspace.stop()
     again = Workspace(workspace.paths, settings)
     items = changes.scheduler_status(again).items
-    assert [one["job"] for one in items if one["is_paused"]] == ["rollup_week"]
-    assert [one["job"] for one in items] == ["segments", *ROLLUP_NAMES]
+    assert [item["job"] for item in items if item["is_paused"]] == ["rollup_week"]
+    assert [item["job"] for item in items] == ["segments", *ROLLUP_NAMES]
     again.stop()
 
 

@@ -38,7 +38,7 @@ def test_s4_13_and_15_a_query_without_a_topic_gives_the_latest_memories(
     assert not any(one.get("details") for one in memories_of)
     found = full_workspace.search.find(query, limit=5)
     assert found.is_recent
-    assert [one.node_id for one in found.hits] == [one.node_id for one in latest]
+    assert [one.node_id for one in found.hits] == [hit.node_id for hit in latest]
 
 
 def test_s4_04_a_summary_says_nothing_twice_and_ends_its_sentences(

@@ -28,7 +28,7 @@ TWO_MODELS = (Model("qwen3:8b", size="8.2B"), Model("qwen3:4b"))
 
 
 def asked_models(stub: Stub) -> list[str]:
-    return [one.body["model"] for one in stub.chats()]
+    return [chat.body["model"] for chat in stub.chats()]
 
 
 def test_a_server_that_is_offline_is_not_asked_again_for_a_minute(
@@ -125,7 +125,7 @@ def test_a_prompt_that_is_too_long_is_cut_anew(stub: Stub, asker: Asker) -> None
     stub.script(faults.too_long(9000, 8192))
     summary = asker.summarize(*PAGES)
     assert summary.generation.parts >= 2
-    sent = [json.dumps(one.body) for one in stub.chats()]
+    sent = [json.dumps(chat.body) for chat in stub.chats()]
     assert len(set(sent)) == len(sent)
     assert len(sent) == summary.generation.parts + 1
 
@@ -149,7 +149,7 @@ def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
         assert summary.generation.parts > 1
         count = len(stub.chats())
         summarize(ollama, *PAGES)
-        assert all(one.tokens <= one.window for one in stub.chats()[count:])
+        assert all(chat.tokens <= chat.window for chat in stub.chats()[count:])
 
 
 def test_a_model_that_has_gone_is_replaced_by_another() -> None:
@@ -288,4 +288,4 @@ def test_whatever_goes_wrong_it_answers_or_raises_an_error(
         else:
             assert summary.title
         assert len(stub.chats()) < 30
-        assert all(one.body["truncate"] is False for one in stub.chats())
+        assert all(chat.body["truncate"] is False for chat in stub.chats())

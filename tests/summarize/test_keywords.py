@@ -102,9 +102,9 @@ def test_the_names_of_tools_and_of_parameters_are_no_keywords() -> None:
         called('exec_command: {"max_output": 5, "workdir": "harbour"}', 2),
         said("I call exec_command for the ferry once more", 3),
     ]
-    found = set(words_of(keywords.segment_keywords(run)))
-    assert {"ferry", "harbour"} <= found
-    assert found.isdisjoint({"exec_command", "no-fail-fast", "max_output", "workdir"})
+    words = set(words_of(keywords.segment_keywords(run)))
+    assert {"ferry", "harbour"} <= words
+    assert words.isdisjoint({"exec_command", "no-fail-fast", "max_output", "workdir"})
 
 
 def test_forms_of_a_word_give_one_keyword_in_the_most_frequent_spelling() -> None:
@@ -114,9 +114,9 @@ def test_forms_of_a_word_give_one_keyword_in_the_most_frequent_spelling() -> Non
 
 
 def test_decomposed_letters_give_the_same_keyword() -> None:
-    shown = "Müllabfuhr"
-    split = unicodedata.normalize("NFD", shown)
-    assert found_in(f"{shown} {split} {split}") == [shown]
+    composed = "Müllabfuhr"
+    split = unicodedata.normalize("NFD", composed)
+    assert found_in(f"{composed} {split} {split}") == [composed]
 
 
 def test_clauses_without_spaces_are_split() -> None:
@@ -149,10 +149,10 @@ def test_repeated_mentions_count_less_and_less() -> None:
 
 
 def test_proposed_keywords_must_occur_in_one_event() -> None:
-    shown = "The ferry importer drops every timetable that is out of season."
-    found = found_in(shown, proposed=("Timetables", "Kubernetes", "ferry importer"))
-    assert found[:2] == ["timetable", "ferry importer"]
-    assert "Kubernetes" not in found
+    text = "The ferry importer drops every timetable that is out of season."
+    words = found_in(text, proposed=("Timetables", "Kubernetes", "ferry importer"))
+    assert words[:2] == ["timetable", "ferry importer"]
+    assert "Kubernetes" not in words
     texts = ("The ferry is late", "The importer is broken")
     assert "ferry importer" not in found_in(*texts, proposed=("ferry importer",))
 
@@ -172,9 +172,9 @@ def test_a_proposed_function_word_is_no_keyword() -> None:
 
 def test_a_parent_takes_its_keywords_from_its_children() -> None:
     children = [rated("redis", "cache"), rated("cache", "oauth"), rated("tokens")]
-    found = words_of(keywords.parent_keywords(TocLevel.DAY, children))
-    assert found[0] == "cache"
-    assert set(found) == {"redis", "cache", "oauth", "tokens"}
+    words = words_of(keywords.parent_keywords(TocLevel.DAY, children))
+    assert words[0] == "cache"
+    assert set(words) == {"redis", "cache", "oauth", "tokens"}
 
 
 def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
@@ -188,29 +188,29 @@ def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
 def test_a_busy_child_does_not_outweigh_a_quiet_one() -> None:
     busy = [Keyword(f"busy{chr(97 + at)}", 20 - at) for at in range(10)]
     quiet = [Keyword("quiet", 3.0)]
-    found = words_of(keywords.parent_keywords(TocLevel.DAY, [busy, *3 * [quiet]]))
-    assert "quiet" in found
-    assert found[0] == "busya"
+    words = words_of(keywords.parent_keywords(TocLevel.DAY, [busy, *3 * [quiet]]))
+    assert "quiet" in words
+    assert words[0] == "busya"
 
 
 def test_a_minor_word_of_every_child_ranks_below_their_own_words() -> None:
     topics = ("ledger", "tides", "berths", "cranes", "ferries", "grain")
     children = [[*rated(topic), Keyword("performance", 0.5)] for topic in topics]
-    found = words_of(keywords.parent_keywords(TocLevel.WEEK, children))
-    assert found[-1] == "performance"
+    words = words_of(keywords.parent_keywords(TocLevel.WEEK, children))
+    assert words[-1] == "performance"
 
 
 def test_a_word_of_better_keywords_is_left_out_but_a_file_is_not() -> None:
     names = ("settings.local.json", "settings.json", "settings")
-    found = keywords.parent_keywords(TocLevel.DAY, [rated(*names)])
-    assert words_of(found) == ["settings.local.json", "settings.json"]
+    chosen = keywords.parent_keywords(TocLevel.DAY, [rated(*names)])
+    assert words_of(chosen) == ["settings.local.json", "settings.json"]
 
 
 def test_a_month_has_fewer_keywords_than_a_week() -> None:
     children = [rated(*(f"word{chr(97 + n)}x" for n in range(20)))]
     for level in (TocLevel.WEEK, TocLevel.MONTH):
-        found = keywords.parent_keywords(level, children)
-        assert len(found) == MAX_KEYWORDS[level]
+        chosen = keywords.parent_keywords(level, children)
+        assert len(chosen) == MAX_KEYWORDS[level]
 
 
 @given(
@@ -226,15 +226,15 @@ def test_any_text_gives_few_keywords_each_in_one_form(
             run.append(said(text, at))
         except events.EventRefused:
             continue
-    found = keywords.segment_keywords(run, proposed)
-    assert len(found) <= MAX_KEYWORDS[TocLevel.SEGMENT]
-    assert found == keywords.segment_keywords(run, proposed)
-    assert len({analyzer.fold(keyword.word) for keyword in found}) == len(found)
-    for word in words_of(found):
+    chosen = keywords.segment_keywords(run, proposed)
+    assert len(chosen) <= MAX_KEYWORDS[TocLevel.SEGMENT]
+    assert chosen == keywords.segment_keywords(run, proposed)
+    assert len({analyzer.fold(keyword.word) for keyword in chosen}) == len(chosen)
+    for word in words_of(chosen):
         assert 0 < len(word) <= keywords.MAX_CHARS
         assert word == " ".join(unicodedata.normalize("NFC", word).split())
         assert not any(unicodedata.category(char) == "Cc" for char in word)
-    assert all(keyword.weight > 0 for keyword in found)
+    assert all(keyword.weight > 0 for keyword in chosen)
 
 
 @given(
@@ -246,6 +246,6 @@ def test_any_text_gives_few_keywords_each_in_one_form(
     )
 )
 def test_a_parent_never_invents_a_keyword(children: list[list[Keyword]]) -> None:
-    found = keywords.parent_keywords(TocLevel.YEAR, children)
+    chosen = keywords.parent_keywords(TocLevel.YEAR, children)
     below = {keyword.word for child in children for keyword in child}
-    assert set(words_of(found)) <= below
+    assert set(words_of(chosen)) <= below

@@ -80,7 +80,7 @@ def within(options: ModelOptions, ask: Ask) -> Any:
 def windows(options: ModelOptions) -> dict[str, int]:
     """The window of each model that is loaded."""
     running = within(options, lambda client: client.running())
-    return {one.model: one.context_length for one in running.models}
+    return {model.model: model.context_length for model in running.models}
 
 
 def check_summary(ollama: Ollama, *talk: tuple[str, str]) -> str:

@@ -32,8 +32,8 @@ def said(
     return replace(made, tokens=tokens)
 
 
-def lengths(shown: list[Event], rules: SegmentRules = RULES) -> list[int]:
-    return [len(run) for run in segmenter.split_events(shown, rules)]
+def lengths(events: list[Event], rules: SegmentRules = RULES) -> list[int]:
+    return [len(run) for run in segmenter.split_events(events, rules)]
 
 
 def test_a_pause_of_exactly_thirty_minutes_does_not_end_a_segment() -> None:
@@ -119,13 +119,13 @@ def test_a_run_is_finished_after_its_end_or_a_long_pause() -> None:
             st.sampled_from(list(EventType)),
         ),
         max_size=40,
-        unique_by=lambda shown: shown[0],
+        unique_by=lambda drawn: drawn[0],
     )
 )
 def test_no_event_is_lost_and_every_segment_has_a_message(
-    shown: list[tuple[int, int, EventType]],
+    drawn: list[tuple[int, int, EventType]],
 ) -> None:
-    rows = sorted((said(*row) for row in shown), key=lambda event: event.position)
+    rows = sorted((said(*row) for row in drawn), key=lambda event: event.position)
     runs = segmenter.split_events(rows, RULES)
     assert all(any(event.is_message for event in run) for run in runs)
     kept = [event for run in runs for event in run]

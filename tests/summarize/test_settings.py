@@ -19,7 +19,7 @@ def test_how_long_a_model_is_kept_is_sent_as_the_server_reads_it(
     settings = Settings(summaries_url=stub.url, summaries_keep_alive=set_to)
     ollama = workspace.create_ollama(settings, lambda _: None)
     ollama.summarize_events(told(TALK), Facts())
-    assert {one.body["keep_alive"] for one in stub.chats()} == {sent}
+    assert {chat.body["keep_alive"] for chat in stub.chats()} == {sent}
     assert [one.body["keep_alive"] for one in stub.requests_for("/api/generate")] == [
         sent or "1m"
     ]

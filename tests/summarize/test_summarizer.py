@@ -125,7 +125,7 @@ def test_the_largest_part_names_the_whole(stub: Stub, asker: Asker) -> None:
         )
     )
     summary = asker.summarize(*talk)
-    texts = [one.body["messages"][-1]["content"] for one in stub.chats()]
+    texts = [chat.body["messages"][-1]["content"] for chat in stub.chats()]
     (number,) = (n for n, text in enumerate(texts) if "Tidy up." in text)
     assert number > 0 and summary.title == f"Title {number}"
     assert [bullet.text for bullet in summary.bullets] == [
@@ -180,7 +180,7 @@ def test_the_window_that_a_person_wants_stays(stub: Stub, asker: Asker) -> None:
     for _ in range(2):
         stub.memory.load(stub.models[0], {"num_ctx": 16_384})
         summarize(ollama)
-    assert {one.body["options"]["num_ctx"] for one in stub.chats()} == {4096}
+    assert {chat.body["options"]["num_ctx"] for chat in stub.chats()} == {4096}
 
 
 @pytest.mark.parametrize(

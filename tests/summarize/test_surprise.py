@@ -127,16 +127,16 @@ def test_scores_are_between_0_and_1(
 def test_real_sessions_have_plausible_scores(shared: Path) -> None:
     assert (shared / "claude_code").is_dir()
     runs: dict[str, list[list[Event]]] = defaultdict(list)
-    for one in transcripts.stretches():
-        runs[one.session].append(list(one.events))
+    for stretch in transcripts.stretches():
+        runs[stretch.session].append(list(stretch.events))
     kept = Sessions()
-    found: dict[str, float] = {}
+    surprises: dict[str, float] = {}
     for name in sorted(runs, key=lambda name: runs[name][0][0].timestamp):
-        found[name[:8]] = max(map(kept.weigh, runs[name]))
+        surprises[name[:8]] = max(map(kept.weigh, runs[name]))
         kept.add(*runs[name])
         assert max(map(kept.weigh, runs[name])) == 0.0
-    going_on = [found[name] for name in ("b8985a85", "c72bdaa1", "540a8f92")]
-    new_subject = [found[name] for name in ("8ecab05f", "dbaea254", "eebd3a1f")]
+    going_on = [surprises[name] for name in ("b8985a85", "c72bdaa1", "540a8f92")]
+    new_subject = [surprises[name] for name in ("8ecab05f", "dbaea254", "eebd3a1f")]
     assert max(going_on) < 0.45 < 0.69 < min(new_subject)
-    assert found["666ba1ad"] == 1.0
-    assert 0.5 < sorted(found.values())[len(found) // 2] < 0.7
+    assert surprises["666ba1ad"] == 1.0
+    assert 0.5 < sorted(surprises.values())[len(surprises) // 2] < 0.7

@@ -253,7 +253,7 @@ def _find_missing_names(
     text: str, names: Sequence[str], sentences: Sequence[str], rules: Collection[Rule]
 ) -> Iterator[str]:
     """Yield the names that are not in a passage, or not where it says the same."""
-    words = [word for one in sentences for word in analyzer.words(one)]
+    words = [word for sentence in sentences for word in analyzer.words(sentence)]
     terms = {term for word in words for term in analyzer.word_terms(word)}
     paths = [_path(word) for word in words if "/" in word]
     for name in names:
@@ -285,7 +285,7 @@ def _find_missing_numbers(
 ) -> Iterator[str]:
     """Yield the numbers of a text that are not in a passage, or count something else
     there."""
-    held = [number for one in sentences for number in find_numbers(one)]
+    held = [number for sentence in sentences for number in find_numbers(sentence)]
     for number in find_numbers(text):
         same = [other for other in held if other.digits == number.digits]
         if not same:
@@ -328,7 +328,7 @@ def _is_of_another(name: str, text: str, sentences: Sequence[str]) -> bool:
     own = next((c for c in _CLAUSE.split(text) if folded in c.lower()), text)
     terms = set(analyzer.query_terms(own)).difference(analyzer.query_terms(name))
     here, elsewhere = -1, -1
-    for clause in (part for one in sentences for part in _CLAUSE.split(one)):
+    for clause in (part for sentence in sentences for part in _CLAUSE.split(sentence)):
         shared = len(terms.intersection(analyzer.terms(clause)))
         if folded in clause.lower():
             here = max(here, shared)
@@ -361,7 +361,7 @@ def _polarities(text: str) -> tuple[int, dict[str, frozenset[bool]]]:
 
     The first content word after a "not" is negated; those after it may be.
     """
-    found: dict[str, frozenset[bool]] = {}
+    negated: dict[str, frozenset[bool]] = {}
     count, since = 0, -1
     for match in _NOT.finditer(text.lower()):
         word = match["word"] or ""
@@ -372,9 +372,9 @@ def _polarities(text: str) -> tuple[int, dict[str, frozenset[bool]]]:
         elif word not in STOP_WORDS:
             values = {since == 0, since >= 0}
             for term in analyzer.query_terms(word)[:1]:
-                found[term] = found.get(term, frozenset()) | values
+                negated[term] = negated.get(term, frozenset()) | values
             since += since >= 0
-    return count, found
+    return count, negated
 
 
 def has_negation(text: str) -> bool:
@@ -425,7 +425,11 @@ def _tells_plan_as_done(
     if _REPORTS_PLAN.search(text) or has_negation(text):
         return False
     told = {verb for verb, is_done, is_told in _verbs(text) if is_told and is_done}
-    verbs = [pair for one in sentences for pair in _verbs(one, may_be_order=is_by_user)]
+    verbs = [
+        pair
+        for sentence in sentences
+        for pair in _verbs(sentence, may_be_order=is_by_user)
+    ]
     done = {verb for verb, is_done, _ in verbs if is_done}
     return any(verb in told and verb not in done for verb, _, _ in verbs)
 
@@ -436,7 +440,7 @@ def _verbs(
 ) -> tuple[tuple[str, bool, bool], ...]:
     """Return the content words of a text: each stem, whether it is told as done if it
     is a verb, and whether its form is that of something done."""
-    found = []
+    verbs = []
     is_governed, is_first = False, True
     is_question = text.rstrip().endswith("?")
     previous = ""
@@ -455,10 +459,10 @@ def _verbs(
             is_free = is_past and previous not in _AUXILIARIES | _MODALS
             is_told = is_past and previous not in ("the", "a", "an", "its", "their")
             is_done = not is_question and not is_order and (is_free or not is_governed)
-            found.append((stem(word), is_done, is_told))
+            verbs.append((stem(word), is_done, is_told))
             is_governed = is_first = False
         previous = word
-    return tuple(found)
+    return tuple(verbs)
 
 
 def _is_past(word: str) -> bool:
@@ -597,13 +601,13 @@ def _find_conflicts(
 def _join_verdicts(parts: Sequence[Verdict]) -> Verdict:
     """Join the verdicts on the clauses of a text; the worst one decides."""
     features = [part.features for part in parts]
-    terms = sum(one.terms for one in features)
+    terms = sum(part.terms for part in features)
     joined = VerdictFeatures(
-        sum(one.covered * one.terms for one in features) / (terms or 1),
+        sum(part.covered * part.terms for part in features) / (terms or 1),
         terms,
-        tuple(chain.from_iterable(one.names_and_numbers for one in features)),
-        tuple(chain.from_iterable(one.missing for one in features)),
-        tuple(dict.fromkeys(chain.from_iterable(one.conflicts for one in features))),
+        tuple(chain.from_iterable(part.names_and_numbers for part in features)),
+        tuple(chain.from_iterable(part.missing for part in features)),
+        tuple(dict.fromkeys(chain.from_iterable(part.conflicts for part in features))),
     )
     return Verdict(
         worst([part.support for part in parts]),
@@ -692,8 +696,8 @@ def find_title_objection(
 def _has_words(text: str, index: TextIndex) -> bool:
     """Return whether the source has some of the words of a text, wherever they are."""
     weights = index.term_weights(text)
-    found = sum(weight for term, weight in weights.items() if index.contains(term))
-    return found >= MIN_COVERAGE * sum(weights.values())
+    covered = sum(weight for term, weight in weights.items() if index.contains(term))
+    return covered >= MIN_COVERAGE * sum(weights.values())
 
 
 def _find_false_deeds(text: str, index: TextIndex) -> Iterator[str]:
@@ -715,12 +719,12 @@ def _is_shown(deed: str, index: TextIndex) -> bool:
     ):
         return True
     has_facts = facts != Facts()
-    for shown in _DEEDS[deed].split():
-        for role, sentence in index.sentences_with(shown):
+    for term in _DEEDS[deed].split():
+        for role, sentence in index.sentences_with(term):
             if role is EventRole.TOOL and not (has_facts and deed in _CALLED):
                 return True
             if not has_negation(sentence) and any(
-                verb == shown and is_done for verb, is_done, _ in _verbs(sentence)
+                verb == term and is_done for verb, is_done, _ in _verbs(sentence)
             ):
                 return True
     return False
@@ -793,10 +797,10 @@ def ground_bullets(
         rules: The rules of the verdicts.
     """
     cut = [replace(draft, text=cut_narration(draft.text)) for draft in drafts]
-    found = anchors.nearest_anchors(cut, evidence)
+    nearest = anchors.nearest_anchors(cut, evidence)
     kept: list[str] = []
     grounded = []
-    for original, draft, anchor in zip(drafts, cut, found, strict=True):
+    for original, draft, anchor in zip(drafts, cut, nearest, strict=True):
         bullet = _ground_bullet(original, draft, anchor, evidence, kept, rules)
         if not bullet.verdict.objection:
             kept.append(draft.text)

@@ -59,9 +59,9 @@ def anchor(
     ],
 )
 def test_a_bullet_is_anchored_where_it_was_said(bullet: str, place: int) -> None:
-    (found,) = anchor(bullet)
-    assert found is not None
-    assert found.start <= place <= found.end
+    (anchored,) = anchor(bullet)
+    assert anchored is not None
+    assert anchored.start <= place <= anchored.end
 
 
 @pytest.mark.parametrize(
@@ -74,38 +74,38 @@ def test_a_bullet_whose_words_are_nowhere_has_no_anchor(bullet: str) -> None:
 
 def test_the_range_extends_to_neighbours_that_fit_as_well() -> None:
     texts = ("zero", "rotate the keys nightly", "rotate the keys nightly", "nothing")
-    (found,) = anchor("keys rotate nightly", texts=texts)
-    assert found is not None
-    assert (found.start, found.end) == (1, 2)
+    (anchored,) = anchor("keys rotate nightly", texts=texts)
+    assert anchored is not None
+    assert (anchored.start, anchored.end) == (1, 2)
 
 
 @pytest.mark.parametrize("place", [0, 4])
 def test_cited_events_decide_between_equals(place: int) -> None:
     texts = ("deploy the canary", "one two", "four five", "one two")
-    (found,) = anchor(
+    (anchored,) = anchor(
         "deploy the canary", texts=(*texts, "deploy the canary"), cited=place
     )
-    assert found is not None
-    assert found.best == place
+    assert anchored is not None
+    assert anchored.best == place
 
 
 def test_neighbours_decide_between_equals() -> None:
     far = tuple(f"filler number {place} of many" for place in range(12))
     texts = ("deploy the canary", *far, "rotate keys at noon", "deploy the canary")
-    found = anchor("Keys rotate at noon", "The canary was deployed", texts=texts)
-    assert found[1] is not None
-    assert found[1].best == len(texts) - 1
+    places = anchor("Keys rotate at noon", "The canary was deployed", texts=texts)
+    assert places[1] is not None
+    assert places[1].best == len(texts) - 1
 
 
 def test_a_further_line_counts_at_its_event() -> None:
     run = conversation("Bash: ./release.sh", "done")
     lines = [Line("tagged v1.2.0 on branch stable", run[0].event_id)]
     evidence = Evidence(run, lines)
-    (found,) = anchors.nearest_anchors(
+    (anchored,) = anchors.nearest_anchors(
         [DraftBullet("Tagged v1.2.0 on stable")], evidence
     )
-    assert found is not None
-    assert (found.best, found.coverage) == (0, 1.0)
+    assert anchored is not None
+    assert (anchored.best, anchored.coverage) == (0, 1.0)
 
 
 def test_nothing_has_no_anchors() -> None:
@@ -116,7 +116,7 @@ def test_nothing_has_no_anchors() -> None:
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=8), st.text())
 def test_anchors_are_within_the_events(texts: list[str], bullet: str) -> None:
     run = conversation(*(f"x {text}" for text in texts))
-    (found,) = anchors.nearest_anchors([DraftBullet(bullet)], Evidence(run))
-    if found is not None:
-        assert 0 <= found.start <= found.best <= found.end < len(run)
-        assert 0 <= found.coverage <= 1
+    (anchored,) = anchors.nearest_anchors([DraftBullet(bullet)], Evidence(run))
+    if anchored is not None:
+        assert 0 <= anchored.start <= anchored.best <= anchored.end < len(run)
+        assert 0 <= anchored.coverage <= 1

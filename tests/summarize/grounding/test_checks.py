@@ -65,12 +65,12 @@ def ground(
     ],
 )
 def test_what_was_said_is_supported(text: str) -> None:
-    (found,) = ground(text)
-    assert found.verdict.support is Support.SUPPORTED, found.verdict
-    assert found.verdict.is_by_model
-    assert found.best is not None
-    assert found.excerpt in found.best.text
-    span = found.verdict.spans[0]
+    (grounded,) = ground(text)
+    assert grounded.verdict.support is Support.SUPPORTED, grounded.verdict
+    assert grounded.verdict.is_by_model
+    assert grounded.best is not None
+    assert grounded.excerpt in grounded.best.text
+    span = grounded.verdict.spans[0]
     assert span.matches(
         next(e.text for e in conversation() if e.event_id == span.event_id)
     )
@@ -218,9 +218,9 @@ def test_a_narrating_opening_is_cut_off(text: str, cut: str) -> None:
 def test_a_line_is_moved_to_the_event_that_says_it() -> None:
     events = conversation()
     draft = DraftBullet("Ledger.total rounds once", (events[0].event_id,))
-    (found,) = checks.ground_bullets([draft], Evidence(events))
-    assert found.best is events[4]
-    assert found.verdict.is_repaired
+    (grounded,) = checks.ground_bullets([draft], Evidence(events))
+    assert grounded.best is events[4]
+    assert grounded.verdict.is_repaired
 
 
 def test_the_lines_of_a_roll_up_are_checked_against_those_below() -> None:
@@ -230,11 +230,11 @@ def test_the_lines_of_a_roll_up_are_checked_against_those_below() -> None:
         "40 files are read once",
         "Login cookie kept",
     ]
-    found = checks.ground_lines(list(map(DraftBullet, drafts)), lines)
-    assert found[0].support is Support.SUPPORTED
-    assert [quote.index for quote in found[0].quotes] == [1]
-    assert found[1].objection is Objection.NUMBER
-    assert found[2].objection is Objection.REPEATED
+    grounded = checks.ground_lines(list(map(DraftBullet, drafts)), lines)
+    assert grounded[0].support is Support.SUPPORTED
+    assert [quote.index for quote in grounded[0].quotes] == [1]
+    assert grounded[1].objection is Objection.NUMBER
+    assert grounded[2].objection is Objection.REPEATED
 
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=80))
@@ -245,11 +245,11 @@ def test_any_text_has_a_verdict(texts: list[str], bullet: str) -> None:
 
 
 def test_verdicts_on_bullets_written_by_hand_do_not_become_worse() -> None:
-    found = list(handwritten.verdicts())
-    false = [one.support for bullet, one in found if not bullet.is_true]
-    true = [one for bullet, one in found if bullet.is_true]
+    judged = list(handwritten.verdicts())
+    false = [verdict.support for bullet, verdict in judged if not bullet.is_true]
+    true = [verdict for bullet, verdict in judged if bullet.is_true]
     assert len(false) == len(true) == 250
     assert false.count(Support.SUPPORTED) <= 0.29 * len(false)
-    supported = [one for one in true if one.support is Support.SUPPORTED]
+    supported = [verdict for verdict in true if verdict.support is Support.SUPPORTED]
     assert len(supported) >= 0.50 * len(true)
-    assert sum(bool(one.objection) for one in true) <= 0.02 * len(true)
+    assert sum(bool(verdict.objection) for verdict in true) <= 0.02 * len(true)

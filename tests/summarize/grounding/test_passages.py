@@ -20,8 +20,8 @@ LONG = "The importer reads each file twice because of a lost cursor; that was sl
 
 def passage(phrase: str, texts: list[str] = TALK, *preferred: int) -> str:
     index = TextIndex(texts)
-    found = index.best_passage(phrase, preferred=preferred)
-    return index.text_of(found) if found is not None else ""
+    passage = index.best_passage(phrase, preferred=preferred)
+    return index.text_of(passage) if passage is not None else ""
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_the_passage_contains_most_of_a_phrase(phrase: str, quoted: str) -> None
 def test_preferred_texts_are_quoted_if_they_have_as_much() -> None:
     index = TextIndex(["Rotate the keys.", "x", "Rotate the keys."])
     for place in (0, 2):
-        found = index.best_passage("keys rotate", preferred=[place])
-        assert found is not None
-        assert found.text_index == place
+        passage = index.best_passage("keys rotate", preferred=[place])
+        assert passage is not None
+        assert passage.text_index == place
 
 
 def test_passages_are_short() -> None:
@@ -81,9 +81,9 @@ def test_facts_are_evidence_in_words() -> None:
 @given(st.lists(st.text(max_size=80), max_size=5), st.text(max_size=80))
 def test_passages_are_quoted_as_they_are(texts: list[str], phrase: str) -> None:
     index = TextIndex(texts)
-    found = index.best_passage(phrase)
-    if found is not None:
-        quote = index.quote(found.text_index, found.start, found.end)
-        assert index.text_of(found) in texts[found.text_index]
-        assert quote.text_hash == hash_quote(index.text_of(found))
-        assert 0.0 <= found.coverage <= 1.0001
+    passage = index.best_passage(phrase)
+    if passage is not None:
+        quote = index.quote(passage.text_index, passage.start, passage.end)
+        assert index.text_of(passage) in texts[passage.text_index]
+        assert quote.text_hash == hash_quote(index.text_of(passage))
+        assert 0.0 <= passage.coverage <= 1.0001
