@@ -26,6 +26,9 @@ PACKAGE = "memtui"
 Graph = dict[str, set[str]]
 """The modules that each module imports."""
 
+UNCLEAR_NAMES = {"one", "found", "some", "rest", "wanted", "shown", "known"}
+"""Names of locals that do not say what they hold."""
+
 UNCLEAR_OPENINGS = ("What", "Whether", "How", "Who")
 """First words of docstrings that describe a noun instead of saying what is done."""
 
@@ -109,6 +112,12 @@ def measure_source() -> dict[str, Any]:
         "docstrings": len(docstrings),
         "docstrings_starting_with_what_whether_how_who": len(unclear),
         "the_same_in_percent": round(100 * len(unclear) / max(1, len(docstrings))),
+        "compiled_patterns": sum(s.count("re.compile(") for s in sources.values()),
+        "unclear_names_of_locals": sorted(
+            f"{name}:{line}"
+            for name, tree in trees.items()
+            for line in unclear_names_in(tree)
+        ),
     }
 
 
@@ -153,6 +162,19 @@ def docstrings_in(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, kinds) and (text := ast.get_docstring(node)):
             yield text
+
+
+def unclear_names_in(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines that bind a variable or parameter with an unclear name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.arg):
+            name = node.arg
+        else:
+            continue
+        if name in UNCLEAR_NAMES:
+            yield node.lineno
 
 
 def strongly_connected(graph: Graph) -> list[set[str]]:
