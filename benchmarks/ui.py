@@ -29,7 +29,7 @@ from benchmarks.processes import CACHE, machine, run
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, in_home
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 

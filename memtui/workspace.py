@@ -20,13 +20,14 @@ from memtui.model.jobs import ROLLUP_JOBS, ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker
-from memtui.pipeline.worker import PipelineProgress, count_pending
+from memtui.pipeline.progress import PipelineProgress, count_pending
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
     from memtui.model.jobs import Schedules
-    from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+    from memtui.pipeline.config import PipelineConfig
+    from memtui.pipeline.pipeline import Pipeline
     from memtui.search.combined import CombinedSearch, QuoteSearch
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageMatcher, MessageSearch
@@ -187,7 +188,7 @@ class Workspace:
 
     def _pipeline_config(self) -> "PipelineConfig":
         from memtui.capture.policy import CapturePolicy, Exclusions
-        from memtui.pipeline.pipeline import PipelineConfig
+        from memtui.pipeline.config import PipelineConfig
         from memtui.summarize.segmenter import SegmentRules
         from memtui.summarize.summarizer import ExtractiveSummarizer
 

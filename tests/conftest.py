@@ -25,7 +25,7 @@ from memtui.cli.output import to_plain
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.pipeline import summarization
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database

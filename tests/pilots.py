@@ -8,7 +8,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from memtui.errors import MemtuiError
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.workspace import Workspace

@@ -1,13 +1,19 @@
 """Which modules are imported with which, checked in a fresh interpreter."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import memtui.pipeline
 
 FRONT = ("textual", "rich")
 HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
 """What is not on the way to the first screen."""
+
+PIPELINE = sorted(Path(memtui.pipeline.__path__[0]).glob("*.py"))
 
 
 def loaded(code: str) -> set[str]:
@@ -57,6 +63,19 @@ def test_the_way_to_the_first_screen_is_free_of_what_it_does_not_need() -> None:
 
 def test_a_model_is_at_hand_without_what_asks_it() -> None:
     assert loaded("import memtui.summarize.ollama.summarizer").isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("file", PIPELINE, ids=lambda file: file.stem)
+def test_types_of_the_pipeline_are_imported_like_all_else(file: Path) -> None:
+    """The contract on the order of these modules does not see other imports."""
+    names = [
+        node.module or ""
+        for block in ast.walk(ast.parse(file.read_text()))
+        if isinstance(block, ast.If)
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+    ]
+    assert not [name for name in names if name.startswith("memtui.pipeline")]
 
 
 def test_the_mcp_server_starts_without_importing_the_store() -> None:

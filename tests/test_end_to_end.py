@@ -18,7 +18,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.hits import Hit, Hits
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.services.conversation import expand
 from memtui.settings import Settings

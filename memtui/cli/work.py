@@ -17,7 +17,7 @@ from memtui.errors import MemtuiError, SourceError, UsageError
 from memtui.model.calendar import TocLevel
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.services.capture_sources import CaptureSource, list_sources
 from memtui.settings import EVERY

@@ -33,6 +33,8 @@ from memtui.model.jobs import (
 from memtui.model.nodes import GenerationStats, Summary
 from memtui.model.verdicts import Objection
 from memtui.pipeline import summarization
+from memtui.pipeline.config import MakeSummarizer
+from memtui.pipeline.progress import ChangedNodes, ModelStatus
 from memtui.pipeline.versions import (
     NewVersion,
     ParentInput,
@@ -41,7 +43,7 @@ from memtui.pipeline.versions import (
     read_session_input,
     redact_reason,
 )
-from memtui.pipeline.worker import ChangedNodes, ModelStatus, try_item
+from memtui.pipeline.worker import try_item
 from memtui.store import (
     database,
     jobs,
@@ -566,9 +568,6 @@ MAX_PAUSE = timedelta(minutes=30)
 OPEN_PERIODS = 2
 """The number of nodes of a level that can have started long enough ago and not
 ended."""
-
-MakeSummarizer = Callable[[Callable[[ModelProgress], None]], Summarizer]
-"""Creates a summarizer that reports its progress."""
 
 
 class ModelWorker:

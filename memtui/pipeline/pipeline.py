@@ -7,35 +7,31 @@ thread of its own. One process at a time runs the pipeline of a store.
 import secrets
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.capture.ingest import LOCK_TIMEOUT_S, SpoolIngester, TranscriptReader
-from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.tail import FileWatcher, Tail
 from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
-from memtui.model.jobs import Schedules
 from memtui.pipeline import summarization
-from memtui.pipeline.model_worker import JobScheduler, MakeSummarizer, ModelWorker
-from memtui.pipeline.summarization import RollupStage, SummaryStage
-from memtui.pipeline.worker import (
+from memtui.pipeline.config import PipelineConfig
+from memtui.pipeline.model_worker import JobScheduler, ModelWorker
+from memtui.pipeline.progress import (
     ChangedNodes,
     ModelStatus,
     ProgressReporter,
     Report,
-    Step,
     StepResult,
-    Worker,
-    WorkerLock,
 )
+from memtui.pipeline.summarization import RollupStage, SummaryStage
+from memtui.pipeline.worker import Step, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex, node_documents
 from memtui.store import (
@@ -52,9 +48,6 @@ from memtui.store.events import IndexableEvent
 from memtui.store.queues import ChangedSession
 from memtui.store.segments import SegmentRange
 from memtui.summarize import segmenter
-from memtui.summarize.segmenter import SegmentRules
-from memtui.summarize.summarizer import Summarizer
-from memtui.text.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -63,38 +56,6 @@ if TYPE_CHECKING:
 
 MODEL_IDLE_WAITS_S = (1.0,)
 """Seconds the model worker waits when it has nothing to do."""
-
-WatchedPaths = Callable[[], Mapping[str, Collection[Path]]]
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineConfig:
-    """The configuration of the stages."""
-
-    spool: Path
-    node_index: Path
-    message_index: Path
-    lock_file: Path
-    zone: tzinfo
-    rules: SegmentRules
-    counter: TokenCounter
-    summarizer: Summarizer
-    """The summarizer that needs no model."""
-    clock: Callable[[], datetime]
-    agent: str
-    """The agent of imported events without one."""
-    with_subagents: bool = False
-    with_tools: bool = False
-    """True if arguments and results of tools are searchable."""
-    policy: CapturePolicy = field(default_factory=CapturePolicy)
-    watched: WatchedPaths = dict
-    """Folders and files of transcripts to follow, by agent."""
-    make_model_summarizer: MakeSummarizer | None = None
-    """Creates the summarizer that uses a model; None for none."""
-    reports_missing_model: bool = False
-    """True if a missing model is reported."""
-    schedules: Schedules | None = None
-    """The times at which a model rolls up."""
 
 
 class Pipeline:

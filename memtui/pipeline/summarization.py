@@ -8,19 +8,20 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import tzinfo
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.work import Facts
+from memtui.pipeline.config import PipelineConfig
+from memtui.pipeline.progress import ChangedNodes
 from memtui.pipeline.versions import (
     NewVersion,
     SegmentInput,
     read_parent_input,
     read_segment_input,
 )
-from memtui.pipeline.worker import ChangedNodes, try_item
+from memtui.pipeline.worker import try_item
 from memtui.store import (
     database,
     jobs,
@@ -36,9 +37,6 @@ from memtui.store.segments import SegmentTerms
 from memtui.summarize import card, keywords
 from memtui.summarize.facts import read_facts
 from memtui.summarize.grounding import checks
-
-if TYPE_CHECKING:
-    from memtui.pipeline.pipeline import PipelineConfig
 
 
 def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
@@ -66,7 +64,7 @@ MIN_UPDATE_S = 2.0
 class SummaryStage:
     """Summarizes pending segments, and describes their sessions."""
 
-    def __init__(self, config: "PipelineConfig", changed: ChangedNodes) -> None:
+    def __init__(self, config: PipelineConfig, changed: ChangedNodes) -> None:
         self._summarizer, self._rules = config.summarizer, config.rules
         self._zone, self._clock, self._changed = config.zone, config.clock, changed
         self._is_renewed = False
@@ -202,7 +200,7 @@ class RollupStage:
 
     def __init__(
         self,
-        config: "PipelineConfig",
+        config: PipelineConfig,
         changed: ChangedNodes,
         *,
         is_more_read: Callable[[], bool],

@@ -5,29 +5,19 @@ waits for them. A step that fails is reported and does not stop the others.
 
 A file lock lets one process at a time run the pipeline of a store. The operating system
 releases it when the process ends, however it ends.
-
-The results of the steps become reports, which the screens show.
 """
 
 import fcntl
 import logging
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from memtui.errors import DISK_FULL, StoreError, StoreGoneError
-from memtui.model.jobs import ModelHealth, ModelProgress
-from memtui.store import database, queues, segments, sources
-
-if TYPE_CHECKING:
-    from memtui.pipeline.pipeline import Pipeline
-
+from memtui.errors import StoreError, StoreGoneError
+from memtui.pipeline.progress import StepResult
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +29,6 @@ IDLE_S = (0.1, 0.1, 0.2, 0.2, 0.4)
 
 STANDBY_S = 1.0
 """Seconds between attempts of a process that may not work."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """The result of one step."""
-
-    stage: str
-    done: int
-    error: Exception | None = None
 
 
 class Worker:
@@ -165,23 +146,6 @@ class Worker:
         return idle + 1
 
 
-class ChangedNodes:
-    """Ids of nodes that changed; filled by the pipeline, emptied by the app."""
-
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
-        self._lock = threading.Lock()
-
-    def update(self, *some: Iterable[str]) -> None:
-        with self._lock:
-            self._ids.update(*some)
-
-    def take(self) -> frozenset[str]:
-        with self._lock:
-            taken, self._ids = frozenset(self._ids), set()
-        return taken
-
-
 T = TypeVar("T")
 
 
@@ -274,191 +238,3 @@ class WorkerLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-
-
-# Reports
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
-    """The state of the model and the node it works on."""
-
-    health: ModelHealth | None = None
-    """None if it was not checked yet or no model is used."""
-    node_id: str = ""
-    """The node it writes a version of; "" while idle."""
-    progress: ModelProgress | None = None
-    pending: int = 0
-    """The number of nodes of that level in the rewrite queue, this one included."""
-    started_at: datetime | None = None
-    is_requested: bool = False
-    """True if the settings name a model, so that a missing one is reported."""
-    was_ready: bool = False
-    """True if it was ready before, since the start of the program."""
-
-    paused_until: datetime | None = None
-    """The time of the next request, in the store's time zone; None if it is not
-    paused."""
-    held_segments: int = 0
-    """The number of segments that wait for a paused job."""
-
-    def with_health(self, health: ModelHealth) -> "ModelStatus":
-        was_ready = self.was_ready or health.is_ready
-        return replace(self.idle(), health=health, was_ready=was_ready)
-
-    def working_on(
-        self, node_id: str, pending: int, started_at: datetime | None = None
-    ) -> "ModelStatus":
-        rested = self.idle()
-        return replace(rested, node_id=node_id, pending=pending, started_at=started_at)
-
-    def with_progress(self, progress: ModelProgress) -> "ModelStatus":
-        return replace(self, progress=progress)
-
-    def idle(self) -> "ModelStatus":
-        return replace(self, node_id="", progress=None, started_at=None)
-
-    @property
-    def is_missing(self) -> bool:
-        """True if a model is expected but not ready."""
-        is_away = self.health is not None and not self.health.is_ready
-        return is_away and (self.is_requested or self.was_ready)
-
-    @property
-    def state(self) -> tuple[object, ...]:
-        """Return what changes when the model does something else."""
-        condition = self.health and self.health.condition
-        doing = self.progress and (
-            self.progress.phase,
-            self.progress.part,
-            self.progress.parts,
-        )
-        return (condition, self.node_id, doing, self.paused_until, self.held_segments)
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineProgress:
-    """The state of the pipeline after a step."""
-
-    stage: str
-    """The stage that worked last, or ``import``; empty while all are idle."""
-    done: int = 0
-    queued: int = 0
-    skipped: int = 0
-    is_active: bool = True
-    """False while another process runs the pipeline."""
-    changed: frozenset[str] = frozenset()
-    """Ids of the nodes that may have changed."""
-    total: int = 0
-    """The number of files of an import."""
-    error: str = ""
-    """The error of this stage."""
-    failing: tuple[tuple[str, str], ...] = ()
-    """Every failing stage and its error, the oldest first."""
-    is_store_gone: bool = False
-    """True if the store's file is gone."""
-    model: ModelStatus = ModelStatus()
-
-
-REPORT_S = 0.2
-"""Seconds between reports while work goes on."""
-
-Report = Callable[[PipelineProgress], None]
-
-
-class ProgressReporter:
-    """Turns the results of steps into reports; called by both worker threads."""
-
-    def __init__(self, pipeline: "Pipeline", report: Report) -> None:
-        self._pipeline, self._report = pipeline, report
-        self._lock = threading.Lock()
-        self._last_s = 0.0
-        self._stage = ""
-        self._failing: dict[str, str] = {}
-        self._is_gone = False
-        self._counts = 0, 0
-        self._state: tuple[object, ...] = ()
-
-    @property
-    def failing(self) -> tuple[tuple[str, str], ...]:
-        return tuple(self._failing.items())
-
-    def step_done(self, stepped: StepResult) -> None:
-        with self._lock:
-            self._stage = stepped.stage
-            if self._is_gone and not stepped.error:
-                self._is_gone = False
-                self._failing.clear()
-            failed = bool(self._failing)
-            self._record(stepped)
-            if self._is_due() or failed or stepped.error or not stepped.stage:
-                self._counts = count_pending()
-                self._send(stepped.done)
-
-    def model_step_done(self, stepped: StepResult) -> None:
-        with self._lock:
-            self._record(stepped)
-            if stepped.stage:
-                self._send(0)
-
-    def model_changed(self) -> None:
-        """Report the model's progress; always if it does something else now."""
-        with self._lock:
-            if self._is_due() or self._pipeline.model.state != self._state:
-                self._send(0)
-
-    def _record(self, stepped: StepResult) -> None:
-        if stepped.error:
-            self._is_gone = isinstance(stepped.error, StoreGoneError)
-            self._failing[stepped.stage] = _describe(stepped.error)
-        elif not self._is_gone:
-            self._failing.pop(stepped.stage, None)
-
-    def _is_due(self) -> bool:
-        return time.monotonic() - self._last_s >= REPORT_S
-
-    def _send(self, done: int) -> None:
-        self._last_s = time.monotonic()
-        queued, faults = self._counts
-        model = self._pipeline.model
-        self._state = model.state
-        self._report(
-            PipelineProgress(
-                stage=self._stage,
-                done=done,
-                queued=queued,
-                skipped=faults,
-                is_active=self._pipeline.is_active,
-                changed=self._pipeline.take_changed_nodes(),
-                error=self._failing.get("") or self._failing.get(self._stage, ""),
-                failing=self.failing,
-                is_store_gone=self._is_gone,
-                model=model,
-            )
-        )
-
-
-def _describe(error: Exception) -> str:
-    """Return an error and its cause; for a full disk, what to do."""
-    if database.is_disk_full(error):
-        return f"{DISK_FULL} ({database.path().parent})"
-    text = str(error).strip() or type(error).__name__
-    cause = str(error.__cause__ or "")
-    has_more = cause not in text and not isinstance(error, StoreGoneError)
-    return f"{text}: {cause}" if has_more else text
-
-
-def count_pending() -> tuple[int, int]:
-    """Return the number of pending steps and of skipped records; 0 without a store.
-
-    A pending segment counts for the steps that follow from it, so that the number only
-    falls.
-    """
-    with suppress(StoreGoneError), database.connection():
-        steps = (
-            4 * segments.count_pending()
-            + 2 * queues.count_rollups()
-            + queues.count_rows()
-        )
-        return steps, sources.count_damaged()
-    return 0, 0

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memtui.integrations.config_files import Machine
     from memtui.model.jobs import RewriteForecast
     from memtui.model.sessions import AgentHistory
-    from memtui.pipeline.worker import PipelineProgress
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
     from memtui.workspace import Workspace

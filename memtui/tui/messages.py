@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memtui.model.events import EventPosition
     from memtui.model.filters import Scope
     from memtui.model.verdicts import Verdict
-    from memtui.pipeline.worker import PipelineProgress
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingEntry
     from memtui.tui.widgets.transcript_view import TranscriptPosition
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memtui.paths import in_home
-from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+from memtui.pipeline.config import PipelineConfig
+from memtui.pipeline.pipeline import Pipeline
 from memtui.settings import Settings
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer

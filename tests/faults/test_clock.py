@@ -12,7 +12,8 @@ from memtui.model.events import Event, is_event_id
 from memtui.model.nodes import Summary
 from memtui.model.work import Facts
 from memtui.paths import in_home
-from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+from memtui.pipeline.config import PipelineConfig
+from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, sources

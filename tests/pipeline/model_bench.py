@@ -13,8 +13,9 @@ from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.jobs import Job, JobRun, ModelProgress, Schedules
 from memtui.model.nodes import TocHistory, TocNode
+from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.model_worker import JobScheduler, ModelWorker
-from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse, jobs, versions
 from memtui.store import database, queues
 from memtui.store.schema import NodeRow

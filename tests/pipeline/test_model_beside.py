@@ -14,7 +14,7 @@ import pytest
 from memtui.model.calendar import TocLevel
 from memtui.model.jobs import ModelPhase
 from memtui.paths import in_home
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, queues

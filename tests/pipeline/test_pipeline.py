@@ -18,8 +18,9 @@ from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.paths import in_home
 from memtui.pipeline import summarization
-from memtui.pipeline.pipeline import Pipeline, PipelineConfig
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.config import PipelineConfig
+from memtui.pipeline.pipeline import Pipeline
+from memtui.pipeline.progress import PipelineProgress
 from memtui.search import message_index
 from memtui.services import browse, session_work, status
 from memtui.settings import Settings
@@ -264,7 +265,7 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
     works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.pipeline.summarization.SEGMENTS_AT_ONCE", 1)
-    monkeypatch.setattr("memtui.pipeline.worker.REPORT_S", 0.0)
+    monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
     bring(works, tmp_path, "one", lines)
     shown: list[PipelineProgress] = []

@@ -4,14 +4,12 @@ import errno
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import pytest
 
 from memtui.errors import DISK_FULL, SearchError
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
-from memtui.pipeline.pipeline import Pipeline
-from memtui.pipeline.worker import (
+from memtui.pipeline.progress import (
     ModelStatus,
     PipelineProgress,
     ProgressReporter,
@@ -52,7 +50,7 @@ def worked() -> FakePipeline:
 def teller(
     workspace: Workspace, worked: FakePipeline, told: list[PipelineProgress]
 ) -> ProgressReporter:
-    return ProgressReporter(cast(Pipeline, worked), told.append)
+    return ProgressReporter(worked, told.append)
 
 
 def test_every_activity_of_the_model_is_shown_however_short(

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from memtui.model.hits import HitKind
 from memtui.pipeline import worker
-from memtui.pipeline.worker import StepResult, Worker
+from memtui.pipeline.progress import StepResult
+from memtui.pipeline.worker import Worker
 from memtui.store import database, nodes, queues
 from memtui.workspace import Workspace
 

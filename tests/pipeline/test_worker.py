@@ -2,7 +2,8 @@ import queue
 import threading
 
 from memtui.errors import StoreGoneError
-from memtui.pipeline.worker import StepResult, Worker
+from memtui.pipeline.progress import StepResult
+from memtui.pipeline.worker import Worker
 
 
 def test_a_failing_stage_does_not_stop_the_others() -> None:

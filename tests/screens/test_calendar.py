@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.filters import ALL, Scope
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

@@ -17,7 +17,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, TocEntry
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation
 from memtui.services.browse import LoadedBranches
 from memtui.text.tokens import estimate

@@ -16,7 +16,7 @@ from memtui.model.jobs import (
     RunReason,
     RunResult,
 )
-from memtui.pipeline.worker import ModelStatus, PipelineProgress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

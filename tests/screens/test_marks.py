@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocNode
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, versions
 from memtui.store import database, schema
 from memtui.store.schema import EventRow, NodeRow

@@ -6,7 +6,7 @@ import pytest
 from textual.binding import Binding
 
 from memtui.errors import DISK_FULL
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui import commands
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from memtui.errors import MemtuiError
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.model.sessions import AgentHistory
-from memtui.pipeline.worker import ModelStatus, PipelineProgress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.search import SearchScreen

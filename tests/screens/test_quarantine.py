@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.store import database, sources
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

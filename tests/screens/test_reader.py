@@ -13,7 +13,7 @@ from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventPosition
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import ResumeCommand, SubagentMetadata
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
 from memtui.services.conversation import ConversationKey, TurnRange
 from memtui.store import conversations, database, sessions

@@ -10,7 +10,7 @@ from memtui.errors import MemtuiError
 from memtui.model.citations import Expansion
 from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession, TocEntry
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, conversation
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported

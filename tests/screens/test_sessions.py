@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow

@@ -16,7 +16,7 @@ from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.nodes import TocEntry, TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
-from memtui.pipeline.worker import ModelStatus, PipelineProgress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.services import versions
 from memtui.settings import Settings
 from memtui.store import database, queues

@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import Static
 
 from memtui.model.sessions import AgentHistory
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens import welcome

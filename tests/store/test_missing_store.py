@@ -11,7 +11,7 @@ import pytest
 from memtui import hook, store
 from memtui.errors import StoreGoneError
 from memtui.paths import in_home
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, meta

@@ -1,7 +1,7 @@
 """The text on failing stages, above the list of skipped input."""
 
 from memtui.errors import DISK_FULL
-from memtui.pipeline.worker import PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, describe_failures
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
-from memtui.pipeline.worker import ModelStatus
+from memtui.pipeline.progress import ModelStatus
 from memtui.tui.widgets import status_line
 
 NODE = "toc:day:2025-03-10"

@@ -3,7 +3,7 @@
 import pytest
 
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
-from memtui.pipeline.worker import ModelStatus, PipelineProgress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import status_line

@@ -31,7 +31,7 @@ from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
 
 if TYPE_CHECKING:
-    from memtui.pipeline.worker import PipelineProgress
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.tui.screens.search import SearchHistory
 
 HISTORY_SIZE = 50

@@ -29,7 +29,7 @@ from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
 
 if TYPE_CHECKING:
-    from memtui.pipeline.worker import ModelStatus, PipelineProgress
+    from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),

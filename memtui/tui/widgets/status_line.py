@@ -18,7 +18,7 @@ from memtui.services.status import activity_name
 from memtui.tui import format
 
 if TYPE_CHECKING:
-    from memtui.pipeline.worker import ModelStatus, PipelineProgress
+    from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
 GAP = 3  # The smallest space between the two ends of the line, in cells.
 MIN_SCOPE = 30  # The cells of the scope that are shown even where there is little room.
