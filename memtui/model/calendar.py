@@ -8,8 +8,7 @@ under it.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 
@@ -228,31 +227,6 @@ def title(node_id: str) -> str:
 
 
 WEEK = timedelta(days=7)
-
-
-@dataclass(frozen=True, slots=True)
-class CalendarDay:
-    """A day with stored events."""
-
-    day: date
-    node_id: str
-    segments: int
-    messages: int
-    headline: str
-    agents: tuple[str, ...]
-    projects: tuple[str, ...]
-    is_live: bool
-    """True if it contains an open segment."""
-    is_pending: bool
-    """True if it has no version yet: then its finished segments are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class CalendarYear:
-    """The days of a year with stored events."""
-
-    number: int
-    days: Mapping[date, CalendarDay] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ existing versions are never changed.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from memtui.model import calendar
-from memtui.model.calendar import TocLevel
-from memtui.model.sessions import NO_WORK, SessionWork
+from memtui.model.calendar import DayRange, TocLevel
+from memtui.model.sessions import SessionWork
 from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 # Summaries as they are written, before their bullets are checked
@@ -301,6 +301,10 @@ class TocNode:
     rejection: str = ""
     """Why a version by a model is not shown; else ""."""
     is_pinned: bool = False
+    all_segments: int = 0
+    """The segments of the whole node, if it is narrowed to a scope; else 0."""
+    work_state: str = ""
+    """A ``WorkState``, if it is the page of a session; else ""."""
 
     @property
     def last_time(self) -> datetime:
@@ -358,6 +362,23 @@ class TocEntry:
     month_id: str = ""
     """The month that a week is listed under: counts, headline and activity are of its
     days in that month."""
+
+    @property
+    def days(self) -> DayRange:
+        """Its days; of a week, those in the month that it is listed under."""
+        first, end = calendar.day_range(self.node_id)
+        if not self.month_id:
+            return first, end
+        first_of_month, end_of_month = calendar.day_range(self.month_id)
+        return max(first, first_of_month), min(end, end_of_month)
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarYear:
+    """The days of a year that have conversations."""
+
+    number: int
+    days: Mapping[date, TocEntry] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,7 +490,7 @@ class DaySession:
         return () if self.only_segment else self.segments
 
 
-# Nodes in a scope
+# Activity
 
 PART_HOURS = 3
 
@@ -478,12 +499,17 @@ _DAYS_OF_WEEK = 7
 
 
 def count_messages_by_part(
-    node_id: str, start_ms: int, children: Iterable[tuple[str, int, int]]
+    node_id: str, start_ms: int, children: Iterable[tuple[date, int, int]]
 ) -> tuple[int, ...]:
     """Count the messages of a year's months, a month's weeks or a week's days.
 
-    The parts of a day have three hours each; a segment has none. Of the children the
-    start and the number of messages are given.
+    The parts of a day have three hours each; a segment has none.
+
+    Args:
+        node_id: The node.
+        start_ms: Its start, in milliseconds.
+        children: The day, the start and the number of messages of each day below the
+            node; of each segment, if it is a day.
     """
     here = calendar.period(node_id)
     parts = {
@@ -493,75 +519,15 @@ def count_messages_by_part(
         TocLevel.DAY: 24 // PART_HOURS,
     }.get(here.level, 0)
     counts = [0] * parts
-    for child_id, at_ms, messages in children:
+    for day, at_ms, messages in children:
         if here.level is TocLevel.DAY:
             index = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
         elif here.level is TocLevel.YEAR:
-            index = calendar.period(child_id).first.month - 1
+            index = day.month - 1
+        elif here.level is TocLevel.MONTH:
+            index = (day - calendar.monday(here.first)).days // _DAYS_OF_WEEK
         else:
-            first, days_each = here.first, 1
-            if here.level is TocLevel.MONTH:
-                first, days_each = calendar.monday(first), _DAYS_OF_WEEK
-            index = (calendar.period(child_id).first - first).days // days_each
+            index = (day - here.first).days
         # A day has an hour more where the clocks change.
         counts[min(max(index, 0), parts - 1)] += messages
     return tuple(counts)
-
-
-ChildCounts = dict[str, list[tuple[str, int, int]]]
-"""The nodes that nodes consist of, as ``count_messages_by_part`` takes them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeShare:
-    """The share of a scope in a node."""
-
-    counts: NodeCounts = field(default_factory=NodeCounts)
-    is_live: bool = False
-    agents: frozenset[str] = frozenset()
-    projects: frozenset[str] = frozenset()
-
-    def __add__(self, other: "ScopeShare") -> "ScopeShare":
-        return ScopeShare(
-            self.counts + other.counts,
-            self.is_live or other.is_live,
-            self.agents | other.agents,
-            self.projects | other.projects,
-        )
-
-    def is_all_of(self, tally: NodeCounts) -> bool:
-        """Return whether it is all of a node with these counts."""
-        return self.counts.segments >= tally.segments
-
-
-@dataclass(frozen=True, slots=True)
-class ScopedNode:
-    """A node narrowed to a scope."""
-
-    node: TocNode
-    total: NodeCounts
-    work: SessionWork = NO_WORK
-    """The work of its session, if the node is all of one."""
-
-    @property
-    def is_all(self) -> bool:
-        """True if the scope has all of the node."""
-        return self.node.counts == self.total
-
-
-def shares_of_level(
-    level: TocLevel, days: Mapping[str, ScopeShare]
-) -> dict[str, ScopeShare]:
-    found: dict[str, ScopeShare] = {}
-    for day_id, share in days.items():
-        node_id = calendar.ancestor_id(day_id, level)
-        found[node_id] = found.get(node_id, ScopeShare()) + share
-    return found
-
-
-def days_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
-    found: ChildCounts = {}
-    for day_id, share in days.items():
-        under = found.setdefault(calendar.ancestor_id(day_id, level), [])
-        under.append((day_id, 0, share.counts.messages))
-    return found

@@ -8,14 +8,14 @@ sessions.
 """
 
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from itertools import islice, pairwise
 
 from memtui.model import calendar
-from memtui.model.calendar import CalendarYear, DateRange, Period, TocLevel
+from memtui.model.calendar import DateRange, Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
@@ -23,17 +23,16 @@ from memtui.model.nodes import (
     DAY_SESSION_PREFIX,
     MAX_KEYWORDS,
     NO_STATS,
+    CalendarYear,
     DaySession,
     Keyword,
     NodeCounts,
     NodeStatus,
-    ScopedNode,
     TocEntry,
     TocNode,
-    shares_of_level,
 )
 from memtui.model.sessions import NO_WORK, PeriodWork
-from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
+from memtui.store import database, entries, nodes, scopes, segments, sessions
 from memtui.store import segments as store_segments
 from memtui.store import work as store_work
 from memtui.summarize import card, rollup
@@ -63,10 +62,10 @@ def list_children(
     """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
-        entries = scoped_nodes.list_children(
+        children = entries.list_children(
             parent, offset, limit, scope, month_id=month_id
         )
-        return add_headlines(entries, scope) if make_headlines else entries
+        return add_headlines(children, scope) if make_headlines else children
 
 
 def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
@@ -75,80 +74,68 @@ def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     Unknown nodes and those outside the scope are skipped.
     """
     with database.connection():
-        entries = scoped_nodes.get_entries(node_ids, scope)
-        return add_headlines(entries, scope)
+        return add_headlines(entries.get(node_ids, scope), scope)
 
 
-def add_headlines(entries: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
-    """Return entries with headlines of their shares where they have none."""
+def add_headlines(rows: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
+    """Return entries with the names of their sessions where they have no headline."""
     with database.connection():
-        return [_add_headline(entry, scope) for entry in entries]
+        return [_add_headline(entry, scope) for entry in rows]
 
 
 def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
-    """Return an entry with the headline of its share, if it is not all listed."""
     is_pending = entry.status is NodeStatus.PENDING and not scope.is_narrow
     if entry.headline or is_pending or entry.level is TocLevel.SEGMENT:
         return entry
-    first, end = calendar.day_range(entry.node_id)
-    if entry.month_id:
-        days = calendar.day_range(entry.month_id)
-        first, end = max(first, days[0]), min(end, days[1])
-    works = store_work.list_period_works((first, end), scope)
+    works = store_work.list_period_works(entry.days, scope)
     return replace(entry, headline=rollup.make_headline(works))
 
 
-def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
+def add_activity(rows: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
     """Return entries with the activity in each part of them."""
-    # Entries of a narrow scope have it already.
     with database.connection():
-        return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
+        return entries.add_activity(rows, scope)
 
 
-def get_node(node_id: str) -> TocNode | None:
-    """Return the shown version of a node with its bullets."""
-    with database.connection():
-        return nodes.get(nodes.resolve_id(node_id))
+def get_node(node_id: str, scope: Scope = ALL) -> TocNode | None:
+    """Return a node as it is shown; None if there is none.
 
-
-def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
-    """Return a node narrowed to a scope: then it lists the sessions of the scope.
-
-    It is the shown version if the scope has all of the node.
+    In a narrow scope a node above the segments has no summary of its own: its bullets
+    are its sessions in the scope, and their names are its headline.
     """
     with database.connection():
         node = nodes.get(nodes.resolve_id(node_id))
-        if node is None:
-            return None
-        part = scoped_nodes.count_node(node, scope)
-        return part if part.is_all else replace(part, node=_narrow(part.node, scope))
+        if node is None or node.level is TocLevel.SEGMENT:
+            return node
+        if node.status is NodeStatus.PENDING:
+            node = replace(node, counts=_count_segments(node.node_id, ALL))
+        return _list_sessions(node, scope) if scope.is_narrow else node
 
 
-def _narrow(node: TocNode, scope: Scope) -> TocNode:
-    """Return a day or a longer period with the sessions of a scope."""
+def _list_sessions(node: TocNode, scope: Scope) -> TocNode:
+    """Return a node with the sessions of a scope in place of its summary."""
     works = store_work.list_period_works(calendar.day_range(node.node_id), scope)
     most = BULLET_COUNTS[node.level][1]
-    words = Counter(
-        word
-        for _, keywords in nodes.read_keywords(node.node_id, scope)
-        for word in keywords
-    )
-    return replace(
-        node,
+    return TocNode(
+        node.node_id,
+        node.level,
+        node.title,
+        node.start_time,
+        node.end_time,
         bullets=tuple(store_work.link_lines([*rollup.list_sessions(works, most)])),
-        withheld=(),
-        keywords=tuple(
-            Keyword(word) for word, _ in words.most_common(MAX_KEYWORDS[node.level])
-        ),
         headline=rollup.make_headline(works),
         status=NodeStatus.CURRENT,
+        summarizer=card.IDENTITY,
+        counts=_count_segments(node.node_id, scope),
         agents=tuple(sorted({work.agent for work in works})),
         projects=tuple(sorted({work.project for work in works if work.project})),
-        summarizer=card.IDENTITY,
-        generation=NO_STATS,
-        rejection="",
-        is_pinned=False,
+        all_segments=node.counts.segments,
     )
+
+
+def _count_segments(node_id: str, scope: Scope) -> NodeCounts:
+    rows = entries.get([node_id], scope)
+    return rows[0].counts if rows else NodeCounts()
 
 
 def get_nodes(node_ids: Collection[str]) -> dict[str, TocNode]:
@@ -313,20 +300,19 @@ def get_path(node_id: str, month_id: str = "") -> list[str]:
     return calendar.path(name, wanted if is_listed else months[-1])
 
 
-def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
+def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
     """Return the days of a year with their counts."""
     year_id = f"toc:year:{number:04}"
-    start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connection():
-        found = scoped_nodes.list_days(start, end)
+        days = entries.list_days(calendar.day_range(year_id), scope)
         if scope.is_narrow:
-            found = scoped_nodes.narrow_days(found, year_id, scope)
             works = store_work.list_period_works(calendar.day_range(year_id), scope)
-            found = [
-                replace(day, headline=day.headline or _headline_of(day.node_id, works))
-                for day in found
+            days = [
+                replace(day, headline=_headline_of(day.node_id, works)) for day in days
             ]
-    return CalendarYear(number, {one.day: one for one in found})
+    return CalendarYear(
+        number, {calendar.period(day.node_id).first: day for day in days}
+    )
 
 
 def _headline_of(day_id: str, works: Sequence[PeriodWork]) -> str:
@@ -336,42 +322,30 @@ def _headline_of(day_id: str, works: Sequence[PeriodWork]) -> str:
 def get_date_range() -> DateRange | None:
     """Return the first and the last day with stored events."""
     with database.connection():
-        found = scoped_nodes.find_first_and_last_day()
-    return (
-        DateRange(*(calendar.period(name).first for name in found)) if found else None
-    )
+        ends = entries.find_first_and_last_day()
+    return DateRange(*(calendar.period(day).first for day in ends)) if ends else None
 
 
 def list_daily_counts(scope: Scope = ALL) -> list[int]:
-    """Return the number of messages of every day of a scope, in no order."""
+    """Return the number of messages of every day of a scope, oldest first."""
     with database.connection():
-        if scope.is_narrow:
-            shared = scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS).values()
-            return [share.counts.messages for share in shared]
-        return scoped_nodes.list_message_counts()
+        return list(entries.count_messages(entries.ALL_DAYS, scope).values())
 
 
-def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
+def find_nearest(node_id: str, scope: Scope = ALL) -> str:
     """Return the id of a node if it exists, else of the nearest of its level.
 
     Of two that are as near it is the later one; "" while nothing is stored.
     """
-    start, _ = calendar.bounds(node_id, zone)
+    here = calendar.period(node_id)
     with database.connection():
-        if scope.is_narrow:
-            level = calendar.period(node_id).level
-            mine = shares_of_level(
-                level, scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS)
-            )
-            found = [node_id] if node_id in mine else sorted(mine)
-        elif nodes.get_entries([node_id]):
-            return node_id
-        else:
-            level = calendar.period(node_id).level
-            found = scoped_nodes.find_neighbours(level, to_ms(start))
-    first = calendar.period(node_id).first
-    far = {name: abs((calendar.period(name).first - first).days) for name in found}
-    return min(reversed(found), key=lambda name: far[name], default="")
+        days = entries.count_messages(entries.ALL_DAYS, scope)
+    node_ids = sorted({calendar.ancestor_id(day, here.level) for day in days})
+
+    def distance(candidate: str) -> int:
+        return abs((calendar.period(candidate).first - here.first).days)
+
+    return min(reversed(node_ids), key=distance, default="")
 
 
 def find_session_node(agent: str, session_id: str, at: datetime) -> str:
@@ -444,7 +418,7 @@ def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     return sorted(sessions, key=lambda session: session.start_time, reverse=True)
 
 
-def read_page(row: NodeRow, scope: Scope = ALL) -> ScopedNode | None:
+def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     """Return what is shown of a row; None if it does not exist any more.
 
     Of a session it is the card of the whole session, also if it has one segment.
@@ -452,20 +426,23 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> ScopedNode | None:
     from memtui.services import session_work  # not needed at the start
 
     if isinstance(row, DaySession):
-        node = get_day_session_node(row)
-        return ScopedNode(node, node.counts, row.work) if node else None
-    part = get_scoped_node(row.node_id, scope)
-    if part is None or row.level is not TocLevel.SEGMENT:
-        return part
+        return get_day_session_node(row)
+    node = get_node(row.node_id, scope)
+    if node is None or row.level is not TocLevel.SEGMENT:
+        return node
     with database.connection():
         keys = store_segments.group_by_session([row.node_id])
     if row.node_id not in keys:
-        return part
+        return node
     session_card = session_work.read_card(*keys[row.node_id])
     if len(session_card.segments) > 1:
-        return part
-    node = replace(part.node, bullets=session_card.bullets, further=())
-    return replace(part, node=node, work=session_card.work)
+        return node
+    return replace(
+        node,
+        bullets=session_card.bullets,
+        further=(),
+        work_state=session_card.work.state,
+    )
 
 
 def get_day_session_node(session: DaySession) -> TocNode | None:
@@ -499,6 +476,7 @@ def get_day_session_node(session: DaySession) -> TocNode | None:
         agents=last.agents,
         projects=last.projects,
         generation=by_model[-1].generation if by_model else NO_STATS,
+        work_state=session_card.work.state,
     )
 
 
@@ -563,11 +541,8 @@ def add_session_counts(
 
 def _time_range(entry: TocEntry, zone: tzinfo) -> store_segments.TimeRange:
     """Return the times of an entry: of a week, those in the month above it."""
-    start, end = calendar.bounds(entry.node_id, zone)
-    if entry.month_id:
-        first, after = calendar.bounds(entry.month_id, zone)
-        start, end = max(start, first), min(end, after)
-    return to_ms(start), to_ms(end)
+    first, after = (calendar.bounds(day_id, zone)[0] for day_id in entry.days)
+    return to_ms(first), to_ms(after)
 
 
 # Branches

@@ -71,7 +71,7 @@ GROUPS = {"bullets": "", "children": ""}
 NO_NODE = "There is no such node; get_node without an id lists the years."
 IS_GRIP = "That is a citation, not a node: expand_grip opens it."
 CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
-SHARE = "This is a summary of {} alone."
+SHARE = "These are the sessions of {} alone."
 _OFFSET = re.compile("[0-9]{1,9}")
 
 
@@ -120,11 +120,11 @@ def get_node(workspace: "Workspace", node_id: str = "", scope: Scope = ALL) -> R
     """Describe a node: its bullets with their grips, and its children; or the years."""
     if not node_id.strip():
         return get_toc_root(workspace, scope)
-    found = browse.get_scoped_node(node_id, scope)
-    if found is None:
+    node = browse.get_node(node_id, scope)
+    if node is None:
         return _no_node(workspace, node_id.strip(), scope)
-    reply = node_reply(workspace, found.node, scope)
-    if found.is_all:
+    reply = node_reply(workspace, node, scope)
+    if not node.all_segments:
         return reply
     return replace(reply, notes=(SHARE.format(scope),))
 

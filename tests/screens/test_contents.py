@@ -99,7 +99,7 @@ async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
         assert here(pilot) == session.only_segment
         card = browse.read_page(here(pilot))
         assert card is not None
-        assert page(pilot).node == card.node
+        assert page(pilot).node == card
         assert source(pilot).expansion.grip is not None
 
 
@@ -111,7 +111,7 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
         while here(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
         card = browse.read_page(here(pilot))
-        assert card is not None and page(pilot).node == card.node
+        assert card is not None and page(pilot).node == card
         while here(pilot).level is not TocLevel.YEAR:
             await press(pilot, settle, "left")
         await press(pilot, settle, "left", "left")
@@ -382,7 +382,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "disk on fire" in str(text.visual)
-        monkeypatch.setattr(browse, "get_scoped_node", broken)
+        monkeypatch.setattr(browse, "get_node", broken)
         await press(pilot, settle, "down")
         head = pilot.app.screen.query_one("#head", Static)
         assert "disk on fire" in str(head.visual)
@@ -556,7 +556,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         go_on = threading.Event()
-        part, expanded = browse.get_scoped_node, conversation.expand
+        part, expanded = browse.get_node, conversation.expand
 
         def slow_part(node_id: str, of: Scope) -> object:
             go_on.wait()
@@ -566,7 +566,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
             go_on.wait()
             return expanded(grip_id, **around)
 
-        monkeypatch.setattr(browse, "get_scoped_node", slow_part)
+        monkeypatch.setattr(browse, "get_node", slow_part)
         monkeypatch.setattr(conversation, "expand", slow_source)
         await pilot.press("down")
         while head(pilot) != "Reading…":
@@ -648,7 +648,7 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         for module, name, key in (
-            (browse, "get_scoped_node", "down"),
+            (browse, "get_node", "down"),
             (conversation, "expand", "n"),
         ):
             with monkeypatch.context() as patch:

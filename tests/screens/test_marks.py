@@ -187,7 +187,7 @@ async def test_where_the_page_is_gone_nothing_hidden_comes_back(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        monkeypatch.setattr(browse, "get_scoped_node", lambda *_: None)
+        monkeypatch.setattr(browse, "get_node", lambda *_: None)
         changed = frozenset({judged.node_id})
         app.post_message(
             ProgressReported(PipelineProgress("summarize", changed=changed))

@@ -18,8 +18,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
+from memtui.model.calendar import DateRange
 from memtui.model.filters import Scope
+from memtui.model.nodes import CalendarYear, NodeStatus, TocEntry
 from memtui.model.quantities import plural
 from memtui.services import browse
 from memtui.text import date_format
@@ -115,7 +116,7 @@ class DayGrid(Widget, can_focus=True):
         return first.replace(month=1, day=1)
 
     @property
-    def current(self) -> CalendarDay | None:
+    def current(self) -> TocEntry | None:
         """The day under the cursor, None if it is empty or has not been read."""
         return self._find(self.cursor)
 
@@ -123,7 +124,7 @@ class DayGrid(Widget, can_focus=True):
     def is_loaded(self) -> bool:
         return bool(self.years)
 
-    def _find(self, day: date) -> CalendarDay | None:
+    def _find(self, day: date) -> TocEntry | None:
         year = self.years.get(day.year)
         return year.days.get(day) if year else None
 
@@ -258,7 +259,7 @@ class DayGrid(Widget, can_focus=True):
             text, style = " " * cells, NO_MESSAGES
             is_shown = day.year == year and year in self.years
             if is_shown and (found := self._find(day)) is not None:
-                level = self.scale.level(found.messages)
+                level = self.scale.level(found.counts.messages)
                 text, style = GLYPHS[level] * cells, "$accent"
             elif is_shown and day <= self._last_day:
                 text = GLYPHS[0].ljust(cells)
@@ -275,24 +276,27 @@ def _count_weeks(year: int) -> int:
     return calendar.week_count(date(year, 1, 1), date(year + 1, 1, 1))
 
 
-def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
+def describe_day(day: date, entry: TocEntry | None, today: date) -> Content:
     """Describe a day in up to three lines; None for one without conversations."""
     when = f"{date_format.day(day)}, {date_format.day_age(day, today)}"
     parts = [Content.styled(when, "bold")]
-    if found is None:
+    if entry is None:
         return parts[0] + Content.styled(" · no conversations", "$context")
-    pending = [Content("not summarized yet")] if found.is_pending else []
-    if not found.segments and found.is_pending:
+    is_pending = entry.status is NodeStatus.PENDING
+    pending = [Content("not summarized yet")] if is_pending else []
+    if not entry.counts.segments and is_pending:
         return Content(" · ").join(parts + pending)
-    parts.append(Content(plural(found.segments, "segment")))
-    parts.append(Content(plural(found.messages, "message")))
+    parts.append(Content(plural(entry.counts.segments, "segment")))
+    parts.append(Content(plural(entry.counts.messages, "message")))
     parts += pending
-    if found.is_live:
+    if entry.is_live:
         parts.append(Content(f"{format.LIVE} live"))
-    names = [format.name_list(some) for some in (found.agents, found.projects) if some]
+    names = [
+        format.name_list(names) for names in (entry.agents, entry.projects) if names
+    ]
     lines = [
         Content(" · ").join(parts),
-        Content(found.headline),
+        Content(entry.headline),
         Content.styled(" · ".join(names), "$context"),
     ]
     return Content("\n").join(line for line in lines if line)
@@ -357,14 +361,14 @@ class CalendarScreen(BaseScreen[str]):
     # Loading
 
     def reload(self) -> None:
-        zone, scope, today = self.zone, self._scope, self._today
+        scope, today = self._scope, self._today
 
         def read() -> YearData:
             span = browse.get_date_range()
             first = span.first if span else today
             last = max(span.last, today) if span else today
             years = [
-                browse.get_calendar_year(year, zone, scope)
+                browse.get_calendar_year(year, scope)
                 for year in range(first.year, last.year + 1)
             ]
             return span, years, browse.list_daily_counts(scope)
@@ -395,7 +399,7 @@ class CalendarScreen(BaseScreen[str]):
         self.query_one("#day", Static).update(day)
         self.query_one("#legend", Static).update(describe_scale(grid.scale))
         year = grid.years[grid.cursor.year]
-        messages = sum(one.messages for one in year.days.values())
+        messages = sum(day.counts.messages for day in year.days.values())
         measure = (
             f"{year.number}: {plural(len(year.days), 'day')}"
             f" · {plural(messages, 'message')}"
@@ -428,7 +432,7 @@ class CalendarScreen(BaseScreen[str]):
             self.dismiss(grid.current.node_id)
         elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
-            find = partial(browse.find_nearest, wanted, self.zone, self._scope)
+            find = partial(browse.find_nearest, wanted, self._scope)
             self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
     def _go_to_nearest(self, wanted: date, found: str) -> None:

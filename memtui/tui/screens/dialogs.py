@@ -63,7 +63,7 @@ class DateScreen(Dialog[str]):
         if date is None:
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
-        find = partial(browse.find_nearest, date.node_id, self.zone)
+        find = partial(browse.find_nearest, date.node_id)
         self.load(find, partial(self._leave_to, date.node_id), "nearest")
 
     def _leave_to(self, wanted: str, found: str) -> None:

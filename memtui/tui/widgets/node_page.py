@@ -24,7 +24,6 @@ from memtui.model.nodes import (
     BulletKind,
     DaySession,
     NodeStatus,
-    ScopedNode,
     TocEntry,
     TocNode,
 )
@@ -381,7 +380,7 @@ class NodePage(Vertical, workers.AppNode):
         self.node: TocNode | None = None
         self.scope = ALL
         # The shown node; True if a version of it by a model was rejected.
-        self._shown: tuple[ScopedNode, bool] | None = None
+        self._shown: tuple[TocNode, bool] | None = None
         # The row of the contents that is or will be shown.
         self._row: TocEntry | DaySession | None = None
         self._grip_to_open = ""
@@ -444,7 +443,7 @@ class NodePage(Vertical, workers.AppNode):
         self,
         row: TocEntry | DaySession,
         scope: Scope,
-        found: tuple[ScopedNode, bool] | None,
+        found: tuple[TocNode, bool] | None,
     ) -> None:
         """Show what was read, unless another node was opened meanwhile."""
         if (row.node_id, scope) != (self._node_id, self.scope):
@@ -456,22 +455,22 @@ class NodePage(Vertical, workers.AppNode):
             self._show_text(Content(NOT_FOUND))
         elif found != self._shown:
             self._shown = found
-            part, is_rejected = found
-            self._show_node(part, is_rejected=is_rejected)
-        node = self.node
-        if node is not None and isinstance(row, TocEntry):
-            show = partial(self._show_cost, node)
+            node, is_rejected = found
+            self._show_node(node, is_rejected=is_rejected)
+        shown_node = self.node
+        if shown_node is not None and isinstance(row, TocEntry):
+            show = partial(self._show_cost, shown_node)
             count = self.workspace.count_tokens
-            self.load(lambda: count(nodes.node_text(node)), show, "cost")
+            self.load(lambda: count(nodes.node_text(shown_node)), show, "cost")
         self.post_message(messages.NodeLoaded())
 
-    def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:
-        node = self.node = part.node
+    def _show_node(self, node: TocNode, *, is_rejected: bool) -> None:
+        self.node = node
         is_segment = node.level is TocLevel.SEGMENT
         title = format.segment_time(node, self.zone) if is_segment else node.title
         self.query_one(PaneTitle).show(title, _size(node))
         head = self.query_one("#head", Static)
-        head.update(self._head(part, is_rejected=is_rejected))
+        head.update(self._head(node, is_rejected=is_rejected))
         head.set_class(not node.bullets, "-alone")
         self.bullets.show(node)
         self._go_to_grip()
@@ -511,8 +510,7 @@ class NodePage(Vertical, workers.AppNode):
 
     # The head
 
-    def _head(self, part: ScopedNode, *, is_rejected: bool) -> Content:
-        node = part.node
+    def _head(self, node: TocNode, *, is_rejected: bool) -> Content:
         lines: list[Content | None] = []
         is_segment = node.level is TocLevel.SEGMENT
         if headline := node.headline or (node.title if is_segment else ""):
@@ -525,11 +523,11 @@ class NodePage(Vertical, workers.AppNode):
             status if node.bullets or node.is_pinned else "",
             f"rejected: {node.rejection}" if node.rejection else "",
         ]
-        lines += [_quiet([part.work.state, self._age(node), *names]), _quiet(origin)]
+        lines += [_quiet([node.work_state, self._age(node), *names]), _quiet(origin)]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
-        if not part.is_all:
-            lines.append(Content.styled(_share(part, self.scope), "$evidence"))
+        if node.all_segments:
+            lines.append(Content.styled(_share(node, self.scope), "$evidence"))
         if not node.bullets:
             text = ALL_WITHHELD if node.withheld else NO_BULLETS[node.status]
             lines += [Content(""), Content(text)]
@@ -545,11 +543,11 @@ class NodePage(Vertical, workers.AppNode):
         return date_format.near_age(node.start_time, self.now(), self.zone)
 
 
-def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] | None:
-    part = browse.read_page(row, scope)
-    if part is None:
+def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[TocNode, bool] | None:
+    node = browse.read_page(row, scope)
+    if node is None:
         return None
-    return part, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
+    return node, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
 
 
 def _size(node: TocNode) -> str:
@@ -557,9 +555,9 @@ def _size(node: TocNode) -> str:
     return format.node_size(node.counts, node.level) if is_known else ""
 
 
-def _share(part: ScopedNode, scope: Scope) -> str:
-    total = plural(part.total.segments, "segment")
-    share = f"{scope} only: {part.node.counts.segments:,} of {total}"
+def _share(node: TocNode, scope: Scope) -> str:
+    total = plural(node.all_segments, "segment")
+    share = f"{scope} only: {node.counts.segments:,} of {total}"
     return f"{share[0].upper()}{share[1:]} (F F: all)"
 
 

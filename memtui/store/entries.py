@@ -1,0 +1,244 @@
+"""Rows of the contents with their counts: of all there is, or in a scope.
+
+A scope is the content of an agent, a project or a keyword. The counts of a node are
+stored with its version. They are counted from its segments where those do not hold: in
+a scope, for a week in one of its two months, and while it has no version.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+from memtui.model import calendar
+from memtui.model.calendar import DayRange, TocLevel
+from memtui.model.events import to_ms
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import (
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+    count_messages_by_part,
+)
+from memtui.store import nodes, scopes
+from memtui.store.database import IN_JSON, fetch
+
+ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
+"""No id of another level sorts between these."""
+
+_NODE_IDS = {
+    TocLevel.YEAR: "'toc:year:' || substr(n.parent_id, 9, 4)",
+    TocLevel.MONTH: "'toc:month:' || substr(n.parent_id, 9, 7)",
+    TocLevel.WEEK: "(SELECT parent_id FROM nodes day WHERE day.node_id = n.parent_id)",
+    TocLevel.DAY: "n.parent_id",
+}
+"""The node of a level above a segment ``n``: the parent of a segment is its day."""
+
+_SEGMENTS = (
+    "FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
+    " WHERE n.parent_id >= ? AND n.parent_id < ?"
+)
+"""The segments of a range of days."""
+
+
+def list_children(
+    parent_id: str | None,
+    offset: int,
+    limit: int,
+    scope: Scope = ALL,
+    *,
+    month_id: str = "",
+) -> list[TocEntry]:
+    """Return the entries of a node's children in a scope, newest first.
+
+    The children of None are the years. Weeks have the counts of their days in the month
+    that is their parent; with ``month_id``, only days of that month are listed. Entries
+    whose summary is not of just what is counted have no headline.
+    """
+    try:
+        level = calendar.period(parent_id).level.child() if parent_id else TocLevel.YEAR
+        days = calendar.day_range(parent_id) if parent_id else ALL_DAYS
+        if month_id:
+            first, end = calendar.day_range(month_id)
+            days = max(days[0], first), min(days[1], end)
+    except ValueError:  # There is no such node.
+        return []
+    if level is None:
+        return []
+    if scope.is_narrow and level is not TocLevel.SEGMENT:
+        node_ids = sorted(_count_segments(level, days, scope), reverse=True)
+        entries = nodes.get_entries(node_ids[offset : offset + limit])
+    else:
+        within = days if month_id else None
+        entries = nodes.list_children(parent_id, offset, limit, scope, days=within)
+    if level is TocLevel.WEEK and parent_id:
+        entries = [replace(entry, month_id=parent_id) for entry in entries]
+    return _count(entries, scope)
+
+
+def get(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
+    """Return the entries of nodes in a scope, in the order of the ids.
+
+    Unknown nodes and those outside the scope are skipped.
+    """
+    entries = nodes.get_entries(node_ids)
+    segment_ids = [e.node_id for e in entries if e.level is TocLevel.SEGMENT]
+    if scope.is_narrow and segment_ids:
+        outside = {*segment_ids} - scopes.filter_nodes(segment_ids, scope)
+        entries = [entry for entry in entries if entry.node_id not in outside]
+    return _count(entries, scope)
+
+
+def list_days(days: DayRange, scope: Scope = ALL) -> list[TocEntry]:
+    """Return the entries of the days of a range in a scope, oldest first."""
+    return get(sorted(count_messages(days, scope)), scope)
+
+
+class _Share(NamedTuple):
+    """What a node has of a scope, by the names of the fields of an entry."""
+
+    counts: NodeCounts
+    is_live: bool
+    agents: tuple[str, ...]
+    projects: tuple[str, ...]
+
+
+def _count(entries: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
+    """Return entries with the counts of a scope; nodes outside it are left out.
+
+    Weeks that are listed under a month are of the same one.
+    """
+    uncounted = [entry for entry in entries if _must_be_counted(entry, scope)]
+    shares: dict[str, _Share] = {}
+    for level in {entry.level for entry in uncounted}:
+        days = _span([entry for entry in uncounted if entry.level is level])
+        shares |= _count_segments(level, days, scope)
+    counted = []
+    for entry in entries:
+        if entry not in uncounted:
+            counted.append(entry)
+        elif share := shares.get(entry.node_id):
+            entry = replace(entry, headline="", is_by_model=False, **share._asdict())
+            counted.append(entry)
+        elif not scope.is_narrow:
+            counted.append(entry)
+    return counted
+
+
+def _must_be_counted(entry: TocEntry, scope: Scope) -> bool:
+    if entry.level is TocLevel.SEGMENT:
+        return False
+    is_whole = entry.days == calendar.day_range(entry.node_id)
+    return scope.is_narrow or entry.status is NodeStatus.PENDING or not is_whole
+
+
+def _span(entries: Sequence[TocEntry]) -> DayRange:
+    """Return the range from the first day of some nodes to their last."""
+    ranges = [entry.days for entry in entries]
+    return min(first for first, _ in ranges), max(end for _, end in ranges)
+
+
+def _count_segments(level: TocLevel, days: DayRange, scope: Scope) -> dict[str, _Share]:
+    """Count the segments of a scope on some days, by the node of a level above each."""
+    condition, values = scopes.segment_condition(scope)
+    rows = fetch(
+        f"SELECT {_NODE_IDS[level]}, count(*), sum(events), sum(messages),"
+        " sum(subagent_events), sum(is_live), group_concat(DISTINCT agents),"
+        f" group_concat(DISTINCT projects) {_SEGMENTS} AND {condition} GROUP BY 1",
+        *days,
+        *values,
+    )
+    return {
+        node_id: _Share(
+            NodeCounts(*counts),
+            bool(live_segments),
+            _parse_names(agents),
+            _parse_names(projects),
+        )
+        for node_id, *counts, live_segments, agents, projects in rows
+    }
+
+
+def _parse_names(lists: str) -> tuple[str, ...]:
+    """Return the names in JSON lists with commas between them, each once."""
+    return tuple(sorted({name for names in json.loads(f"[{lists}]") for name in names}))
+
+
+def find_first_and_last_day() -> tuple[str, str] | None:
+    sql = "SELECT min(node_id), max(node_id) FROM nodes WHERE level = 'day'"
+    ((first, last),) = fetch(sql)
+    return (first, last) if first else None
+
+
+# Activity
+
+
+def count_messages(days: DayRange, scope: Scope = ALL) -> dict[str, int]:
+    """Return the number of messages of each day of a range, by its id, oldest first.
+
+    Days without segments of a narrow scope are left out.
+    """
+    if scope.is_narrow:
+        condition, values = scopes.segment_condition(scope)
+        sql = (
+            f"SELECT n.parent_id, sum(messages) {_SEGMENTS} AND {condition}"
+            " GROUP BY n.parent_id"
+        )
+        return dict(fetch(sql, *days, *values))
+    of_segments = (
+        "SELECT sum(w.messages) FROM nodes s JOIN node_versions w ON w.id = s.latest_id"
+        " WHERE s.parent_id = n.node_id"
+    )
+    rows = fetch(
+        f"SELECT n.node_id, coalesce(v.messages, ({of_segments}), 0) FROM nodes n"
+        " LEFT JOIN node_versions v ON v.id = n.latest_id"
+        " WHERE n.node_id >= ? AND n.node_id < ? ORDER BY n.node_id",
+        *days,
+    )
+    return dict(rows)
+
+
+def add_activity(entries: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
+    """Return entries with the number of messages in each part of them."""
+    levels = (TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK)
+    wide = [entry for entry in entries if entry.level in levels]
+    messages = count_messages(_span(wide), scope) if wide else {}
+    days = [(date.fromisoformat(day[8:]), 0, count) for day, count in messages.items()]
+    day_ids = [*messages]
+    parts = _list_segments(
+        [entry.node_id for entry in entries if entry.level is TocLevel.DAY], scope
+    )
+    for entry in wide:
+        first, end = (bisect_left(day_ids, day_id) for day_id in entry.days)
+        parts[entry.node_id, entry.month_id] = days[first:end]
+    return [
+        replace(
+            entry,
+            activity=count_messages_by_part(
+                entry.node_id, to_ms(entry.start_time), own
+            ),
+        )
+        if (own := parts.get((entry.node_id, entry.month_id)))
+        else entry
+        for entry in entries
+    ]
+
+
+def _list_segments(
+    day_ids: Sequence[str], scope: Scope
+) -> dict[tuple[str, str], list[tuple[date, int, int]]]:
+    """Return the segments of days in a scope, by (day, ""): day, start and messages."""
+    condition, values = scopes.segment_condition(scope)
+    segments: dict[tuple[str, str], list[tuple[date, int, int]]] = {}
+    for day_id, start_ms, messages in fetch(
+        "SELECT n.parent_id, n.start_ms, messages FROM nodes n"
+        " JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.parent_id {IN_JSON} AND {condition}",
+        json.dumps(list(day_ids)),
+        *values,
+    ):
+        day = date.fromisoformat(day_id[8:])
+        segments.setdefault((day_id, ""), []).append((day, start_ms, messages))
+    return segments
