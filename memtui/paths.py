@@ -44,16 +44,6 @@ class Paths:
         """The file locked by the process that runs the pipeline."""
         return self.store.with_name("work.lock")
 
-    @property
-    def hook_backups(self) -> Path:
-        """The folder of copies of agents' settings from before the hooks."""
-        return self.log.parent / "hooks"
-
-    @property
-    def server_backups(self) -> Path:
-        """The folder of copies of agents' settings from before the MCP server."""
-        return self.log.parent / "servers"
-
     def make_folders(self) -> None:
         """Create missing folders, which only their owner can read."""
         for folder in (self.store.parent, self.spool, self.index.parent):

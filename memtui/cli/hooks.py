@@ -1,5 +1,6 @@
 """``hooks`` and ``mcp install``: put memtui into agents' settings, or take it out."""
 
+import itertools
 import os
 import sys
 from argparse import Namespace
@@ -52,7 +53,6 @@ def this_machine(paths: Paths, project: Path | None) -> Machine:
         environment=os.environ,
         python=sys.executable,
         hook=(Path(__file__).parents[1] / "hook.py").absolute(),
-        backups=paths.hook_backups,
         spool=None if paths.spool == default_spool else paths.spool,
         project=project.absolute() if project else None,
     )
@@ -83,7 +83,7 @@ def run(args: Namespace, context: Context) -> int:
     if args.action == "status":
         chosen = _named(args) or AGENTS
         statuses = [agents.hook_status(agent, machine) for agent in chosen]
-        lines = [_hook_lines(one) for one in statuses]
+        lines = [_hook_lines(status) for status in statuses]
         return _print_status(args, "hooks", statuses, lines)
     chosen = _choose(args, machine)
     if not args.agents and not args.json:
@@ -98,16 +98,14 @@ def run_mcp(args: Namespace, paths: Paths) -> int:
     home = os.environ.get("MEMTUI_HOME")
     machine = replace(
         this_machine(paths, _project(args)),
-        # Copies of their own: one file may contain both hooks and the server.
-        backups=paths.server_backups,
         server=_server_command(args, Path(home) if home else None),
     )
     if args.action == "status":
         chosen = _named(args) or AGENTS
         statuses = [agents.server_status(agent, machine) for agent in chosen]
         details = [
-            ", may write" * one.may_write + ", with the skill" * one.has_skill
-            for one in statuses
+            ", may write" * status.may_write + ", with the skill" * status.has_skill
+            for status in statuses
         ]
         lines = map(_status_lines, statuses, details)
         return _print_status(args, "servers", statuses, lines)
@@ -164,7 +162,7 @@ def _choose(args: Namespace, machine: Machine) -> list[Agent]:
 
 def _is_installed(entry: ConfigEntry, machine: Machine) -> bool:
     try:
-        return bool(entry.existing(config_files.read_text(entry, machine)))
+        return bool(config_files.read(entry, machine)[1])
     except HooksError:
         return False
 
@@ -174,9 +172,9 @@ def _change(
 ) -> int:
     """Install or remove entries one by one, and return the exit code."""
     results = [_change_one(args, machine, agent, entry) for agent, entry in pairs]
-    is_open = any(one.diff and not one.is_written for one in results)
+    is_open = any(result.diff and not result.is_written for result in results)
     code = UNCONFIRMED if is_open and not args.dry_run else 0
-    if any(one.problem for one in results):
+    if any(result.problem for result in results):
         code = 1
     if args.json:
         data = {"action": args.action, "changes": results}
@@ -203,7 +201,7 @@ def _change_one(
             lines = ["", f"{agent.title}: {change.file}{target}", *change.diff()]
         output.print_lines([] if args.json else lines)
         is_written = not change.is_empty and _is_confirmed(args)
-        copy = config_files.write(change, machine) if is_written else None
+        copy = config_files.write(change) if is_written else None
     except HooksError as error:
         print(f"memtui: {agent.title}: {clean(str(error))}", file=sys.stderr)
         return ChangeResult(agent.name, file, [], False, str(error))
@@ -211,7 +209,7 @@ def _change_one(
         done = "installed" if is_install else "removed"
         lines = [f"{agent.title}: {subject} {done}."]
         if copy:
-            lines.append(f"A copy of the original file is in {copy}.")
+            lines.append(f"A copy of the old file is in {copy}.")
         note = agent.note_for(entry, machine)
         output.print_lines([*lines, note] if is_install and note else lines)
     return ChangeResult(agent.name, file, change.diff(), is_written)
@@ -236,26 +234,28 @@ def _print_status(
     statuses: Sequence[HookStatus] | Sequence[ServerStatus],
     lines: Iterable[Iterable[str]],
 ) -> int:
-    code = 1 if any(one.problem for one in statuses) else 0
-    all_lines = (line for some in lines for line in some)
+    code = 1 if any(status.problem for status in statuses) else 0
+    all_lines = itertools.chain.from_iterable(lines)
     return output.print_result(args, {name: statuses}, all_lines, code=code)
 
 
-def _hook_lines(one: HookStatus) -> Iterator[str]:
-    yield from _status_lines(one, "")
-    if one.problem and one.is_installed and not one.is_off:
-        where = " --project" if one.scope == "project" else ""
-        yield f"    memtui hooks install {one.agent}{where} corrects it"
-    elif one.is_installed and not one.problem:
-        runs = "the command runs" if one.runs else agents.command_line(one.command)
-        yield f"    {', '.join(one.events)}; {runs}"
+def _hook_lines(status: HookStatus) -> Iterator[str]:
+    yield from _status_lines(status, "")
+    if status.problem and status.is_installed and not status.is_off:
+        where = " --project" if status.scope == "project" else ""
+        yield f"    memtui hooks install {status.agent}{where} corrects it"
+    elif status.is_installed and not status.problem:
+        runs = (
+            "the command runs" if status.runs else agents.command_line(status.command)
+        )
+        yield f"    {', '.join(status.events)}; {runs}"
 
 
-def _status_lines(one: HookStatus | ServerStatus, details: str) -> Iterator[str]:
-    mark = "✗" if one.problem else "✓" if one.is_installed else " "
-    state = "installed" if one.is_installed else "not installed"
-    where = "" if one.is_found else ", and not found on this machine"
-    yield f"{mark} {one.title:<12} {state}{details}{where}"
-    yield f"    {one.file}"
-    if one.problem:
-        yield f"    {one.problem}"
+def _status_lines(status: HookStatus | ServerStatus, details: str) -> Iterator[str]:
+    mark = "✗" if status.problem else "✓" if status.is_installed else " "
+    state = "installed" if status.is_installed else "not installed"
+    where = "" if status.is_found else ", and not found on this machine"
+    yield f"{mark} {status.title:<12} {state}{details}{where}"
+    yield f"    {status.file}"
+    if status.problem:
+        yield f"    {status.problem}"

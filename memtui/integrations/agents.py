@@ -15,16 +15,14 @@ from pathlib import Path
 from memtui.errors import HooksError, UsageError
 from memtui.files import read_small_file
 from memtui.integrations import config_files
-from memtui.integrations.config_files import (
+from memtui.integrations.config_entries import (
     COMMAND_FIELDS,
-    ConfigEntry,
-    ConfigValue,
     JsonHooks,
-    JsonServer,
-    Machine,
     OwnFile,
-    TomlServer,
+    Server,
 )
+from memtui.integrations.config_files import ConfigEntry, ConfigValue, Machine
+from memtui.integrations.config_text import JSON, JSON_WITH_COMMENTS, TOML
 from memtui.model.events import clean
 
 TIMEOUT_S = 10
@@ -54,7 +52,7 @@ class Agent:
     program: str
     folder: PathOf
     hooks: JsonHooks | OwnFile
-    server: ConfigEntry
+    server: Server
     skill: OwnFile
     hooks_note: str = ""
     """A note on what the user must know for the hooks to work."""
@@ -186,7 +184,7 @@ AGENTS = (
             ),
             _claude_handler,
         ),
-        server=JsonServer(
+        server=Server(
             "claude-code",
             _claude_server_file,
             "mcpServers",
@@ -207,11 +205,12 @@ AGENTS = (
             ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"),
             _codex_handler,
         ),
-        server=TomlServer(
+        server=Server(
             "codex",
             _file(_codex_folder, "config.toml", ".codex/config.toml"),
             "mcp_servers",
             _server,
+            format=TOML,
         ),
         skill=_skill("codex", _codex_folder, ".codex"),
         hooks_note="Codex runs a hook only once you have trusted it: /hooks, in Codex.",
@@ -227,7 +226,7 @@ AGENTS = (
             ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
             _gemini_handler,
         ),
-        server=JsonServer(
+        server=Server(
             "gemini-cli",
             _file(_gemini_folder, "settings.json", ".gemini/settings.json"),
             "mcpServers",
@@ -254,10 +253,10 @@ AGENTS = (
             ),
             _copilot_handler,
             is_grouped=False,
-            empty_text='{\n  "version": 1\n}\n',
+            version=1,
             is_own_file=True,
         ),
-        server=JsonServer(
+        server=Server(
             "copilot-cli",
             _file(_copilot_folder, "mcp-config.json", ".github/mcp.json"),
             "mcpServers",
@@ -277,12 +276,12 @@ AGENTS = (
             "// Written by memtui",
             is_own_file=True,
         ),
-        server=JsonServer(
+        server=Server(
             "opencode",
             _file(_opencode_folder, "opencode.json", "opencode.json"),
             "mcp",
             lambda words: {"type": "local", "command": [*words], "enabled": True},
-            allow_comments=True,
+            format=JSON_WITH_COMMENTS,
         ),
         skill=_skill("opencode", _opencode_folder, ".opencode"),
         hooks_note="OpenCode loads plugins when it starts.",
@@ -345,18 +344,13 @@ def hook_status(agent: Agent, machine: Machine) -> HookStatus:
     """Return the status of an agent's hooks, after a trial of the user's command."""
     problem, existing, is_off = "", list[ConfigValue](), False
     try:
-        if text := config_files.read_text(agent.hooks, machine):
-            existing = agent.hooks.existing(text)
-            off = (
-                config_files.find_members(text, agent.off_setting)
-                if agent.off_setting
-                else []
-            )
-            is_off = bool(off) and off[-1].value is True
+        text, existing = config_files.read(agent.hooks, machine)
+        if agent.off_setting:
+            is_off = JSON.parse(text).get(agent.off_setting) is True
     except HooksError as error:
         problem = str(error)
-    wanted = agent.hooks.wanted(machine)
-    is_current = config_files.is_up_to_date(existing, wanted)
+    expected = agent.hooks.expected(machine)
+    is_current = config_files.is_up_to_date(existing, expected)
     command = command_words(existing[0].value) if existing else ()
     # The files of a project may come from anybody: what they name is never run.
     is_tried = bool(existing) and machine.project is None
@@ -366,7 +360,7 @@ def hook_status(agent: Agent, machine: Machine) -> HookStatus:
     elif existing and runs is False:
         problem = "the command it names does not run"
     elif existing and not is_current:
-        problem = _outdated(existing, wanted)
+        problem = "outdated: another command, or other events, than this memtui's"
         if machine.project is not None:
             problem += f"; it runs: {command_line(command)}"
     return HookStatus(
@@ -378,7 +372,7 @@ def hook_status(agent: Agent, machine: Machine) -> HookStatus:
         is_installed=bool(existing),
         is_current=is_current,
         runs=runs,
-        events=tuple(clean(one.key) for one in existing),
+        events=tuple(clean(item.key) for item in existing),
         command=command,
         problem=problem,
         note=agent.note_for(agent.hooks, machine),
@@ -405,19 +399,6 @@ def command_line(command: Sequence[str]) -> str:
     words = command[2:] if command[:2] == ("/bin/sh", "-c") else (shlex.join(command),)
     line = " ".join(clean(" ".join(words)).split())
     return line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…"
-
-
-def _outdated(existing: Sequence[ConfigValue], wanted: Sequence[ConfigValue]) -> str:
-    events, wanted_events = ({one.key for one in some} for some in (existing, wanted))
-    if missing := sorted(wanted_events - events):
-        return f"outdated: events are missing ({', '.join(missing)})"
-    if extra := sorted(map(clean, events - wanted_events)):
-        return f"outdated: events that are not needed ({', '.join(extra)})"
-    if len(existing) > len(wanted):
-        return "outdated: some events are sent twice"
-    if command_words(existing[0].value) == command_words(wanted[0].value):
-        return "outdated: written by another version of memtui"
-    return "outdated: another command than this memtui's"
 
 
 def _runs(command: Sequence[str], folder: Path) -> bool:
@@ -455,38 +436,39 @@ class ServerStatus:
 
 def server_status(agent: Agent, machine: Machine) -> ServerStatus:
     problem, existing, is_current, has_skill = "", list[ConfigValue](), False, False
+    options: list[str] = []
     try:
-        text = config_files.read_text(agent.server, machine)
-        existing = agent.server.existing(text)
+        text, existing = config_files.read(agent.server, machine)
     except HooksError as error:
         problem = str(error)
-    # Command and arguments are one list, or two fields.
-    lists = (v for one in existing for v in one.value.values() if isinstance(v, list))
-    installed = {word for words in lists for word in words if isinstance(word, str)}
-    options = [word for word in (ALLOW_WRITE, ALL_TOOLS) if word in installed]
-    if existing:
-        words = [
-            word for word in machine.server if word not in (ALLOW_WRITE, ALL_TOOLS)
-        ]
-        wanted = replace(machine, server=(*words, *options))
-        is_current = config_files.is_up_to_date(
-            existing, agent.server.wanted(wanted, text)
-        )
+    for item in existing:
+        words = {word for value in item.value.values() for word in _words(value)}
+        options = [option for option in (ALLOW_WRITE, ALL_TOOLS) if option in words]
+        # The options are the user's choice; only the command is compared.
+        base = [word for word in machine.server if word not in (ALLOW_WRITE, ALL_TOOLS)]
+        chosen = replace(machine, server=(*base, *options))
+        expected = agent.server.expected(chosen, text)
+        is_current = config_files.is_up_to_date(existing, expected)
         if not is_current:
             where = ["--project"] if machine.project is not None else []
             arguments = " ".join([agent.name, *where, *options])
             problem = f"another command than this memtui's: mcp install {arguments}"
     with suppress(HooksError):
-        skill = config_files.read_text(agent.skill, machine)
-        has_skill = bool(agent.skill.existing(skill))
+        has_skill = bool(config_files.read(agent.skill, machine)[1])
     return ServerStatus(
-        agent.name,
-        agent.title,
-        agent.is_found(machine),
-        agent.server.path(machine),
-        bool(existing),
-        is_current,
-        has_skill,
-        ALLOW_WRITE in options,
-        problem,
+        agent=agent.name,
+        title=agent.title,
+        is_found=agent.is_found(machine),
+        file=agent.server.path(machine),
+        is_installed=bool(existing),
+        is_current=is_current,
+        has_skill=has_skill,
+        may_write=ALLOW_WRITE in options,
+        problem=problem,
     )
+
+
+def _words(value: object) -> list[str]:
+    """Return the words of a command, which is a list where the agent wants one."""
+    words = value if isinstance(value, list) else []
+    return [word for word in words if isinstance(word, str)]

@@ -44,11 +44,11 @@ def settings(person: Path) -> str:
     return (person / ".claude" / "settings.json").read_text("utf-8")
 
 
-def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
-    shown = memtui(person, "hooks", "install", code=2).stdout
-    assert "Found on this machine: Claude Code." in shown
-    assert '+            "async": true' in shown
-    assert "say --yes" in shown
+def test_nothing_is_written_without_confirmation(person: Path) -> None:
+    output = memtui(person, "hooks", "install", code=2).stdout
+    assert "Found on this machine: Claude Code." in output
+    assert '+            "async": true' in output
+    assert "say --yes" in output
     memtui(person, "hooks", "install", "--dry-run", "--yes")
     assert json_data(memtui(person, "hooks", "install", "--json", code=2).stdout)
     assert [path.name for path in person.iterdir()] == [".claude"]
@@ -57,10 +57,10 @@ def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
 
 def test_hooks_are_installed_and_removed(person: Path) -> None:
     memtui(person, "hooks", "install", "--yes")
-    shown = memtui(person, "hooks", "install").stdout
-    assert "memtui's hooks are already in" in shown
+    output = memtui(person, "hooks", "install").stdout
+    assert "memtui's hooks are already in" in output
     status: Any = json_data(memtui(person, "hooks", "status", "--json").stdout)
-    (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
+    (claude,) = [hook for hook in status["hooks"] if hook["agent"] == "claude-code"]
     assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3
     assert "the command runs" in memtui(person, "hooks", "status", "claude-code").stdout
     memtui(person, "hooks", "uninstall", code=2)
@@ -70,9 +70,7 @@ def test_hooks_are_installed_and_removed(person: Path) -> None:
     assert none_there == "memtui: no hooks of memtui are in your agents' settings\n"
 
 
-def test_a_hook_leaves_its_events_where_its_memtui_looks(
-    person: Path, tmp_path: Path
-) -> None:
+def test_a_hook_writes_to_the_spool_of_its_memtui(person: Path, tmp_path: Path) -> None:
     home = str(tmp_path / "elsewhere")
     memtui(person, "--home", home, "hooks", "install", "claude-code", "--yes")
     (stop,) = json.loads(settings(person))["hooks"]["Stop"][0]["hooks"]
@@ -80,15 +78,15 @@ def test_a_hook_leaves_its_events_where_its_memtui_looks(
     words = [stop["command"], *stop["args"]]
     subprocess.run(words, input=payload, env={"HOME": str(person)}, check=True)
     memtui(person, "--home", home, "work", "--until-idle")
-    shown = memtui(person, "--home", home, "stats", "--json").stdout
-    assert json_data(shown)["events"] == 1
+    output = memtui(person, "--home", home, "stats", "--json").stdout
+    assert json_data(output)["events"] == 1
 
 
-def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> None:
+def test_invalid_settings_of_an_agent_do_not_affect_others(person: Path) -> None:
     (person / ".codex").mkdir()
     (person / ".codex" / "hooks.json").write_text("{ // mine\n}")
-    shown = memtui(person, "hooks", "install", "--yes", code=1)
-    assert ".codex/hooks.json: line 1: expecting property name" in shown.stderr
+    output = memtui(person, "hooks", "install", "--yes", code=1)
+    assert ".codex/hooks.json: line 1: expecting property name" in output.stderr
     assert "memtui-hook" not in (person / ".codex" / "hooks.json").read_text()
     assert "hook.py" in settings(person)
     assert "✗ Codex" in memtui(person, "hooks", "status", code=1).stdout
@@ -97,10 +95,10 @@ def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> Non
 def test_options_may_stand_before_agents(person: Path) -> None:
     project = person / "shop"
     project.mkdir()
-    shown = memtui(
+    output = memtui(
         person, "hooks", "install", "--project", "--yes", "copilot-cli", cwd=project
     ).stdout
-    assert "keep the file out of commits" in shown
+    assert "keep the file out of commits" in output
     assert (project / ".github" / "hooks" / "memtui.json").exists()
     assert "no agent is called 'cursor'" in (
         memtui(person, "hooks", "install", "--yes", "cursor", code=2).stderr
@@ -108,7 +106,7 @@ def test_options_may_stand_before_agents(person: Path) -> None:
     assert "unrecognized" in memtui(person, "hooks", "status", "-x", code=2).stderr
 
 
-def test_outdated_hooks_of_a_project_are_corrected_there(person: Path) -> None:
+def test_outdated_hooks_of_a_project_are_replaced(person: Path) -> None:
     project = person / "shop"
     project.mkdir()
     memtui(person, "hooks", "install", "copilot-cli", "--project", "--yes", cwd=project)
@@ -117,55 +115,55 @@ def test_outdated_hooks_of_a_project_are_corrected_there(person: Path) -> None:
         file.read_text("utf-8").replace(sys.executable, "/opt/python"), "utf-8"
     )
     words = ("hooks", "status", "copilot-cli", "--project")
-    shown = memtui(person, *words, code=1, cwd=project).stdout
-    (line,) = (one for one in shown.splitlines() if "corrects it" in one)
+    output = memtui(person, *words, code=1, cwd=project).stdout
+    (line,) = (line for line in output.splitlines() if "corrects it" in line)
     assert line == "    memtui hooks install copilot-cli --project corrects it"
     command = line.split()[1:-2]
     memtui(person, *command, "--yes", cwd=project)
     memtui(person, *words, cwd=project)
 
 
-def test_nobody_without_an_agent_gets_a_hook(tmp_path: Path) -> None:
-    shown = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
-    assert "none of the agents memtui knows was found" in shown
+def test_without_an_agent_no_hook_is_installed(tmp_path: Path) -> None:
+    output = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
+    assert "none of the agents memtui knows was found" in output
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("answer", "is_written"), [("y\n", True), ("\n", False)])
-def test_on_a_terminal_a_person_is_asked(
+def test_on_a_terminal_the_user_is_asked(
     answer: str, is_written: bool, person: Path
 ) -> None:
-    ours, theirs = pty.openpty()
+    parent, child = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "memtui", "hooks", "install"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=child,
+        stdout=child,
+        stderr=child,
         env={**surroundings(person), "TERM": "dumb"},
     )
-    os.close(theirs)
-    shown = b""
-    while b"[y/N]" not in shown:
-        shown += os.read(ours, 1024)
-    os.write(ours, answer.encode())
+    os.close(child)
+    output = b""
+    while b"[y/N]" not in output:
+        output += os.read(parent, 1024)
+    os.write(parent, answer.encode())
     try:
-        while chunk := os.read(ours, 1024):
-            shown += chunk
+        while chunk := os.read(parent, 1024):
+            output += chunk
     except OSError:
         pass  # how a terminal says that nobody is there any more
-    os.close(ours)
+    os.close(parent)
     assert process.wait() == (0 if is_written else 2)
     assert ("hook.py" in settings(person)) is is_written
 
 
-def test_a_folder_whose_name_is_no_text_is_printed(person: Path) -> None:
+def test_a_folder_name_that_is_not_utf_8_is_printed(person: Path) -> None:
     project = Path(os.fsdecode(os.fsencode(person) + b"/caf\xe9"))
     project.mkdir()
-    shown = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "memtui", "hooks", "status", "--project", "--json"],
         env={**surroundings(person), "PYTHONIOENCODING": "utf-8:strict"},
         cwd=project,
         capture_output=True,
         check=True,
     )
-    assert str(project) in json_data(shown.stdout.decode())["hooks"][0]["file"]
+    assert str(project) in json_data(output.stdout.decode())["hooks"][0]["file"]

@@ -30,7 +30,6 @@ def machine(tmp_path: Path) -> Machine:
         environment={},
         python="python3",
         hook=Path(hook.__file__),
-        backups=tmp_path / "backups",
     )
 
 

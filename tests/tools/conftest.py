@@ -17,6 +17,5 @@ def machine(tmp_path: Path) -> Machine:
         environment={},
         python=sys.executable,
         hook=Path(hook.__file__),
-        backups=tmp_path / "memtui" / "hooks",
         spool=tmp_path / "memtui" / "spool",
     )

@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 
 from memtui.errors import HooksError
 from memtui.integrations import agents, config_files
-from memtui.integrations.config_files import ConfigEntry, JsonHooks, Machine, OwnFile
+from memtui.integrations.config_entries import JsonHooks, OwnFile
+from memtui.integrations.config_files import ConfigEntry, Machine
 from tests.conftest import often
 
 CLAUDE = agents.find_agent("claude-code").hooks
-EVERY = pytest.mark.parametrize(
-    "agent", [one.hooks for one in agents.AGENTS], ids=agents.AGENT_NAMES
+EACH_AGENT = pytest.mark.parametrize(
+    "hooks", [agent.hooks for agent in agents.AGENTS], ids=agents.AGENT_NAMES
 )
-OTHERS = {"type": "command", "command": "notify-send done", "timeout": 5}
+OTHER_HANDLER = {"type": "command", "command": "notify-send done", "timeout": 5}
 
-ODD = {
+UNUSUAL_FILES = {
     "nothing": "",
     "white space": "\n\n",
     "bare": "{}",
@@ -34,78 +35,108 @@ ODD = {
     "windows": '{\r\n  "model": "opus",\r\n  "hooks": {}\r\n}\r\n',
     "byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
     "commas in front": '{\n  "model": "opus"\n, "hooks" : { "Stop" : [ ] }\n}\n',
-    "others' hooks": json.dumps(
-        {"hooks": {"Stop": [{"hooks": [OTHERS]}], "Mine": 3, "enabled": True}}, indent=1
+    "other hooks": json.dumps(
+        {
+            "hooks": {
+                "Stop": [{"hooks": [OTHER_HANDLER]}],
+                "Mine": 3,
+                "enabled": True,
+            }
+        },
+        indent=1,
     ),
     "a brace in a string": '{"a": "}{\\"hooks\\": [", "b": "\\\\"}',
-    "a name of ours in a string": '{"note": "memtui-hook", "z": ["memtui/hook.py"]}',
-    "twice the same elsewhere": '{"a": 1, "a": 2}',
-    "big numbers": '{"a": 1E400, "b": 12345678901234567890123, "c": -0.0}',
+    "our name in a string": '{"note": "memtui-hook", "z": ["memtui/hook.py"]}',
+    "a lone surrogate": '{"a": "\\ud800", "b": "é"}',
+    "big numbers": '{"a": 1E40, "b": 12345678901234567890123, "c": -0.0}',
 }
 
 
-def put(agent: ConfigEntry, machine: Machine) -> Path:
-    change = config_files.plan_installation(agent, machine)
-    config_files.write(change, machine)
-    assert config_files.plan_installation(agent, machine).is_empty
-    return agent.path(machine)
+def install(entry: ConfigEntry, machine: Machine) -> Path:
+    change = config_files.plan_installation(entry, machine)
+    config_files.write(change)
+    assert config_files.plan_installation(entry, machine).is_empty
+    return entry.path(machine)
 
 
-def take(agent: ConfigEntry, machine: Machine) -> None:
-    config_files.write(config_files.plan_removal(agent, machine), machine)
-    assert config_files.plan_removal(agent, machine).is_empty
+def uninstall(entry: ConfigEntry, machine: Machine) -> None:
+    config_files.write(config_files.plan_removal(entry, machine))
+    assert config_files.plan_removal(entry, machine).is_empty
 
 
-def settings(
-    machine: Machine, content: str | bytes, agent: ConfigEntry = CLAUDE
+def write_settings(
+    machine: Machine, content: str | bytes, entry: ConfigEntry = CLAUDE
 ) -> Path:
-    file = agent.path(machine)
+    file = entry.path(machine)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return file
 
 
-@EVERY
-def test_what_was_not_there_is_gone_again(
-    agent: JsonHooks | OwnFile, machine: Machine
+@EACH_AGENT
+def test_uninstalling_leaves_nothing_of_a_new_file(
+    hooks: JsonHooks | OwnFile, machine: Machine
 ) -> None:
-    file = put(agent, machine)
-    assert [entry.key for entry in agent.existing(file.read_text("utf-8"))] == list(
-        agent.events
-    )
-    take(agent, machine)
-    assert list(machine.home.iterdir()) == []
-    assert list(machine.backups.iterdir()) == []
+    file = install(hooks, machine)
+    existing = hooks.existing(file.read_text("utf-8"))
+    assert [item.key for item in existing] == list(hooks.events)
+    uninstall(hooks, machine)
+    assert not [path for path in machine.home.rglob("*") if path.is_file()]
 
 
-@EVERY
-def test_a_projects_settings_are_its_own(agent: ConfigEntry, machine: Machine) -> None:
+@EACH_AGENT
+def test_settings_of_a_project_are_separate(
+    hooks: ConfigEntry, machine: Machine
+) -> None:
     project = machine.home / "shop"
     project.mkdir()
-    here = replace(machine, project=project)
-    file = put(agent, here)
+    in_project = replace(machine, project=project)
+    file = install(hooks, in_project)
     assert file.is_relative_to(project)
-    assert config_files.plan_removal(agent, machine).is_empty
-    take(agent, here)
-    assert list(project.iterdir()) == []
+    assert config_files.plan_removal(hooks, machine).is_empty
+    uninstall(hooks, in_project)
+    assert not [path for path in project.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("content", ODD.values(), ids=ODD)
-def test_installing_and_undoing_leaves_every_byte(
-    content: str, machine: Machine
-) -> None:
-    file = settings(machine, content)
-    put(CLAUDE, machine)
+@pytest.mark.parametrize("content", UNUSUAL_FILES.values(), ids=UNUSUAL_FILES)
+def test_other_settings_keep_their_values(content: str, machine: Machine) -> None:
+    file = write_settings(machine, content)
+    before = json.loads(content.strip("\ufeff")) if content.strip() else {}
+    install(CLAUDE, machine)
     installed = json.loads(file.read_bytes().decode("utf-8-sig"))
-    before = json.loads(content.strip("\ufeff") or "{}") if content.strip() else {}
-    assert {k: v for k, v in installed.items() if k != "hooks"} == {
-        k: v for k, v in before.items() if k != "hooks"
-    }
+    assert list(without_hooks(installed).items()) == list(without_hooks(before).items())
     for event, others in before.get("hooks", {}).items():
-        held = installed["hooks"][event]
-        assert (held[: len(others)] if isinstance(others, list) else held) == others
-    take(CLAUDE, machine)
+        elements = installed["hooks"][event]
+        kept = elements[: len(others)] if isinstance(others, list) else elements
+        assert kept == others
+    uninstall(CLAUDE, machine)
+    if without_hooks(before):
+        assert without_empty_events(file.read_bytes()) == without_empty_events(
+            content.encode()
+        )
+
+
+def without_hooks(settings: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in settings.items() if key != "hooks"}
+
+
+@pytest.mark.parametrize(
+    "name", ["tabs", "four spaces", "byte order mark", "other hooks"]
+)
+def test_style_of_a_file_is_kept(name: str, machine: Machine) -> None:
+    content = UNUSUAL_FILES[name]
+    file = write_settings(machine, content)
+    install(CLAUDE, machine)
+    uninstall(CLAUDE, machine)
     assert file.read_bytes() == content.encode()
+
+
+def test_line_ends_of_windows_are_kept(machine: Machine) -> None:
+    file = write_settings(machine, UNUSUAL_FILES["windows"])
+    install(CLAUDE, machine)
+    lines = file.read_bytes().split(b"\n")
+    assert len(lines) > 20
+    assert all(line.endswith(b"\r") for line in lines[:-1])
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -115,7 +146,7 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 GROUPS = st.fixed_dictionaries(
-    {"hooks": st.lists(st.just(OTHERS), max_size=2)},
+    {"hooks": st.lists(st.just(OTHER_HANDLER), max_size=2)},
     optional={"matcher": st.sampled_from(["", "Bash|Edit"])},
 )
 HOOKS = st.dictionaries(
@@ -127,7 +158,7 @@ OBJECTS = st.builds(
     st.dictionaries(st.text(), VALUES, max_size=3),
     st.fixed_dictionaries({}, optional={"hooks": HOOKS}),
     st.dictionaries(st.text(), VALUES, max_size=3),
-).filter(lambda found: isinstance(found.get("hooks", {}), dict))
+).filter(lambda settings: isinstance(settings.get("hooks", {}), dict))
 
 
 @often(60)
@@ -138,7 +169,7 @@ OBJECTS = st.builds(
     st.booleans(),
     st.booleans(),
 )
-def test_undoing_is_the_opposite_of_installing(
+def test_uninstalling_is_the_opposite_of_installing(
     value: dict[str, object],
     indent: int | str | None,
     is_ascii: bool,
@@ -152,52 +183,52 @@ def test_undoing_is_the_opposite_of_installing(
     content = (text + "\n" * is_ended).encode("utf-8", "replace")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        here = Machine(
-            home, {}, "/usr/bin/python3", home / "memtui/hook.py", home / "b"
-        )
+        machine = Machine(home, {}, "/usr/bin/python3", home / "memtui/hook.py")
         hooks = value.get("hooks", {})
         assert isinstance(hooks, dict)
-        file = settings(here, content)
+        file = write_settings(machine, content)
         if any(not isinstance(v, list) for k, v in hooks.items() if k in CLAUDE.events):
             with pytest.raises(HooksError):
-                config_files.plan_installation(CLAUDE, here)
+                config_files.plan_installation(CLAUDE, machine)
             return
-        put(CLAUDE, here)
-        # Without what is remembered of the file its meaning is the same all the same.
-        forgetful = replace(here, backups=home / "nothing")
-        rest = config_files.plan_removal(CLAUDE, forgetful).after
-        assert rest is not None
-        assert meaning(rest) == meaning(content)
-        take(CLAUDE, here)
-        assert file.read_bytes() == content
+        install(CLAUDE, machine)
+        uninstall(CLAUDE, machine)
+        after = file.read_bytes() if file.exists() else b"{}"
+        assert without_empty_events(after) == without_empty_events(content)
 
 
-def meaning(content: bytes) -> object:
-    """What settings say; an event without hooks says nothing."""
-    value = json.loads(content)
-    hooks = {k: v for k, v in value.pop("hooks", {}).items() if v != []}
-    return repr((value, hooks))
+def without_empty_events(content: bytes) -> object:
+    """Return what settings mean: an event without hooks has no meaning."""
+    settings = json.loads(content.decode("utf-8-sig"))
+    hooks = {k: v for k, v in settings.pop("hooks", {}).items() if v != []}
+    return repr((settings, hooks))
 
 
-def test_what_others_wrote_in_between_stays(machine: Machine) -> None:
-    file = settings(machine, '{\n  "model": "opus"\n}\n')
-    put(CLAUDE, machine)
+def test_changes_made_after_installing_stay(machine: Machine) -> None:
+    file = write_settings(machine, '{\n  "model": "opus"\n}\n')
+    install(CLAUDE, machine)
     text = file.read_text("utf-8")
-    text = text.replace('"opus"', '"sonnet",   "theme":"dark"')
-    file.write_text(text, "utf-8")
-    take(CLAUDE, machine)
-    assert file.read_text("utf-8") == ('{\n  "model": "sonnet",   "theme":"dark"\n}\n')
+    file.write_text(text.replace('"opus"', '"sonnet",   "theme":"dark"'), "utf-8")
+    uninstall(CLAUDE, machine)
+    assert file.read_text("utf-8") == (
+        '{\n  "model": "sonnet",\n  "theme": "dark"\n}\n'
+    )
 
 
-def test_a_handler_others_put_beside_ours_stays(machine: Machine) -> None:
-    file = put(CLAUDE, machine)
+def test_other_handlers_beside_ours_stay(machine: Machine) -> None:
+    file = install(CLAUDE, machine)
     value = json.loads(file.read_bytes())
-    value["hooks"]["Stop"][0]["hooks"].insert(0, OTHERS)
-    value["hooks"]["Stop"].insert(0, {"matcher": "", "hooks": [OTHERS]})
+    value["hooks"]["Stop"][0]["hooks"].insert(0, OTHER_HANDLER)
+    value["hooks"]["Stop"].insert(0, {"matcher": "", "hooks": [OTHER_HANDLER]})
     file.write_text(json.dumps(value, indent=3), "utf-8")
-    take(CLAUDE, machine)
+    uninstall(CLAUDE, machine)
     assert json.loads(file.read_bytes()) == {
-        "hooks": {"Stop": [{"matcher": "", "hooks": [OTHERS]}, {"hooks": [OTHERS]}]}
+        "hooks": {
+            "Stop": [
+                {"matcher": "", "hooks": [OTHER_HANDLER]},
+                {"hooks": [OTHER_HANDLER]},
+            ]
+        }
     }
 
 
@@ -208,16 +239,16 @@ def test_a_handler_others_put_beside_ours_stays(machine: Machine) -> None:
         "/home/ada/.local/bin/memtui-hook --agent codex",
         "python3 -m memtui.hook",
         "'/a b/bin/python3.12' -I -S '/a b/memtui/hook.py'",
-        "python3 -W ignore -Im memtui.hook --agent codex",
     ],
 )
-def test_what_was_installed_by_hand_is_put_right(line: str, machine: Machine) -> None:
-    theirs = [{"hooks": [{"type": "command", "command": line, "async": True}]}]
-    file = settings(machine, json.dumps({"hooks": {"Stop": theirs}}))
-    put(CLAUDE, machine)
+def test_hooks_installed_by_hand_are_replaced(line: str, machine: Machine) -> None:
+    handler = {"type": "command", "command": line, "async": True}
+    settings = {"hooks": {"Stop": [{"hooks": [handler]}]}}
+    file = write_settings(machine, json.dumps(settings))
+    install(CLAUDE, machine)
     assert len(json.loads(file.read_bytes())["hooks"]["Stop"]) == 1
-    take(CLAUDE, machine)
-    assert json.loads(file.read_bytes()) == {}
+    uninstall(CLAUDE, machine)
+    assert not file.exists()
 
 
 @pytest.mark.parametrize(
@@ -231,23 +262,22 @@ def test_what_was_installed_by_hand_is_put_right(line: str, machine: Machine) ->
         "python3 -I",
     ],
 )
-def test_a_command_that_does_more_is_not_ours(line: str, machine: Machine) -> None:
-    theirs = [{"hooks": [{"type": "command", "command": line}]}]
-    content = json.dumps({"hooks": {"Stop": theirs}})
-    file = settings(machine, content)
+def test_a_command_that_does_more_stays(line: str, machine: Machine) -> None:
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": line}]}]}}
+    file = write_settings(machine, json.dumps(settings))
     assert config_files.plan_removal(CLAUDE, machine).is_empty
-    put(CLAUDE, machine)
-    take(CLAUDE, machine)
-    assert file.read_text("utf-8") == content
+    install(CLAUDE, machine)
+    uninstall(CLAUDE, machine)
+    assert json.loads(file.read_bytes()) == settings
 
 
-def test_another_memtuis_hooks_make_way(machine: Machine) -> None:
-    file = settings(machine, '{"model": "opus"}')
-    put(CLAUDE, replace(machine, python="/old/bin/python"))
-    put(CLAUDE, machine)
+def test_hooks_of_another_memtui_are_replaced(machine: Machine) -> None:
+    file = write_settings(machine, '{"model": "opus"}')
+    install(CLAUDE, replace(machine, python="/old/bin/python"))
+    install(CLAUDE, machine)
     assert b"/old/bin" not in file.read_bytes()
-    take(CLAUDE, machine)
-    assert file.read_text("utf-8") == '{"model": "opus"}'
+    uninstall(CLAUDE, machine)
+    assert json.loads(file.read_bytes()) == {"model": "opus"}
 
 
 @pytest.mark.parametrize(
@@ -257,31 +287,35 @@ def test_another_memtuis_hooks_make_way(machine: Machine) -> None:
         ('{"a": 1,}', "line 1: "),
         ('{\n"a": 1', "line 2: expecting ',' delimiter"),
         ("[]", "line 1: it is not an object"),
-        ("{} {}", "line 1: something follows the end"),
+        ("{} {}", "line 1: extra data"),
         ('{"a": NaN}', "NaN is not JSON"),
-        ('{"hooks": []}', "line 1: hooks is not an object"),
-        ('{\n"hooks": {\n"Stop": {}}}', "line 3: hooks.Stop is not a list"),
-        ('{"hooks": {},\n"hooks": {}}', 'line 2: "hooks" occurs a second time'),
+        ('{"a": 1E400}', "a number is too large"),
+        ('{"a": ' + "1" * 5000 + "}", "a number is too large"),
+        ('{"hooks": []}', "hooks is not an object"),
+        ('{\n"hooks": {\n"Stop": {}}}', "hooks.Stop is not a list"),
+        ('{"hooks": {},\n"hooks": {}}', '"hooks" occurs a second time'),
+        ('{"a": {"b": 1, "b": 2}}', '"b" occurs a second time'),
         (b'{\n"a": "\xff"}', "line 2: not UTF-8"),
         ('{"a": ' + "[" * 100_000, "it is nested too deeply"),
     ],
+    ids=lambda value: str(value)[:20],
 )
-def test_what_is_no_settings_is_refused_and_left_alone(
+def test_invalid_settings_are_refused_and_not_changed(
     content: str | bytes, reason: str, machine: Machine
 ) -> None:
-    file = settings(machine, content)
+    file = write_settings(machine, content)
     before = file.read_bytes()
     with pytest.raises(HooksError) as refused:
         config_files.plan_installation(CLAUDE, machine)
     assert str(refused.value).startswith(f"{file}: {reason}")
     assert "the file was not changed" in str(refused.value)
     assert file.read_bytes() == before
-    assert not machine.backups.exists()
+    assert list(file.parent.iterdir()) == [file]
 
 
-def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
+def test_plugin_of_somebody_else_is_not_changed(machine: Machine) -> None:
     opencode = agents.find_agent("opencode").hooks
-    file = settings(machine, "export const Memtui = 1\n", opencode)
+    file = write_settings(machine, "export const Memtui = 1\n", opencode)
     with pytest.raises(HooksError, match="not a file that memtui wrote"):
         config_files.plan_installation(opencode, machine)
     assert file.read_text("utf-8") == "export const Memtui = 1\n"
@@ -289,32 +323,31 @@ def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o444])
 def test_the_mode_is_kept(mode: int, machine: Machine) -> None:
-    file = settings(machine, "{}")
+    file = write_settings(machine, '{"model": "opus"}')
     file.chmod(mode)
-    put(CLAUDE, machine)
+    install(CLAUDE, machine)
     assert stat.S_IMODE(file.stat().st_mode) == mode
-    take(CLAUDE, machine)
+    uninstall(CLAUDE, machine)
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_link_is_written_through(is_there: bool, machine: Machine) -> None:
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_and_its_target_is_written(exists: bool, machine: Machine) -> None:
     target = machine.home / "dotfiles" / "claude.json"
     target.parent.mkdir()
-    if is_there:
+    (target.parent / "other").touch()
+    if exists:
         target.write_text('{"model": "opus"}')
     file = CLAUDE.path(machine)
     file.parent.mkdir()
     file.symlink_to(Path("../dotfiles/claude.json"))
-    put(CLAUDE, machine)
+    install(CLAUDE, machine)
     assert file.is_symlink()
     assert CLAUDE.existing(target.read_text("utf-8"))
-    take(CLAUDE, machine)
+    uninstall(CLAUDE, machine)
     assert file.is_symlink()
-    assert target.exists() is is_there
-    assert [entry.name for entry in target.parent.iterdir()] == (
-        ["claude.json"] if is_there else []
-    )
+    names = sorted(entry.name for entry in target.parent.iterdir())
+    assert names == (["claude.json", "other"] if exists else ["other"])
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "circle"])
@@ -332,34 +365,37 @@ def test_only_regular_files_are_read_and_written(kind: str, machine: Machine) ->
         config_files.plan_installation(CLAUDE, machine)
 
 
-def test_a_copy_is_kept_for_its_owner_alone(machine: Machine) -> None:
-    settings(machine, '{"env": {"KEY": "secret"}}')
-    copy = config_files.write(config_files.plan_installation(CLAUDE, machine), machine)
-    assert copy is not None
-    assert copy.read_text("utf-8") == '{"env": {"KEY": "secret"}}'
+def test_a_copy_of_the_old_file_is_kept_until_uninstalling(machine: Machine) -> None:
+    content = '{"env": {"KEY": "secret"}}'
+    file = write_settings(machine, content)
+    file.chmod(0o644)
+    copy = config_files.write(config_files.plan_installation(CLAUDE, machine))
+    assert copy == file.with_name("settings.json.before-memtui")
+    assert copy.read_text("utf-8") == content
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+    uninstall(CLAUDE, machine)
+    assert list(file.parent.iterdir()) == [file]
 
 
-def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> None:
-    file = settings(machine, "{}")
+def test_a_file_changed_after_planning_is_not_written(machine: Machine) -> None:
+    file = write_settings(machine, "{}")
     planned = config_files.plan_installation(CLAUDE, machine)
     file.write_text('{"model": "opus"}')
     with pytest.raises(HooksError, match="has changed; it was not"):
-        config_files.write(planned, machine)
+        config_files.write(planned)
     assert file.read_text("utf-8") == '{"model": "opus"}'
 
 
-def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
+def test_the_diff_is_what_is_written(machine: Machine) -> None:
     copilot = agents.find_agent("copilot-cli").hooks
     diff = config_files.plan_installation(copilot, machine).diff()
     assert diff[:2] == ["--- /dev/null", f"+++ {copilot.path(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (
-        put(copilot, machine).read_text("utf-8")
+        install(copilot, machine).read_text("utf-8")
     )
 
 
-def test_variables_say_where_agents_keep_their_settings(machine: Machine) -> None:
+def test_variables_set_the_folders_of_agents(machine: Machine) -> None:
     moved = replace(
         machine,
         environment={

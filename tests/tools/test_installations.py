@@ -17,21 +17,25 @@ from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
 from memtui.model.events import Event
 
+OUTDATED = "outdated: another command, or other events, than this memtui's"
 
-def put(name: str, machine: Machine) -> Path:
+
+def install(name: str, machine: Machine) -> Path:
     agent = agents.find_agent(name).hooks
-    config_files.write(config_files.plan_installation(agent, machine), machine)
+    config_files.write(config_files.plan_installation(agent, machine))
     return agent.path(machine)
 
 
-def look(name: str, machine: Machine) -> HookStatus:
+def status_of(name: str, machine: Machine) -> HookStatus:
     return agents.hook_status(agents.find_agent(name), machine)
 
 
 def test_nothing_is_installed_at_first(machine: Machine) -> None:
-    found = agents.hook_statuses(machine)
-    assert [one.agent for one in found] == list(agents.AGENT_NAMES)
-    assert not any(one.is_found or one.is_installed or one.problem for one in found)
+    statuses = agents.hook_statuses(machine)
+    assert [status.agent for status in statuses] == list(agents.AGENT_NAMES)
+    assert not any(
+        status.is_found or status.is_installed or status.problem for status in statuses
+    )
 
 
 def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> None:
@@ -40,61 +44,64 @@ def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> Non
     programs.mkdir()
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
-    here = replace(machine, environment={"PATH": str(programs)})
-    found = [agent.name for agent in agents.AGENTS if agent.is_found(here)]
-    assert found == ["codex", "gemini-cli"]
+    machine = replace(machine, environment={"PATH": str(programs)})
+    names = [agent.name for agent in agents.AGENTS if agent.is_found(machine)]
+    assert names == ["codex", "gemini-cli"]
 
 
 @pytest.mark.parametrize("name", agents.AGENT_NAMES)
-def test_what_is_installed_runs(name: str, machine: Machine) -> None:
-    put(name, machine)
-    found = look(name, machine)
-    assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
-    assert found.is_ok
-    assert found.events == agents.find_agent(name).hooks.events
+def test_installed_hooks_run(name: str, machine: Machine) -> None:
+    install(name, machine)
+    status = status_of(name, machine)
+    assert (status.is_installed, status.is_current, status.runs) == (True, True, True)
+    assert status.is_ok
+    assert status.events == agents.find_agent(name).hooks.events
 
 
 def test_a_missing_command_is_reported(machine: Machine) -> None:
-    put("claude-code", replace(machine, python="/gone/python3"))
-    assert look("claude-code", machine).problem == ("the command it names does not run")
-    put("claude-code", replace(machine, hook=Path("/gone/memtui/hook.py")))
-    assert look("claude-code", machine).runs is False
+    install("claude-code", replace(machine, python="/gone/python3"))
+    problem = status_of("claude-code", machine).problem
+    assert problem == "the command it names does not run"
+    install("claude-code", replace(machine, hook=Path("/gone/memtui/hook.py")))
+    assert status_of("claude-code", machine).runs is False
 
 
 def test_an_older_installation_is_reported(machine: Machine, tmp_path: Path) -> None:
     older = tmp_path / "older" / "memtui" / "hook.py"
     older.parent.mkdir(parents=True)
     shutil.copy(machine.hook, older)
-    put("codex", replace(machine, hook=older))
-    found = look("codex", machine)
-    assert (found.runs, found.is_current) == (True, False)
-    assert found.problem == "outdated: another command than this memtui's"
-    file = put("codex", machine)
+    install("codex", replace(machine, hook=older))
+    status = status_of("codex", machine)
+    assert (status.runs, status.is_current) == (True, False)
+    assert status.problem == OUTDATED
+    file = install("codex", machine)
     value = json.loads(file.read_bytes())
     del value["hooks"]["Stop"]
     file.write_text(json.dumps(value))
-    assert look("codex", machine).problem == "outdated: events are missing (Stop)"
+    assert status_of("codex", machine).problem == OUTDATED
 
 
-@pytest.mark.parametrize(("said", "is_off"), [("true", True), ("false", False)])
-def test_disabled_hooks_are_reported(said: str, is_off: bool, machine: Machine) -> None:
-    file = put("claude-code", machine)
-    text = file.read_text("utf-8").replace("{", f'{{"disableAllHooks": {said}, ', 1)
+@pytest.mark.parametrize(("value", "is_off"), [("true", True), ("false", False)])
+def test_disabled_hooks_are_reported(
+    value: str, is_off: bool, machine: Machine
+) -> None:
+    file = install("claude-code", machine)
+    text = file.read_text("utf-8").replace("{", f'{{"disableAllHooks": {value}, ', 1)
     file.write_text(text)
-    found = look("claude-code", machine)
-    assert (found.is_installed, found.is_off) == (True, is_off)
-    assert ("disableAllHooks" in found.problem) is is_off
-    assert found.is_ok is not is_off
+    status = status_of("claude-code", machine)
+    assert (status.is_installed, status.is_off) == (True, is_off)
+    assert ("disableAllHooks" in status.problem) is is_off
+    assert status.is_ok is not is_off
 
 
 def test_unreadable_settings_are_reported(machine: Machine) -> None:
     file = agents.find_agent("gemini-cli").hooks.path(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
-    assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
+    assert status_of("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
 
 
-SAID = {
+PAYLOADS = {
     "claude-code": {"session_id": "s", "hook_event_name": "Stop"},
     "codex": {"session_id": "s", "hook_event_name": "Stop"},
     "gemini-cli": {"session_id": "s", "hook_event_name": "AfterAgent"},
@@ -102,12 +109,14 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
-    file = put(name, machine)
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_payloads_arrive_under_the_name_of_the_agent(
+    name: str, machine: Machine
+) -> None:
+    file = install(name, machine)
     entries = agents.find_agent(name).hooks.existing(file.read_text("utf-8"))
     (entry,) = [e for e in entries if e.key in ("Stop", "AfterAgent", "agentStop")]
-    payload = json.dumps(SAID[name]).encode()
+    payload = json.dumps(PAYLOADS[name]).encode()
     ended = subprocess.run(
         agents.command_words(entry.value),
         input=payload,
@@ -117,15 +126,15 @@ def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert machine.spool is not None
     spool = Spool(machine.spool)
-    letter = spool.read(spool.names()[0])
-    assert letter is not None
-    assert letter.raw == payload
+    spooled = spool.read(spool.names()[0])
+    assert spooled is not None
+    assert spooled.raw == payload
     event, _ = formats_hooks.read(
-        letter.raw,
-        received_at=letter.received_at,
+        spooled.raw,
+        received_at=spooled.received_at,
         now=datetime.now(UTC),
-        agent=letter.agent,
-        event=letter.event,
+        agent=spooled.agent,
+        event=spooled.event,
     )
     assert isinstance(event, Event)
     assert (event.agent, event.session_id) == (name, "s")
@@ -168,13 +177,13 @@ def test_opencodes_plugin_writes_a_turn_and_never_throws(
     if node is None:
         pytest.skip("needs node")
     plugin = tmp_path / "memtui.mjs"
-    shutil.copy(put("opencode", machine), plugin)
+    shutil.copy(install("opencode", machine), plugin)
     turn = tmp_path / "turn.mjs"
     turn.write_text(TURN.replace("PLUGIN", json.dumps(str(plugin))))
     subprocess.run([node, str(turn)], check=True, timeout=60)
     # The hooks outlive the agent, which does not wait for them.
-    shown = wait_for(machine, 7)
-    assert sorted((e.event_type.value, e.text, e.subagent) for e in shown) == [
+    events = wait_for(machine, 7)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in events) == [
         ("assistant_message", "Because.", ""),
         ("assistant_stop", "", ""),
         ("session_end", "", ""),
@@ -183,7 +192,7 @@ def test_opencodes_plugin_writes_a_turn_and_never_throws(
         ("tool_result", "bash: ls\na.py", "child"),
         ("user_message", "Why?", ""),
     ]
-    assert {(e.agent, e.session_id) for e in shown} == {("opencode", "s")}
+    assert {(e.agent, e.session_id) for e in events} == {("opencode", "s")}
 
 
 TURN_2 = """
@@ -229,12 +238,12 @@ def test_opencodes_plugin_writes_a_turn_of_version_2(
     if node is None:
         pytest.skip("needs node")
     plugin = tmp_path / "memtui.mjs"
-    shutil.copy(put("opencode", machine), plugin)
+    shutil.copy(install("opencode", machine), plugin)
     turn = tmp_path / "turn.mjs"
     turn.write_text(TURN_2.replace("PLUGIN", json.dumps(str(plugin))))
     subprocess.run([node, str(turn)], check=True, timeout=60)
-    shown = wait_for(machine, 8)
-    assert sorted((e.event_type.value, e.text, e.subagent) for e in shown) == [
+    events = wait_for(machine, 8)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in events) == [
         ("assistant_message", "Because.", ""),
         ("assistant_stop", "", ""),
         ("session_end", "", ""),
@@ -244,7 +253,7 @@ def test_opencodes_plugin_writes_a_turn_of_version_2(
         ("tool_result", "bash: ls\nno shell", "child"),
         ("user_message", "Why?", ""),
     ]
-    assert {(e.agent, e.session_id) for e in shown} == {("opencode", "s")}
+    assert {(e.agent, e.session_id) for e in events} == {("opencode", "s")}
 
 
 def wait_for(machine: Machine, count: int) -> list[Event]:
@@ -253,18 +262,18 @@ def wait_for(machine: Machine, count: int) -> list[Event]:
     spool = Spool(machine.spool)
     ends = datetime.now(UTC).timestamp() + 60
     while datetime.now(UTC).timestamp() < ends:
-        letters = [spool.read(name) for name in spool.names()]
-        shown = [
+        files = [spool.read(name) for name in spool.names()]
+        events = [
             reading
-            for letter in letters
-            if letter is not None
+            for file in files
+            if file is not None
             for reading in formats_hooks.read(
-                letter.raw, received_at=letter.received_at, now=letter.received_at
+                file.raw, received_at=file.received_at, now=file.received_at
             )
             if isinstance(reading, Event)
         ]
-        if len(shown) >= count:
-            return shown
+        if len(events) >= count:
+            return events
         os.sched_yield()
     raise AssertionError("the hooks did not come")
 
@@ -276,7 +285,7 @@ def test_a_plugin_whose_hook_is_gone_disturbs_nothing(
     if node is None:
         pytest.skip("needs node")
     plugin = tmp_path / "memtui.mjs"
-    shutil.copy(put("opencode", replace(machine, python="/gone/python3")), plugin)
+    shutil.copy(install("opencode", replace(machine, python="/gone/python3")), plugin)
     turn = tmp_path / "turn.mjs"
     turn.write_text(TURN.replace("PLUGIN", json.dumps(str(plugin))))
     ended = subprocess.run([node, str(turn)], capture_output=True, timeout=60)

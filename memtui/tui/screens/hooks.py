@@ -152,7 +152,7 @@ class HooksScreen(BaseScreen[None]):
 
 
 def _write(machine: Machine, change: ConfigChange) -> Sequence[HookStatus]:
-    config_files.write(change, machine)
+    config_files.write(change)
     return agents.hook_statuses(machine)
 
 

@@ -5,6 +5,7 @@ import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.cli_runner import json_data, run_memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 OTHER = "/opt/memtui", "mcp"
-EVERY = pytest.mark.parametrize("client", AGENTS, ids=AGENT_NAMES)
+EACH_AGENT = pytest.mark.parametrize("agent", AGENTS, ids=AGENT_NAMES)
 CODEX = find_agent("codex")
 GEMINI = find_agent("gemini-cli")
 OPENCODE = find_agent("opencode")
@@ -38,59 +39,66 @@ model = "o9-mini"
 """
 
 
-def put(writing: ConfigEntry, machine: Machine) -> Path:
-    config_files.write(config_files.plan_installation(writing, machine), machine)
-    assert config_files.plan_installation(writing, machine).is_empty
-    return writing.path(machine)
+def install(entry: ConfigEntry, machine: Machine) -> Path:
+    config_files.write(config_files.plan_installation(entry, machine))
+    assert config_files.plan_installation(entry, machine).is_empty
+    return entry.path(machine)
 
 
-def take(writing: ConfigEntry, machine: Machine) -> None:
-    config_files.write(config_files.plan_removal(writing, machine), machine)
-    assert config_files.plan_removal(writing, machine).is_empty
+def uninstall(entry: ConfigEntry, machine: Machine) -> None:
+    config_files.write(config_files.plan_removal(entry, machine))
+    assert config_files.plan_removal(entry, machine).is_empty
 
 
-def settled(writing: ConfigEntry, machine: Machine, text: str) -> Path:
-    file = writing.path(machine)
+def write_settings(entry: ConfigEntry, machine: Machine, text: str) -> Path:
+    file = entry.path(machine)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8", newline="")
     return file
 
 
+def read_plain(text: str) -> dict[str, Any]:
+    """Parse JSON with comments, independently of the code under test."""
+    text = re.sub(r'("(?:\\.|[^"\\])*")|//[^\r\n]*|/\*(?s:.*?)\*/', r"\1", text)
+    text = re.sub(r'("(?:\\.|[^"\\])*")|,(?=\s*[\]}])', r"\1", text)
+    settings: dict[str, Any] = json.loads(text)
+    return settings
+
+
 @pytest.fixture
-def here(machine: Machine) -> Machine:
-    backups = machine.home.parent / "memtui" / "servers"
-    return replace(machine, backups=backups, server=tuple(COMMAND))
+def machine(machine: Machine) -> Machine:
+    return replace(machine, server=tuple(COMMAND))
 
 
-@EVERY
-def test_each_agent_gets_its_command(client: Agent, here: Machine) -> None:
-    text = put(client.server, here).read_text("utf-8")
-    said = tomllib.loads(text) if client is CODEX else json.loads(text)
-    (held,) = said.values() if client is CODEX else [next(iter(said.values()))]
-    server = held["memtui"]
+@EACH_AGENT
+def test_each_agent_gets_its_command(agent: Agent, machine: Machine) -> None:
+    text = install(agent.server, machine).read_text("utf-8")
+    settings = tomllib.loads(text) if agent is CODEX else json.loads(text)
+    server = next(iter(settings.values()))["memtui"]
     command = server["command"]
-    output = command if isinstance(command, list) else [command, *server["args"]]
-    assert output == COMMAND
+    words = command if isinstance(command, list) else [command, *server["args"]]
+    assert words == COMMAND
 
 
-@EVERY
-def test_what_was_not_there_is_gone_again(client: Agent, here: Machine) -> None:
-    for writing in (client.server, client.skill):
-        put(writing, here)
-    for writing in (client.skill, client.server):
-        take(writing, here)
-    assert list(here.home.iterdir()) == []
-    assert list(here.backups.iterdir()) == []
+@EACH_AGENT
+def test_uninstalling_leaves_nothing_of_new_files(
+    agent: Agent, machine: Machine
+) -> None:
+    for entry in (agent.server, agent.skill):
+        install(entry, machine)
+    for entry in (agent.skill, agent.server):
+        uninstall(entry, machine)
+    assert not [path for path in machine.home.rglob("*") if path.is_file()]
 
 
-@EVERY
-def test_a_projects_settings_are_its_own(client: Agent, here: Machine) -> None:
-    project = here.home / "shop"
+@EACH_AGENT
+def test_settings_of_a_project_are_separate(agent: Agent, machine: Machine) -> None:
+    project = machine.home / "shop"
     project.mkdir()
-    ours = replace(here, project=project)
-    for writing in (client.server, client.skill):
-        assert put(writing, ours).is_relative_to(project)
-    assert "out of commits" in client.note_for(client.server, ours)
+    in_project = replace(machine, project=project)
+    for entry in (agent.server, agent.skill):
+        assert install(entry, in_project).is_relative_to(project)
+    assert "out of commits" in agent.note_for(agent.server, in_project)
 
 
 @pytest.mark.parametrize(
@@ -102,18 +110,16 @@ def test_a_projects_settings_are_its_own(client: Agent, here: Machine) -> None:
         '{"mcpServers": {"memtui-2": {"command": "y"}}, "z": [1, 2]}',
     ],
 )
-def test_all_else_in_json_stays_as_it_was(text: str, here: Machine) -> None:
-    file = settled(GEMINI.server, here, text)
-    put(GEMINI.server, here)
-    grown = file.read_text("utf-8")
-    assert json.loads(grown)["mcpServers"].pop("memtui")
-    file.write_text(grown.replace("opus", "sonnet"), "utf-8", newline="")
-    take(GEMINI.server, here)
-    rest = json.loads(file.read_text("utf-8"))
+def test_other_settings_in_json_stay(text: str, machine: Machine) -> None:
+    file = write_settings(GEMINI.server, machine, text)
+    install(GEMINI.server, machine)
+    installed = file.read_text("utf-8")
+    assert json.loads(installed)["mcpServers"].pop("memtui")
+    file.write_text(installed.replace("opus", "sonnet"), "utf-8", newline="")
+    uninstall(GEMINI.server, machine)
+    remaining = json.loads(file.read_text("utf-8")) if file.exists() else {}
     expected = json.loads(text.replace("opus", "sonnet"))
-    assert rest == expected | ({"mcpServers": {}} if "mcpServers" in rest else {}) or (
-        {k: v for k, v in expected.items() if v != {}} == rest
-    )
+    assert remaining == {key: value for key, value in expected.items() if value != {}}
 
 
 @pytest.mark.parametrize(
@@ -129,71 +135,80 @@ def test_all_else_in_json_stays_as_it_was(text: str, here: Machine) -> None:
         '{\n  // "mcp": {"memtui": {}}\n  "keybinds": {},\n\n  // end\n}\n',
     ],
 )
-def test_comments_in_opencodes_settings_stay_where_they_were(
-    text: str, here: Machine
-) -> None:
-    file = settled(OPENCODE.server, here, text)
-    put(OPENCODE.server, here)
-    grown = file.read_bytes().decode()
+def test_comments_in_settings_of_opencode_stay(text: str, machine: Machine) -> None:
+    file = write_settings(OPENCODE.server, machine, text)
     comments = re.findall(r"(?s)(?:^|\s)(//[^\r\n]*|/\*.*?\*/)", text)
-    output = json.loads(config_files.remove_json_comments(grown))
-    assert output["mcp"].pop("memtui")["command"] == COMMAND
-    before = json.loads(config_files.remove_json_comments(text))
-    assert output == {"mcp": {}} | before
-    assert all(comment in grown for comment in comments)
-    put(OPENCODE.server, here)
-    assert file.read_bytes().decode() == grown
-    take(OPENCODE.server, here)
-    assert file.read_bytes().decode() == text
+    before = read_plain(text)
+    install(OPENCODE.server, machine)
+    installed = file.read_bytes().decode()
+    settings = read_plain(installed)
+    assert settings["mcp"].pop("memtui")["command"] == COMMAND
+    assert settings == {"mcp": {}} | before
+    assert all(comment in installed for comment in comments)
+    install(OPENCODE.server, replace(machine, server=OTHER))
+    changed = file.read_bytes().decode()
+    assert read_plain(changed)["mcp"]["memtui"]["command"] == list(OTHER)
+    assert all(comment in changed for comment in comments)
+    uninstall(OPENCODE.server, machine)
+    remaining = file.read_bytes().decode()
+    assert all(comment in remaining for comment in comments)
+    without_empty = {key: value for key, value in before.items() if value != {}}
+    assert {k: v for k, v in read_plain(remaining).items() if v != {}} == without_empty
+    assert ("\r\n" in remaining) is ("\r\n" in text)
 
 
-def test_what_an_agent_could_not_read_is_refused_with_its_line(here: Machine) -> None:
-    settled(OPENCODE.server, here, '{\n  // fine\n  "a": ,\n}\n')
-    with pytest.raises(HooksError, match="line 3"):
-        put(OPENCODE.server, here)
-    settled(GEMINI.server, here, "{\n  // not read by all\n}\n")
-    with pytest.raises(HooksError, match="line 2"):
-        put(GEMINI.server, here)
+def test_comments_in_removed_objects_stay(machine: Machine) -> None:
+    text = '{"a": 1, "mcp": {/* one */ "memtui": {"enabled": true} /* two */}, "b": 2}'
+    file = write_settings(OPENCODE.server, machine, text)
+    uninstall(OPENCODE.server, machine)
+    remaining = file.read_text("utf-8")
+    assert read_plain(remaining) == {"a": 1, "b": 2}
+    assert "/* one */" in remaining and "/* two */" in remaining
+
+
+def test_settings_too_long_to_keep_comments_are_refused(machine: Machine) -> None:
+    text = "{\n  // mine\n" + '  "a": 1,\n' * 10_000 + "}"
+    write_settings(OPENCODE.server, machine, text)
+    with pytest.raises(HooksError, match="too long to keep comments"):
+        install(OPENCODE.server, machine)
 
 
 @pytest.mark.parametrize(
     "text", [TOML, TOML.rstrip("\n"), TOML.replace("\n", "\r\n"), "# only this\n"]
 )
-def test_comments_and_tables_of_toml_stay_as_they_were(
-    text: str, here: Machine
-) -> None:
-    file = settled(CODEX.server, here, text)
-    put(CODEX.server, here)
+def test_comments_and_tables_of_toml_stay(text: str, machine: Machine) -> None:
+    file = write_settings(CODEX.server, machine, text)
+    install(CODEX.server, machine)
     grown = file.read_bytes().decode()
     lines = iter(grown.splitlines())
     assert all(line in lines for line in text.splitlines())
     assert tomllib.loads(grown)["mcp_servers"]["memtui"]["command"] == COMMAND[0]
-    take(CODEX.server, here)
-    assert file.read_bytes().decode() == text
+    uninstall(CODEX.server, machine)
+    assert file.read_bytes().decode().rstrip() == text.rstrip()
 
 
-def test_a_table_in_the_midst_of_toml_is_cut_out(here: Machine) -> None:
-    ours = (
+def test_a_table_among_others_in_toml_is_removed(machine: Machine) -> None:
+    server = (
         '\n[mcp_servers.memtui]\ncommand = "old"\n[mcp_servers.memtui.env]\nA = "1"\n'
     )
     head, middle, tail = TOML.partition("\n[profiles")
-    file = settled(CODEX.server, here, f"{head}{ours}{middle}{tail}")
-    take(CODEX.server, here)
+    file = write_settings(CODEX.server, machine, f"{head}{server}{middle}{tail}")
+    uninstall(CODEX.server, machine)
     assert file.read_text("utf-8") == TOML
 
 
-def test_another_command_is_put_in_the_place_of_the_one_before(here: Machine) -> None:
-    for client in AGENTS:
-        file = put(client.server, here)
-        put(client.server, replace(here, server=OTHER))
+def test_another_command_replaces_the_older_one(machine: Machine) -> None:
+    for agent in AGENTS:
+        file = install(agent.server, machine)
+        install(agent.server, replace(machine, server=OTHER))
         text = file.read_text("utf-8")
         assert "/opt/memtui" in text
         assert COMMAND[0] not in text
-        take(client.server, here)
+        uninstall(agent.server, machine)
         assert not file.exists()
 
 
-OWN = """\
+OLDER_SERVER = """\
 [mcp_servers.memtui]
 command = "old"
 url = "https://old.example"
@@ -206,26 +221,27 @@ enabled_tools = ["route"]
 """
 
 
-def test_what_a_person_has_set_for_the_server_stays(here: Machine) -> None:
-    file = settled(CODEX.server, here, OWN)
-    before = tomllib.loads(OWN)["mcp_servers"]["memtui"]
-    put(CODEX.server, here)
+def test_fields_added_to_the_server_stay(machine: Machine) -> None:
+    file = write_settings(CODEX.server, machine, OLDER_SERVER)
+    before = tomllib.loads(OLDER_SERVER)["mcp_servers"]["memtui"]
+    install(CODEX.server, machine)
     after = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]
     assert (after.pop("command"), after.pop("args")) == (COMMAND[0], COMMAND[1:])
     assert after == {n: v for n, v in before.items() if n not in ("command", "url")}
-    for client in AGENTS:
-        if client is CODEX:
+    for agent in AGENTS:
+        if agent is CODEX:
             continue
-        under = client.server.wanted(here)[0].key
-        output = {"command": "old", "enabled": False, "env": {"A": "1"}}
-        file = settled(client.server, here, json.dumps({under: {"memtui": output}}))
-        put(client.server, here)
-        held = json.loads(file.read_text("utf-8"))[under]["memtui"]
-        assert (held["enabled"], held["env"]) == (False, {"A": "1"})
-        assert held["command"] != "old"
+        key = agent.server.key
+        older = {"command": "old", "enabled": False, "env": {"A": "1"}}
+        text = json.dumps({key: {"memtui": older}})
+        file = write_settings(agent.server, machine, text)
+        install(agent.server, machine)
+        server = json.loads(file.read_text("utf-8"))[key]["memtui"]
+        assert (server["enabled"], server["env"]) == (False, {"A": "1"})
+        assert server["command"] != "old"
 
 
-MIDST = """\
+SERVER_WITH_COMMENTS = """\
 [mcp_servers.memtui] # asked by all
 # Why it is slow: # the disk's fault.
 command = "old" # it's "mine"
@@ -243,36 +259,36 @@ A = "1" # set by hand
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_renamed_table_is_reported_in_its_place(end: str, here: Machine) -> None:
+def test_comments_beside_the_server_in_toml_stay(end: str, machine: Machine) -> None:
     head, middle, tail = TOML.partition("[profiles")
-    text = f"{head}{MIDST}{middle}{tail}".replace("\n", end)
-    file = settled(CODEX.server, here, text)
-    put(CODEX.server, here)
-    put(CODEX.server, replace(here, server=OTHER))
+    text = f"{head}{SERVER_WITH_COMMENTS}{middle}{tail}".replace("\n", end)
+    file = write_settings(CODEX.server, machine, text)
+    install(CODEX.server, machine)
+    install(CODEX.server, replace(machine, server=OTHER))
     expected = text.replace('"old"', '"/opt/memtui"')
     args = re.compile(r"url.*?(?=enabled)", re.DOTALL)
     expected = args.sub(f'args = ["mcp"]{end}', expected)
     assert file.read_bytes().decode() == expected
-    take(CODEX.server, here)
+    uninstall(CODEX.server, machine)
     assert file.read_bytes().decode() == TOML.replace("\n", end)
 
 
 @pytest.mark.parametrize(
-    ("client", "text", "says"),
+    ("agent", "text", "reason"),
     [
-        (GEMINI, '{"mcpServers": []}', "line 1: mcpServers is not an object"),
+        (GEMINI, '{"mcpServers": []}', "mcpServers does not contain named servers"),
         (GEMINI, "{\n  // mine\n}", "line 2"),
         (GEMINI, '{"mcpServers": {}, "mcpServers": {}}', "occurs a second time"),
         (CODEX, "model = ", "it is not valid TOML"),
-        (CODEX, "mcp_servers = 3", "mcp_servers is not a table"),
+        (CODEX, "mcp_servers = 3", "mcp_servers does not contain named servers"),
     ],
 )
-def test_what_cannot_be_changed_is_left_as_it_is(
-    client: Agent, text: str, says: str, here: Machine
+def test_files_that_cannot_be_changed_stay(
+    agent: Agent, text: str, reason: str, machine: Machine
 ) -> None:
-    file = settled(client.server, here, text)
-    with pytest.raises(HooksError, match=says):
-        config_files.plan_installation(client.server, here)
+    file = write_settings(agent.server, machine, text)
+    with pytest.raises(HooksError, match=reason):
+        config_files.plan_installation(agent.server, machine)
     assert file.read_text("utf-8") == text
 
 
@@ -285,40 +301,37 @@ def test_what_cannot_be_changed_is_left_as_it_is(
         'mcp_servers.memtui.command = "x"\nmodel = "o9"\n',
     ],
 )
-def test_servers_of_codex_may_be_written_in_one_line(text: str, here: Machine) -> None:
-    file = settled(CODEX.server, here, text)
-    put(CODEX.server, here)
+def test_all_forms_of_toml_tables_are_changed(text: str, machine: Machine) -> None:
+    file = write_settings(CODEX.server, machine, text)
+    install(CODEX.server, machine)
     servers = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]
     assert servers.pop("memtui") == {"command": COMMAND[0], "args": COMMAND[1:]}
-    rest = tomllib.loads(text)
-    rest["mcp_servers"].pop("memtui", None)
-    assert servers == rest.pop("mcp_servers")
-    take(CODEX.server, here)
-    left = tomllib.loads(file.read_text("utf-8"))
-    assert left.pop("mcp_servers", {}) == servers
-    assert left == rest
+    others = tomllib.loads(text)
+    others["mcp_servers"].pop("memtui", None)
+    assert servers == others.pop("mcp_servers")
+    uninstall(CODEX.server, machine)
+    remaining = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+    assert remaining.pop("mcp_servers", {}) == servers
+    assert remaining == others
 
 
-def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
-    file = settled(GEMINI.skill, here, "---\nname: memtui\n---\nMine.\n")
+def test_a_skill_of_somebody_else_is_not_changed(machine: Machine) -> None:
+    file = write_settings(GEMINI.skill, machine, "---\nname: memtui\n---\nMine.\n")
     with pytest.raises(HooksError, match="not a file that memtui wrote"):
-        config_files.plan_installation(GEMINI.skill, here)
+        config_files.plan_installation(GEMINI.skill, machine)
     assert "Mine" in file.read_text("utf-8")
 
 
 @pytest.mark.parametrize("is_server_first", [True, False])
-def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
-    is_server_first: bool, machine: Machine, here: Machine
-) -> None:
-    hooks = GEMINI.hooks
+def test_hooks_and_server_share_a_file(is_server_first: bool, machine: Machine) -> None:
     text = '{\n  "theme": "dark"\n}\n'
-    file = settled(GEMINI.server, here, text)
-    put(hooks, machine)
-    put(GEMINI.server, here)
+    file = write_settings(GEMINI.server, machine, text)
+    install(GEMINI.hooks, machine)
+    install(GEMINI.server, machine)
     assert {"theme", "hooks", "mcpServers"} == json.loads(file.read_bytes()).keys()
-    order: list[tuple[ConfigEntry, Machine]] = [(GEMINI.server, here), (hooks, machine)]
-    for writing, where in order if is_server_first else reversed(order):
-        take(writing, where)
+    entries: list[ConfigEntry] = [GEMINI.server, GEMINI.hooks]
+    for entry in entries if is_server_first else reversed(entries):
+        uninstall(entry, machine)
     assert file.read_text("utf-8") == text
 
 
@@ -330,35 +343,35 @@ def test_the_command_shows_asks_and_writes(
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("PATH", "/usr/bin")
     file = person / ".codex" / "config.toml"
-    shown = run_memtui(home, "mcp", "install", "--dry-run").stdout
-    assert "+[mcp_servers.memtui]" in shown
-    assert "Claude" not in shown
+    output = run_memtui(home, "mcp", "install", "--dry-run").stdout
+    assert "+[mcp_servers.memtui]" in output
+    assert "Claude" not in output
     run_memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
     output = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
-    (codex,) = [one for one in output["servers"] if one["is_installed"]]
+    (codex,) = [server for server in output["servers"] if server["is_installed"]]
     assert codex["has_skill"] and codex["may_write"] and codex["is_current"]
-    said = run_memtui(home, "mcp", "status", "codex").stdout
-    assert "✓ Codex        installed, may write, with the skill" in said
+    output = run_memtui(home, "mcp", "status", "codex").stdout
+    assert "✓ Codex        installed, may write, with the skill" in output
     file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
-    said = run_memtui(home, "mcp", "status", "codex", code=1).stdout
-    assert "this memtui's: mcp install codex --allow-write\n" in said
+    output = run_memtui(home, "mcp", "status", "codex", code=1).stdout
+    assert "this memtui's: mcp install codex --allow-write\n" in output
     (tmp_path / "shop").mkdir()
     monkeypatch.chdir(tmp_path / "shop")
     run_memtui(home, "mcp", "install", "codex", "--project", "--yes")
     file = tmp_path / "shop" / ".codex" / "config.toml"
     file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
-    said = run_memtui(home, "mcp", "status", "codex", "--project", code=1).stdout
-    assert "this memtui's: mcp install codex --project\n" in said
+    output = run_memtui(home, "mcp", "status", "codex", "--project", code=1).stdout
+    assert "this memtui's: mcp install codex --project\n" in output
     run_memtui(home, "mcp", "uninstall", "codex", "--project", "--yes")
     run_memtui(home, "mcp", "install", "codex", "--yes")
     assert "may write" not in run_memtui(home, "mcp", "status", "codex").stdout
     run_memtui(home, "mcp", "uninstall", "--yes")
-    assert list((person / ".codex").iterdir()) == []
+    assert not [path for path in person.rglob("*") if path.is_file()]
 
 
-def test_a_skill_is_seen_and_taken_out_whatever_became_of_the_settings(
+def test_a_skill_is_removed_beside_invalid_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person, home = tmp_path / "ada", tmp_path / "home"
@@ -369,13 +382,13 @@ def test_a_skill_is_seen_and_taken_out_whatever_became_of_the_settings(
     file = person / ".gemini" / "settings.json"
     file.write_text("{\n  // mine\n}\n", "utf-8")
     output = json_data(run_memtui(home, "mcp", "status", "--json", code=1).stdout)
-    (gemini,) = [one for one in output["servers"] if one["problem"]]
+    (gemini,) = [server for server in output["servers"] if server["problem"]]
     assert gemini["has_skill"]
     run_memtui(home, "mcp", "uninstall", "--yes", code=1)
-    assert list((person / ".gemini").iterdir()) == [file]
+    assert [path for path in person.rglob("*") if path.is_file()] == [file]
 
 
-def test_a_folder_within_a_repository_is_of_its_project(tmp_path: Path) -> None:
+def test_the_project_of_a_folder_is_its_repository(tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     (shop / "src" / "till").mkdir(parents=True)
     assert find_project_root(shop / "src") == shop / "src"

@@ -37,25 +37,25 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_nothing_that_a_project_names_is_run(
+def test_commands_of_a_project_are_not_run(
     name: str, clone: Path, tmp_path: Path
 ) -> None:
     file = clone / name
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(SETTINGS[name]))
     home = tmp_path / "home"
-    said = run_memtui(home, "doctor", code=1).stdout
-    assert "./memtui-hook" in said
+    output = run_memtui(home, "doctor", code=1).stdout
+    assert "./memtui-hook" in output
     status = "hooks", "status", "--project"
-    shown = json_data(run_memtui(home, *status, "--json", code=1).stdout)
-    (hook,) = [one for one in shown["hooks"] if one["is_installed"]]
+    report = json_data(run_memtui(home, *status, "--json", code=1).stdout)
+    (hook,) = [hook for hook in report["hooks"] if hook["is_installed"]]
     assert hook["runs"] is None
-    said = run_memtui(home, *status, code=1).stdout
-    assert "it runs: ./memtui-hook" in said
+    output = run_memtui(home, *status, code=1).stdout
+    assert "it runs: ./memtui-hook" in output
     assert not (clone / "pwned").exists()
 
 
-def test_a_relative_command_of_ones_own_is_not_looked_for_in_a_project(
+def test_a_relative_command_of_the_user_is_not_run_in_a_project(
     clone: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "person" / ".gemini" / "settings.json"
@@ -71,11 +71,11 @@ def test_hooks_of_a_project_are_shown_with_their_command(
     home = tmp_path / "home"
     run_memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
     findings = json_data(run_memtui(home, "doctor", "--json").stdout)["findings"]
-    (hook,) = [one for one in findings if one["name"] == "hooks"]
+    (hook,) = [finding for finding in findings if finding["name"] == "hooks"]
     assert "settings.json, which runs:" in hook["message"]
     assert "hook.py" in hook["message"]
-    said = run_memtui(home, "hooks", "status", "--project", "gemini-cli").stdout
-    assert "hook.py" in said
+    output = run_memtui(home, "hooks", "status", "--project", "gemini-cli").stdout
+    assert "hook.py" in output
 
 
 def test_terminal_codes_of_a_project_are_not_shown(clone: Path, tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_terminal_codes_of_a_project_are_not_shown(clone: Path, tmp_path: Path) 
     file.write_text(json.dumps({"hooks": events, "\x9b": 1}, ensure_ascii=False))
     home = tmp_path / "home"
     for words in (("status",), ("install", "gemini-cli", "--dry-run")):
-        said = run_memtui(
+        output = run_memtui(
             home, "hooks", *words, "--project", code=words == ("status",)
         ).stdout
-        assert not {"\x1b", "\x07", "\x9b"} & set(said)
+        assert not {"\x1b", "\x07", "\x9b"} & set(output)
 
 
 def _device(path: Path) -> None:
@@ -98,7 +98,7 @@ def _device(path: Path) -> None:
 
 @pytest.mark.parametrize("make", [os.mkfifo, _device, Path.mkdir])
 @pytest.mark.parametrize("is_project", [True, False])
-def test_settings_that_are_no_file_are_not_opened(
+def test_settings_that_are_not_regular_files_are_not_opened(
     make: Callable[[Path], None], is_project: bool, clone: Path, tmp_path: Path
 ) -> None:
     base = clone if is_project else tmp_path / "person"
@@ -106,12 +106,12 @@ def test_settings_that_are_no_file_are_not_opened(
     file.parent.mkdir(parents=True)
     make(file)
     home = tmp_path / "home"
-    shown = run_memtui(home, "doctor", code=not is_project)
-    assert ("not a regular file" in shown.stdout) is not is_project
+    output = run_memtui(home, "doctor", code=not is_project)
+    assert ("not a regular file" in output.stdout) is not is_project
     where = ["--project"] if is_project else []
     for action in ("status", "install"):
-        shown = run_memtui(home, "hooks", action, "claude-code", *where, code=1)
-        assert "not a regular file" in shown.stdout + shown.stderr
+        output = run_memtui(home, "hooks", action, "claude-code", *where, code=1)
+        assert "not a regular file" in output.stdout + output.stderr
     assert not stat.S_ISREG(file.stat().st_mode)
 
 
@@ -119,7 +119,7 @@ def test_settings_that_are_no_file_are_not_opened(
     ("command", "name"),
     [("hooks", ".claude/settings.json"), ("mcp", ".claude.json")],
 )
-def test_a_device_that_settings_lead_to_stays_one(
+def test_a_device_behind_a_link_is_not_replaced(
     command: str, name: str, tmp_path: Path
 ) -> None:
     file, device = tmp_path / "person" / name, tmp_path / "null"
@@ -131,37 +131,37 @@ def test_a_device_that_settings_lead_to_stays_one(
     file.symlink_to(device)
     home = tmp_path / "home"
     words = "install", "claude-code", "--yes"
-    shown = run_memtui(home, command, *words, code=1)
-    assert "not a regular file" in shown.stderr
+    output = run_memtui(home, command, *words, code=1)
+    assert "not a regular file" in output.stderr
     assert stat.S_ISCHR(device.stat().st_mode)
     assert file.is_symlink()
 
 
-def test_settings_without_end_are_not_read_whole(tmp_path: Path) -> None:
+def test_too_large_settings_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "person" / ".claude" / "settings.json"
     file.parent.mkdir(parents=True)
     with file.open("wb") as opened:
         opened.truncate(MAX_SMALL_BYTES + 1)
-    shown = run_memtui(tmp_path / "home", "hooks", "install", "claude-code", code=1)
-    assert "too large" in shown.stderr
+    output = run_memtui(tmp_path / "home", "hooks", "install", "claude-code", code=1)
+    assert "too large" in output.stderr
 
 
-def test_a_file_with_a_second_name_is_not_written(tmp_path: Path) -> None:
+def test_a_file_with_a_hard_link_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "person" / ".claude" / "settings.json"
     file.parent.mkdir(parents=True)
     file.write_text("{}")
     other = tmp_path / "dotfiles.json"
     other.hardlink_to(file)
     home = tmp_path / "home"
-    shown = run_memtui(home, "hooks", "install", "claude-code", "--yes", code=1)
-    assert "second name" in shown.stderr
+    output = run_memtui(home, "hooks", "install", "claude-code", "--yes", code=1)
+    assert "second name" in output.stderr
     assert file.samefile(other)
     assert other.read_text() == "{}"
     assert not (home / "hooks").exists()
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, _device])
-def test_a_repository_mark_that_is_no_file_is_not_opened(
+def test_a_git_entry_that_is_not_a_file_is_not_opened(
     make: Callable[[Path], None], tmp_path: Path
 ) -> None:
     make(tmp_path / ".git")
