@@ -6,6 +6,7 @@ from typing import Protocol
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
 from memtui.pipeline.progress import PipelineProgress
@@ -64,3 +65,8 @@ def steps(settle: Settle, *keys: str, progress: PipelineProgress | None = None) 
 
 def notices(app: MemtuiApp) -> list[str]:
     return [notice.message for notice in app._notifications]
+
+
+def footer_keys(app: App[str | MemtuiError]) -> list[str]:
+    """Return the keys in the footer, as they are displayed."""
+    return [key.key_display for key in app.screen.query(FooterKey)]

@@ -27,7 +27,7 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model.events import remove_tag_characters
 from memtui.model.filters import ALL, Scope
-from memtui.tui import commands, messages, palette, themes, workers
+from memtui.tui import commands, messages, themes, workers
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
     TITLE = "memtui"
     CSS_PATH = stylesheets("00-base")  # The others are read later.
-    COMMANDS: ClassVar = {palette.CommandProvider}
     COMMAND_PALETTE_BINDING = commands.get_command("palette").keys
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "show_sessions",
@@ -72,10 +71,8 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         "show_calendar",
         "show_settings",
         "show_jobs",
-        "help",
         "switch_theme",
         "suspend",
-        "quit",
     )
 
     def __init__(
@@ -108,8 +105,8 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         self._import_error = ""
         self._warning = ""
         self.scope = ALL  # The part of the store that all screens show.
-        for known in THEMES:
-            self.register_theme(known)
+        for available_theme in THEMES:
+            self.register_theme(available_theme)
         self.theme = theme
 
     # Starting and stopping
@@ -365,19 +362,14 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def action_jump_back(self) -> None:
         from memtui.tui.screens.contents import ContentsScreen
 
-        contents = (one for one in self.screen_stack if isinstance(one, ContentsScreen))
-        location = next((one.jumps.pop() for one in contents if one.jumps), None)
-        if location is None:
+        screens = [s for s in self.screen_stack if isinstance(s, ContentsScreen)]
+        if not screens or not screens[0].jumps:
             self.notify("There is no jump to take back.")
             return
+        location = screens[0].jumps.pop()
         self._show_contents().return_to(location)
         if location.session is not None:
             self.show_session(location.session)
-
-    def action_help(self) -> None:
-        from memtui.tui.screens.help import HelpScreen
-
-        self.push_screen(HelpScreen(self.screen))
 
     # Importing
 
@@ -453,7 +445,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """Filter and jump back only where the screen below the palette supports it."""
         needs = {"filter": "FILTERS_BY_SCOPE", "jump_back": "HAS_JUMP_BACK"}.get(action)
-        below = [s for s in self.screen_stack if not isinstance(s, palette.Palette)]
+        below = [s for s in self.screen_stack if not isinstance(s, commands.Palette)]
         return needs is None or bool(getattr(below[-1], needs, False))
 
     async def on_event(self, event: events.Event) -> None:
@@ -472,11 +464,11 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
             self.notify(text)
 
     def action_command_palette(self) -> None:
-        if not isinstance(self.screen, palette.Palette):
-            self.push_screen(palette.Palette(id="--command-palette"))
+        if not isinstance(self.screen, commands.Palette):
+            self.push_screen(commands.Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        return palette.system_commands(self, screen)
+        return commands.system_commands(self, screen)
 
 
 def freeze() -> None:

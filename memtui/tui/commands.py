@@ -1,9 +1,18 @@
-"""The table of commands: the source of bindings, key line, palette and help."""
+"""The table of commands: the source of bindings, footer, palette and help."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandList, CommandPalette, SearchIcon
+from textual.dom import DOMNode
 from textual.keys import format_key
+from textual.screen import Screen
+
+from memtui.tui import themes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +29,26 @@ class Command:
     """The label in the footer, by default the name."""
     in_footer: bool = False
     in_palette: bool = True
-    rank: int = 2
-    """The highest leaves a narrow footer first; 0 stays."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name.replace("_", " "))
 
     @property
-    def shown(self) -> str:
-        return " ".join(_shown(key) for key in self.keys.split() if key not in HIDDEN)
+    def key_names(self) -> str:
+        """The keys as the user sees them: "j ↓"."""
+        keys = (key for key in self.keys.split() if key not in HIDDEN_KEYS)
+        return " ".join(map(key_name, keys))
 
 
-NAMED = ("enter", "backspace")
+NAMED_KEYS = ("enter", "backspace")
 """Keys that are shown by their names, for which Textual has symbols."""
 
-HIDDEN = ("equals_sign",)  # Keys that are not shown: "=" is "+" without shift.
+HIDDEN_KEYS = ("equals_sign",)  # Keys that are not shown: "=" is "+" without shift.
+
+
+def key_name(key: str) -> str:
+    return key if key in NAMED_KEYS else format_key(key)
+
 
 FINDING = (
     Command(
@@ -43,7 +57,6 @@ FINDING = (
         "Search everything and jump to a hit.",
         label="find",
         in_footer=True,
-        rank=1,
     ),
     Command(
         "go_to_date",
@@ -52,8 +65,14 @@ FINDING = (
         label="date",
         in_footer=True,
     ),
-    Command("show_sessions", "s", "List all sessions, and read one.", label="sessions"),
-    Command("find_here", "slash", label="find", rank=1),
+    Command(
+        "show_sessions",
+        "s",
+        "List all sessions, and read one.",
+        label="sessions",
+        in_footer=True,
+    ),
+    Command("find_here", "slash", label="find"),
     Command(
         "sort",
         "S",
@@ -64,7 +83,7 @@ FINDING = (
         "c",
         "Show the activity of each day, year by year, and go to a day.",
         label="calendar",
-        rank=3,
+        in_footer=True,
     ),
     Command(
         "jump_back", "backspace", "Go back to where you were before the last jump."
@@ -74,24 +93,21 @@ FINDING = (
         "F",
         "Show only one agent, project or keyword on all screens; F F shows all.",
         in_footer=True,
-        rank=5,
     ),
 )
 
 READING = (
-    Command("open", "enter", in_footer=True, in_palette=False, rank=1),
-    Command("back", "escape", in_palette=False, rank=1),
-    Command("toggle_expanded", "space", label="expand", in_footer=True, rank=6),
+    Command("open", "enter", in_footer=True, in_palette=False),
+    Command("back", "escape", in_palette=False),
+    Command("toggle_expanded", "space", label="expand", in_footer=True),
     Command(
         "expand_all", "asterisk", "Expand everything below this line, up to 500 lines."
     ),
     Command(
         "zoom", "z", "Zoom this pane to the whole screen, or show all panes again."
     ),
-    Command(
-        "older_sibling", "right_square_bracket", label="older", in_footer=True, rank=6
-    ),
-    Command("newer_sibling", "left_square_bracket", label="newer", rank=7),
+    Command("older_sibling", "right_square_bracket", label="older", in_footer=True),
+    Command("newer_sibling", "left_square_bracket", label="newer"),
     Command(
         "next_source",
         "n",
@@ -130,7 +146,6 @@ READING = (
         "right_square_bracket",
         "Go to your next prompt in this session.",
         in_footer=True,
-        rank=5,
     ),
     Command(
         "previous_prompt",
@@ -208,7 +223,7 @@ MANAGING = (
         "w",
         "Show the queues, the model's jobs, and the state of the model.",
         label="jobs",
-        rank=4,
+        in_footer=True,
     ),
     Command(
         "pause_job",
@@ -218,7 +233,7 @@ MANAGING = (
     ),
     Command("run_now", "x", "Run this job next."),
     Command("retry", "t", "Retry this entry: the hook file, or the whole transcript."),
-    Command("retry_all", "T", "Retry all entries.", rank=5),
+    Command("retry_all", "T", "Retry all entries."),
     Command(
         "dismiss_entry",
         "D delete",
@@ -261,19 +276,20 @@ MANAGING = (
         "Show all keys and what they do here.",
         label="all keys",
         in_footer=True,
-        rank=0,
     ),
     Command(
         "quit",
         "q",
         "Quit memtui; ctrl+q works while you type, too.",
         in_footer=True,
-        rank=0,
     ),
 )
 
 COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
 """All commands, in the order of footer, palette and help."""
+
+GLOBAL = ("help", "quit")
+"""Commands that every screen binds, so that the footer shows them first."""
 
 _BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -294,7 +310,7 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
         ValueError: A command has no help text, neither here nor in the table.
     """
     rows = sorted({get_command(name) for name in (*names, *help)}, key=COMMANDS.index)
-    if missing := [one.name for one in rows if not (help.get(one.name) or one.help)]:
+    if missing := [row.name for row in rows if not (help.get(row.name) or row.help)]:
         raise ValueError(f"no help text for {', '.join(missing)}")
     return [
         Binding(
@@ -302,7 +318,7 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
             row.name,
             row.label,
             show=in_footer or row.in_footer,
-            key_display=row.shown.split()[0],
+            key_display=row.key_names.split()[0],
             tooltip=help.get(row.name) or row.help,
             id=row.name,
         )
@@ -316,8 +332,72 @@ def explain_idle_key(key: str) -> str:
     labels = dict.fromkeys(row.label for row in COMMANDS if key in row.keys.split())
     if not labels:
         return ""
-    return f"{_shown(key)} ({' or '.join(labels)}) does nothing here."
+    return f"{key_name(key)} ({' or '.join(labels)}) does nothing here."
 
 
-def _shown(key: str) -> str:
-    return key if key in NAMED else format_key(key)
+# Palette and help
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableCommand:
+    """A command that can be used now."""
+
+    command: Command
+    help: str
+    """Its effect here, in a whole sentence."""
+    node: DOMNode
+    """The node whose action it is."""
+    level: int
+    """0 in the focused pane, 1 on the screen, 2 in the app."""
+
+
+def available_commands(screen: Screen[Any]) -> Sequence[AvailableCommand]:
+    """Return the commands bound to a key where the focus is, the nearest first."""
+    palette = get_command("palette")
+    # Textual binds this one itself.
+    available = {palette: AvailableCommand(palette, palette.help, screen.app, 2)}
+    for active in screen.active_bindings.values():
+        node, binding = active.node, active.binding
+        if active.enabled and binding.id:
+            row = get_command(binding.id)
+            is_global = isinstance(node, App) or binding.id in GLOBAL
+            level = 2 if is_global else int(isinstance(node, Screen))
+            available.setdefault(
+                row, AvailableCommand(row, active.tooltip, node, level)
+            )
+    order = COMMANDS.index
+    return sorted(available.values(), key=lambda a: (a.level, order(a.command)))
+
+
+def system_commands(app: App[Any], screen: Screen[Any]) -> Iterator[SystemCommand]:
+    """Yield the entries of the palette: the available commands, then the themes."""
+    available = {each.command: each for each in available_commands(screen)}
+    for row in COMMANDS:
+        if not row.keys:
+            yield _palette_entry(row, row.help, app)
+        elif row.in_palette and row not in MOVING and row in available:
+            yield _palette_entry(row, available[row].help, available[row].node)
+    for theme in themes.THEMES:
+        if theme.name != app.theme:
+            run = partial(app.run_action, f"switch_theme({theme.name!r})", app)
+            title = f"Theme: {themes.short_name(theme.name)}"
+            yield SystemCommand(title, "Switch to this theme.", run)
+
+
+def _palette_entry(row: Command, help: str, node: DOMNode) -> SystemCommand:
+    title = row.label.capitalize()
+    title = f"{title}  ({row.key_names})" if row.keys else title
+    return SystemCommand(title, help, partial(node.app.run_action, row.name, node))
+
+
+class Palette(CommandPalette):
+    """Textual's palette, safe for keys that arrive before it is drawn."""
+
+    def on_mount(self) -> None:
+        """Use an icon that all terminals can show."""
+        self.query_one(SearchIcon).icon = ">"
+
+    def _action_command_list(self, action: str) -> None:
+        # Without a size, page keys would end the app.
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)

@@ -1,18 +1,15 @@
 """The messages that widgets, screens and the app send each other."""
 
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from memtui.model.events import EventPosition
     from memtui.model.filters import Scope
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingEntry
-    from memtui.tui.widgets.transcript_view import TranscriptPosition
 
 
 class TocLoaded(Message):
@@ -91,40 +88,6 @@ class SourceSelected(Message):
 
 class LeavePane(Message):
     """The focus should go back to the previous pane."""
-
-
-class TurnsPosition(Enum):
-    """The turns of a conversation that should be loaded."""
-
-    BEGINNING = auto()
-    END = auto()
-    AROUND = auto()
-    """Around a place, or around a rank."""
-    BEFORE = auto()
-    """Before a place, to be added at the top."""
-    AFTER = auto()
-    """After a place, to be added at the end."""
-
-
-@dataclass(eq=False, repr=False)
-class TurnsRequested(Message):
-    """Turns of the conversation should be loaded."""
-
-    where: TurnsPosition
-    place: "EventPosition | None" = None
-    """The place that `where` refers to."""
-    rank: int = 0
-    """The number of turns before it, if the place is not known."""
-    number: int = 0
-    """The number of the jump; only the last one is carried out."""
-    followed_from: "EventPosition | None" = None
-    """The position at which the cursor must still be when the turns are shown."""
-    spot: "TranscriptPosition | None" = None
-    """The position to restore then."""
-
-    @property
-    def is_jump(self) -> bool:
-        return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
 class WordsFound(Message):

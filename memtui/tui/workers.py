@@ -1,15 +1,18 @@
 """Run blocking reads and writes on worker threads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from textual.dom import DOMNode
+from textual.screen import Screen
 from textual.worker import Worker, get_current_worker
 
 if TYPE_CHECKING:
-    from memtui.tui.app import MemtuiApp
+    from memtui.model.filters import Scope
+    from memtui.model.jobs import RewriteForecast
+    from memtui.model.sessions import AgentHistory
     from memtui.workspace import Workspace
 
 T = TypeVar("T")
@@ -78,12 +81,28 @@ class Loader(DOMNode):
         self.load(action, done, group, exclusive=False)
 
 
+class Memtui(Protocol):
+    """What screens and widgets use of the app."""
+
+    scope: "Scope"
+    now: Callable[[], datetime]
+
+    @property
+    def workspace(self) -> "Workspace": ...
+    def ask(self, screen: Screen[T], then: Callable[[T], object]) -> None: ...
+    def show_screen(self, screen: Screen[T], then: Callable[[T], object]) -> None: ...
+    def rewrite_forecast(self) -> "RewriteForecast": ...
+    def start_import(
+        self, histories: "Sequence[AgentHistory]", *, is_watched: bool
+    ) -> None: ...
+
+
 class AppNode(Loader):
     """A mix-in for the screens and widgets of the app."""
 
     @property
-    def memtui(self) -> "MemtuiApp":
-        return cast("MemtuiApp", self.app)
+    def memtui(self) -> Memtui:
+        return cast(Memtui, self.app)
 
     @property
     def workspace(self) -> "Workspace":

@@ -12,7 +12,7 @@ from memtui.tui.widgets.text_block import Stack
 
 
 def lines(app: App[str | MemtuiError]) -> Sequence[str]:
-    """All of it, from above, where there is room for each line."""
+    """Return the lines of the help, as wide as needed."""
     assert isinstance(app.screen, HelpScreen)
     page = app.screen.query_one("#help Static", Static).visual
     assert isinstance(page, Stack)
@@ -20,17 +20,17 @@ def lines(app: App[str | MemtuiError]) -> Sequence[str]:
 
 
 def headings(app: App[str | MemtuiError]) -> Sequence[str]:
-    """What its parts are called."""
+    """Return the headings of its parts."""
     return [line for before, line in pairwise(["", *lines(app)]) if not before]
 
 
 def keys(app: App[str | MemtuiError]) -> Sequence[str]:
-    """The keys and the marks, as they are shown."""
+    """Return the keys and the marks."""
     parts = headings(app)
-    shown = [line for line in lines(app) if line and line not in parts]
-    return [line[:KEY_CELLS].strip() for line in shown]
+    rows = [line for line in lines(app) if line and line not in parts]
+    return [line[:KEY_CELLS].strip() for line in rows]
 
 
 def help_texts(app: App[str | MemtuiError]) -> Sequence[str]:
-    """The sentences behind the keys."""
+    """Return the sentences behind the keys."""
     return [line[KEY_CELLS:] for line in lines(app) if line.endswith(".")]

@@ -10,22 +10,26 @@ from textual import events
 from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
+from textual.widgets._footer import FooterKey
 
 from memtui import settings
 from memtui.errors import MemtuiError
 from memtui.integrations.config_files import Machine
+from memtui.model.filters import ALL
 from memtui.settings_file import SettingsEditor
 from memtui.store import database, sources
-from memtui.tui import commands, palette, screens
+from memtui.tui import commands, screens
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.base import GAP, KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.themes import THEMES
 from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.workers import Memtui
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 from tests.pilots import Settle
 from tests.screens import help_text
+
+PATH = screens.__path__
 
 OPENED: dict[str, Sequence[str]] = {
     "ContentsScreen": (),
@@ -47,14 +51,14 @@ OPENED: dict[str, Sequence[str]] = {
     "VersionsScreen": ("v",),
     "WelcomeScreen": ("i",),
 }
-"""How each screen is reached from the contents: a new one belongs in here."""
+"""The keys that open each screen from the contents; a new screen belongs in here."""
 
 
 @pytest.fixture
 def app(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> MemtuiApp:
-    """The app with all it may have: a refusal, agents' hooks, settings."""
+    """The app with all it may have: skipped input, hooks of agents, settings."""
     with database.transaction():
         counts = [
             sources.ProblemCount("not valid JSON", sources.ProblemKind.DAMAGED, 57, 12)
@@ -63,38 +67,39 @@ def app(
     monkeypatch.setattr(full_workspace, "start", lambda _: None)
     monkeypatch.setattr(full_workspace, "histories", lambda: [])
     file = full_workspace.paths.config
-    desk = SettingsEditor(lambda: settings.load(file), settings.load(file), file)
+    editor = SettingsEditor(lambda: settings.load(file), settings.load(file), file)
     machine = Machine(tmp_path, {}, "python3", tmp_path / "hook.py", tmp_path)
     return MemtuiApp(
         lambda: full_workspace,
         lambda: NOW,
         hooks_machine=lambda: machine,
-        settings=desk,
+        settings=editor,
     )
 
 
 def screen_classes() -> set[str]:
-    found = set()
-    modules = [*pkgutil.iter_modules(screens.__path__)]
-    for module in modules:
-        importlib.import_module(f"memtui.tui.screens.{module.name}")
-    for module in modules:
-        held = vars(importlib.import_module(f"memtui.tui.screens.{module.name}"))
-        found |= {
-            name
-            for name, one in held.items()
-            if isinstance(one, type)
-            and issubclass(one, Screen)
-            and not one.__subclasses__()
-            and one.__module__ == f"memtui.tui.screens.{module.name}"
-            and not one.__subclasses__()
-        }
-    return found
+    """Return the names of the screens that can be opened, without base classes."""
+    names = [f"memtui.tui.screens.{m.name}" for m in pkgutil.iter_modules(PATH)]
+    modules = [importlib.import_module(name) for name in names]
+    return {
+        cls.__name__
+        for module in modules
+        for cls in vars(module).values()
+        if isinstance(cls, type)
+        and issubclass(cls, Screen)
+        and not cls.__subclasses__()
+        and cls.__module__ == module.__name__
+    }
 
 
 @pytest.mark.journey
-def test_every_screen_is_looked_at() -> None:
+def test_every_screen_is_opened_here() -> None:
     assert screen_classes() == {*OPENED}
+
+
+def test_app_has_what_screens_use(app: MemtuiApp) -> None:
+    protocol: Memtui = app
+    assert protocol.scope == ALL
 
 
 async def go_to(pilot: Pilot[str | MemtuiError], settle: Settle, name: str) -> None:
@@ -107,58 +112,60 @@ async def go_to(pilot: Pilot[str | MemtuiError], settle: Settle, name: str) -> N
     assert type(pilot.app.screen).__name__ == name
 
 
-def rows_here(app: MemtuiApp) -> set[str]:
-    """The commands of the table whose keys work, checked against the table."""
-    here = set()
-    for key, one in app.screen.active_bindings.items():
-        name = one.binding.id
+def bound_commands(app: MemtuiApp) -> set[str]:
+    """Return the commands whose keys work, checked against the table."""
+    names = set()
+    for key, active in app.screen.active_bindings.items():
+        name = active.binding.id
         if not name:
             continue
         row = commands.get_command(name)
         assert key in row.keys.split() or key == "ctrl+q", (key, name)
-        assert one.binding.description == row.label, name
-        assert one.tooltip.endswith("."), name
-        assert hasattr(one.node, f"action_{name}"), (one.node, name)
-        here.add(name)
-    return here
+        assert active.binding.description == row.label, name
+        assert active.tooltip.endswith("."), name
+        assert hasattr(active.node, f"action_{name}"), (active.node, name)
+        names.add(name)
+    return names
 
 
-def said_in_footer(app: MemtuiApp) -> set[str]:
-    return {key.binding.description for key in app.screen.query_one(KeyLine).hints}
+def footer_keys(app: MemtuiApp) -> list[FooterKey]:
+    return [*app.screen.query(FooterKey)]
 
 
-def said_in_palette(app: MemtuiApp) -> set[str]:
-    titles = [one.title for one in palette.system_commands(app, app.screen)]
+def footer_labels(app: MemtuiApp) -> set[str]:
+    return {key.description for key in footer_keys(app)} - {"palette"}
+
+
+def palette_titles(app: MemtuiApp) -> set[str]:
+    titles = [entry.title for entry in commands.system_commands(app, app.screen)]
     return {*titles[: len(titles) - len(THEMES) + 1]}
 
 
-def called(row: commands.Command) -> str:
+def palette_title(row: commands.Command) -> str:
     name = row.label.capitalize()
-    return f"{name}  ({row.shown})" if row.shown else name
+    return f"{name}  ({row.key_names})" if row.keys else name
 
 
-async def test_all_that_names_the_commands_names_the_same(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_footer_palette_and_help_agree(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await settle(pilot)
         for name in OPENED:
             await go_to(pilot, settle, name)
-            here = rows_here(app)
-            table = [row for row in commands.COMMANDS if row.name in here]
-            able = [row for row in commands.COMMANDS if row in table or not row.keys]
-            shown = [row for row in able if row not in commands.MOVING]
-            offered = {called(row) for row in shown if row.in_palette}
-            assert said_in_palette(app) == offered, name
-            says = [one.help for one in palette.available_commands(app.screen)]
+            bound = bound_commands(app)
+            table = [row for row in commands.COMMANDS if row.name in bound]
+            listed = [row for row in commands.COMMANDS if row in table or not row.keys]
+            listed = [row for row in listed if row not in commands.MOVING]
+            titles = {palette_title(row) for row in listed if row.in_palette}
+            assert palette_titles(app) == titles, name
+            texts = [row.help for row in commands.available_commands(app.screen)]
             if not isinstance(app.screen, ModalScreen):
-                footer = said_in_footer(app)
-                assert {row.label for row in table if row.in_footer} <= footer, name
-                assert footer <= {row.label for row in table}, name
-            if "help" in here:
+                labels = footer_labels(app)
+                assert {row.label for row in table if row.in_footer} <= labels, name
+                assert labels <= {row.label for row in table}, name
+            if "help" in bound:
                 await pilot.press("question_mark")
                 await settle(pilot)
-                assert sorted(help_text.help_texts(app)) == sorted(says), name
+                assert sorted(help_text.help_texts(app)) == sorted(texts), name
 
 
 async def test_help_lists_the_keys_of_the_focused_pane_first(
@@ -188,17 +195,17 @@ async def test_a_narrow_footer_leaves_out_whole_entries(
         await settle(pilot)
         for name in OPENED:
             await go_to(pilot, settle, name)
-            line = [*app.screen.query_one(KeyLine).hints]
-            cells = sum(hint.text.cell_length + GAP for hint in line) - GAP
-            assert cells <= 78, name
+            screen = app.screen.region
+            keys = footer_keys(app)
+            assert all(screen.contains_region(key.region) for key in keys), name
             if not isinstance(app.screen, ModalScreen):
                 assert app.screen.query_one(StatusLine).region.y == 0, name
-                assert "write" not in said_in_footer(app), name
-                assert [key.key_display for key in line][-2:] == ["?", "q"], name
-                assert name == "ContentsScreen" or "back" in said_in_footer(app), name
+                labels = footer_labels(app)
+                assert {"all keys", "quit"} <= labels, name
+                assert name == "ContentsScreen" or "back" in labels, name
 
 
-async def test_a_question_shows_its_own_keys_over_those_of_the_screen_below(
+async def test_dialog_shows_its_own_keys_in_the_footer(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
@@ -207,17 +214,17 @@ async def test_a_question_shows_its_own_keys_over_those_of_the_screen_below(
             await go_to(pilot, settle, name)
             if not isinstance(app.screen, ModalScreen):
                 continue
-            output = {key.key_display for key in app.screen.query_one(KeyLine).hints}
+            displayed = {key.key_display for key in footer_keys(app)}
             last, _ = app.screen.get_widget_at(0, 23)
             assert last is not app.screen, name
-            assert "esc" in output and "/" not in output, name
+            assert "esc" in displayed and "/" not in displayed, name
 
 
-async def test_a_key_that_can_do_nothing_says_why(
+async def test_idle_key_says_that_it_does_nothing(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(app, "notify", lambda words, **_: said.append(words))
+    notices: list[str] = []
+    monkeypatch.setattr(app, "notify", lambda text, **_: notices.append(text))
     async with app.run_test(size=(200, 60)) as pilot:
         await settle(pilot)
         for name in OPENED:
@@ -228,30 +235,30 @@ async def test_a_key_that_can_do_nothing_says_why(
             rows = [row for row in commands.COMMANDS if row.name != "palette"]
             keys = {key for row in rows for key in row.keys.split()}
             idle = sorted(keys - bound.keys())
-            said.clear()
+            notices.clear()
             for key in idle:
                 app.post_message(events.Key(key, key if len(key) == 1 else None))
             await settle(pilot)
-            assert said == [commands.explain_idle_key(key) for key in idle], name
-            assert all("does nothing here." in text for text in said)
+            assert notices == [commands.explain_idle_key(key) for key in idle], name
+            assert all("does nothing here." in text for text in notices)
             assert type(app.screen).__name__ == name
 
 
-async def test_a_key_of_a_screen_says_where_the_reader_is_already(
+async def test_key_of_the_open_screen_says_so(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    notices: list[str] = []
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        monkeypatch.setattr(app, "notify", lambda words, **_: said.append(words))
+        monkeypatch.setattr(app, "notify", lambda text, **_: notices.append(text))
         for name in ("CalendarScreen", "HooksScreen", "QuarantineScreen"):
             await go_to(pilot, settle, name)
             await pilot.press(*OPENED[name])
-        assert said == ["This screen is already open. Esc goes back."] * 3
+        assert notices == ["This screen is already open. Esc goes back."] * 3
 
 
 @pytest.mark.journey
-async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -> None:
+async def test_pasted_lines_are_joined(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         await go_to(pilot, settle, "SearchScreen")
@@ -260,16 +267,16 @@ async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -
         assert app.screen.query_one(Input).value == "token refresh fails"
 
 
-async def test_keys_that_come_before_a_list_is_drawn_do_no_harm(
+async def test_page_keys_before_the_first_drawing_do_no_harm(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        for way in ("ctrl+p", "Q", "H", "comma", "v"):
-            for key in (way, "pageup", "pagedown"):
+        for opener in ("ctrl+p", "Q", "H", "comma", "v"):
+            for key in (opener, "pageup", "pagedown"):
                 app.post_message(events.Key(key, None))
             await settle(pilot)
-            assert not isinstance(app.screen, ContentsScreen), way
+            assert not isinstance(app.screen, ContentsScreen), opener
             app.pop_screen()
             await settle(pilot)
         await pilot.resize_terminal(5, 6)

@@ -19,22 +19,20 @@ from memtui.services.conversation import ConversationKey, TurnRange
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import (
-    ProgressReported,
-    SessionRequested,
-    TurnsPosition,
-    TurnsRequested,
-)
-from memtui.tui.screens.base import KeyLine
+from memtui.tui.messages import ProgressReported, SessionRequested
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.transcript_view import TranscriptView
+from memtui.tui.widgets.transcript_view import (
+    TranscriptView,
+    TurnsPosition,
+    TurnsRequested,
+)
 from memtui.workspace import Workspace
-from tests.pilots import AppOf, Compare, Settle, notices, press
+from tests.pilots import AppOf, Compare, Settle, footer_keys, notices, press
 from tests.screens import long_session
 
 MILL = ConversationKey("codex", "mill")
@@ -403,8 +401,8 @@ async def test_keys_go_to_the_transcript_after_enter_and_escape(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         await press(pilot, settle, "slash")
-        line = [key.key_display for key in app.screen.query_one(KeyLine).hints]
-        assert "enter" in line and "esc" in line and "/" not in line
+        keys = footer_keys(app)
+        assert "enter" in keys and "esc" in keys and "/" not in keys
         await pilot.press(*"wheel", "slash", "2", "enter", "n", "n")
         await settle(pilot)
         assert app.screen.query_one(Input).value == "wheel/2"

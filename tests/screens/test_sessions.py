@@ -18,14 +18,13 @@ from memtui.store.schema import SessionRow
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import ROW_LINES, SessionList, SessionsScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-from tests.pilots import AppOf, Compare, Settle
+from tests.pilots import AppOf, Compare, Settle, footer_keys
 
 MINUTE_MS = 60_000
 
@@ -156,8 +155,8 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
         first = listed(app).sessions[0]
         await pilot.press("slash")
         await settle(pilot)
-        line = [key.key_display for key in app.screen.query_one(KeyLine).hints]
-        assert "enter" in line and "esc" in line and "/" not in line
+        keys = footer_keys(app)
+        assert "enter" in keys and "esc" in keys and "/" not in keys
         for key in (*"logsift", "enter", "enter"):
             app.post_message(events.Key(key, None))
         while not listed(app).has_focus:

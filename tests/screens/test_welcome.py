@@ -11,7 +11,6 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens import welcome
-from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
@@ -127,9 +126,6 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
         assert offer(app) == f"{EMPTY.plain}{IMPORT_ELSEWHERE}"
-        assert "import" not in {
-            key.binding.description for key in app.screen.query_one(KeyLine).hints
-        }
         await pilot.press("i", "escape", "i")
         await settle(pilot)
         assert isinstance(app.screen, ContentsScreen) and not asked

@@ -1,18 +1,17 @@
-"""Base classes of the screens: loading, two panes, dialogs, and the line of keys."""
+"""Base classes of the screens: loading, two panes, dialogs, and the footer."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from rich.cells import cell_len
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.reactive import reactive
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.visual import VisualType
-from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets._footer import FooterKey
 
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import LeavePane, ProgressReported, ScopeChanged
@@ -59,14 +58,33 @@ class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
         self.dismiss(None)
 
 
+class KeyFooter(Footer):
+    """Textual's footer, without the keys that it has no room for."""
+
+    def __init__(self) -> None:
+        super().__init__(compact=True)
+
+    def compose(self) -> ComposeResult:
+        """Yield the key of the palette, which is always shown, then those that fit."""
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        keys.sort(key=lambda key: not key.has_class("-command-palette"))
+        room = self.content_size.width
+        for key in keys:
+            room -= cell_len(f"{key.key_display} {key.description} ")
+            if room >= 0:
+                yield key
+
+    async def on_resize(self) -> None:
+        await self.recompose()
+
+
 class BaseScreen(LoadingScreen[ScreenResultType]):
-    """A screen with a status line and a line of keys, which reloads what changes."""
+    """A screen with a status line and a footer, which reloads what changes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(*commands.GLOBAL)
 
     FILTERS_BY_SCOPE = False
     """True if the scope applies, and can be changed here."""
-
-    FURTHER_KEYS: ClassVar[tuple[str, ...]] = ()
-    """Commands of the app that the line of keys shows too."""
 
     RELOAD_INTERVAL_S: ClassVar[float] = workers.RETRY_S
     """The least time between two reloads."""
@@ -79,7 +97,7 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         scope = self.memtui.scope if self.FILTERS_BY_SCOPE else None
         yield StatusLine(scope, is_demo=self.workspace.is_demo)
         yield from self.compose_body()
-        yield KeyLine(self.FURTHER_KEYS)
+        yield KeyFooter()
 
     def compose_body(self) -> ComposeResult:
         raise NotImplementedError
@@ -117,6 +135,14 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
     def retry_reload(self) -> None:
         """Reload after the interval, because this load failed."""
         self.set_timer(self.RELOAD_INTERVAL_S, self.request_reload)
+
+    def action_help(self) -> None:
+        from memtui.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self))
+
+    def action_quit(self) -> None:
+        self.app.exit()
 
     def _reload_if_due(self) -> None:
         if self._needs_reload and not self._has_reloaded_recently:
@@ -205,11 +231,11 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
 
 
 class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
-    """A question over the screen below, with a line of keys of its own."""
+    """A question over the screen below, with a footer of its own."""
 
     def compose(self) -> ComposeResult:
         yield from self.compose_dialog()
-        yield KeyLine()
+        yield KeyFooter()
 
     def compose_dialog(self) -> ComposeResult:
         raise NotImplementedError
@@ -233,91 +259,3 @@ class FindInput(Input):
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Return whether a key is typed; Textual has no character for "slash"."""
         return key == "slash" or super().check_consume_key(key, character)
-
-
-# The line of keys
-
-GAP = 2  # The space between two keys, in cells.
-
-
-class KeyHint(NamedTuple):
-    """A key of the line, and what it does."""
-
-    binding: Binding
-    key_display: str
-
-    @property
-    def text(self) -> Content:
-        return Content.assemble(
-            (self.key_display, "bold $footer-key-foreground"),
-            (f" {self.binding.description}", "$footer-description-foreground"),
-        )
-
-
-class KeyLine(Widget):
-    """Shows whole keys only, the most important ones where it is narrow.
-
-    A screen lists the actions it would refuse at the moment in its ``refused``: their
-    keys explain why when pressed, and are not shown here.
-    """
-
-    hints: reactive[tuple[KeyHint, ...]] = reactive(())
-    """The keys that fit, in the order of the commands."""
-
-    def __init__(self, further: Sequence[str] = ()) -> None:
-        """Also show these commands of the app, besides those of the screen."""
-        super().__init__()
-        self._further = further
-
-    def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, lambda _: self._update())
-
-    def on_resize(self) -> None:
-        self._update()
-
-    def _update(self) -> None:
-        refused = getattr(self.screen, "refused", ())
-        by_action = {
-            active.binding.action: KeyHint(
-                active.binding, self.app.get_key_display(active.binding)
-            )
-            for active in self.screen.active_bindings.values()
-            if active.binding.show or active.binding.id in self._further
-            if active.binding.action not in refused
-        }
-        keys = [*by_action.values()]
-        sizes = [(_rank(key.binding), key.text.cell_length) for key in keys]
-        self.hints = tuple(keys[index] for index in fit_keys(sizes, self.size.width))
-
-    def render(self) -> Content:
-        return Content(" " * GAP).join(hint.text for hint in self.hints)
-
-    def on_click(self, event: events.Click) -> None:
-        end = 0
-        for hint in self.hints:
-            end += hint.text.cell_length + GAP
-            if event.get_content_offset_capture(self).x < end:
-                self.app.simulate_key(hint.binding.key)
-                break
-
-
-def _rank(binding: Binding) -> int:
-    """Return the rank of a command; of the keys of a dialog, enter and escape stay."""
-    if binding.id:
-        return commands.get_command(binding.id).rank
-    return 0 if binding.key in ("enter", "escape") else 1
-
-
-def fit_keys(sizes: Sequence[tuple[int, int]], width: int) -> Sequence[int]:
-    """Return the indexes of the keys that fit, each given by its rank and width.
-
-    The highest rank is dropped first, the last key of it before the others; rank 0 is
-    never dropped.
-    """
-    shown = [*range(len(sizes))]
-    while sum(sizes[index][1] + GAP for index in shown) - GAP > width:
-        least = max(shown, key=lambda index: (sizes[index][0], index))
-        if not sizes[least][0]:
-            break
-        shown.remove(least)
-    return shown

@@ -70,8 +70,6 @@ class ContentsScreen(BaseScreen[None]):
         copy_citation="Copy the quote and its source to the clipboard.",
     )  # fmt: skip
 
-    FURTHER_KEYS = ("show_sessions", "show_calendar", "show_jobs")
-
     _tree = getters.query_one(TocTree)
     _page = getters.query_one(NodePage)
     _source = getters.query_one(SourcePane)

@@ -1,7 +1,6 @@
 """Small dialogs: go to a date, name a file to export to, resume a session."""
 
 import shutil
-from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -196,22 +195,15 @@ class ResumeScreen(Dialog[bool]):
         parts = Content(lead), Content.styled(str(self._resume), "bold")
         return Content("\n\n").join(part for part in parts if part)
 
-    @property
-    def refused(self) -> Collection[str]:
-        is_possible = {
-            "answer(True)": not self._problem,
-            "copy": bool(self._resume.argv),
-        }
-        return [action for action, possible in is_possible.items() if not possible]
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        if action == "copy":
+            return bool(self._resume.argv)
+        return parameters != (True,) or not self._problem
 
     def action_answer(self, is_yes: bool) -> None:
-        if is_yes and self._problem:
-            self.notify(self._problem)
-        else:
-            self.dismiss(is_yes)
+        self.dismiss(is_yes)
 
     def action_copy(self) -> None:
-        if self._resume.argv:
-            self.app.copy_to_clipboard(str(self._resume))
-            self.notify(str(self._resume), title="Copied")
-            self.dismiss(False)
+        self.app.copy_to_clipboard(str(self._resume))
+        self.notify(str(self._resume), title="Copied")
+        self.dismiss(False)

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from memtui.tui import commands, palette
+from memtui.tui import commands
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.text_block import Paragraph, Stack
 
@@ -57,7 +57,7 @@ class HelpScreen(Dialog[None]):
     def __init__(self, screen: Screen[Any]) -> None:
         """Make the help of a screen, which has the focus still."""
         super().__init__()
-        self._available = palette.available_commands(screen)
+        self._available = commands.available_commands(screen)
         panes = screen.focused.ancestors_with_self if screen.focused else ()
         titles = (pane.HELP_TITLE for pane in panes if hasattr(pane, "HELP_TITLE"))
         self._pane = next(titles, PANE)
@@ -66,12 +66,12 @@ class HelpScreen(Dialog[None]):
     def compose_dialog(self) -> ComposeResult:
         headings = self._pane, SCREEN, EVERYWHERE, MOVING
         parts: dict[str, list[Paragraph]] = {heading: [] for heading in headings}
-        for one in self._available:
-            is_move = one.command in commands.MOVING
-            row = _hanging(one.command.shown, one.help)
-            parts[MOVING if is_move else headings[one.level]].append(row)
+        for available in self._available:
+            is_move = available.command in commands.MOVING
+            row = _hanging(available.command.key_names, available.help)
+            parts[MOVING if is_move else headings[available.level]].append(row)
         if self._with_marks:
-            parts["Marks"] = [_hanging(*one) for one in MARKS]
+            parts["Marks"] = [_hanging(mark, meaning) for mark, meaning in MARKS]
         lines: list[Content | Paragraph] = []
         for heading, rows in parts.items():
             if rows:

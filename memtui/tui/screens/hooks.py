@@ -3,7 +3,7 @@
 A change is always shown first; a second key writes it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -62,10 +62,6 @@ class HooksScreen(BaseScreen[None]):
         with VerticalScroll(id="change-pane"):
             yield Static(HINT, id="change", markup=False)
 
-    @property
-    def refused(self) -> Collection[str]:
-        return () if self._change is not None else ("write_change",)
-
     def on_mount(self) -> None:
         self.query_one(AgentList).loading = True
         read = partial(agents.hook_statuses, self._machine)
@@ -110,14 +106,12 @@ class HooksScreen(BaseScreen[None]):
             Content("\n").join(_diff_line(line) for line in lines)
         )
         self.query_one("#change-pane").scroll_home(animate=False)
-        self.refresh_bindings()
 
     def action_write_change(self) -> None:
         if self._change is None:
             self.notify("There is no change to write.")
             return
         change, self._change = self._change, None
-        self.refresh_bindings()
         write = partial(_write, self._machine, change)
         self.load(write, partial(self._show_written, change.agent), "hooks")
 
@@ -134,7 +128,6 @@ class HooksScreen(BaseScreen[None]):
 
     def _clear(self, text: str) -> None:
         self._change = None
-        self.refresh_bindings()
         self._title.show("Change")
         self.query_one("#change", Static).update(Content(text))
 

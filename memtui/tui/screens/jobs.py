@@ -1,6 +1,6 @@
 """The jobs: pipeline stages with their queues, the model's jobs, and the model."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
@@ -277,9 +277,7 @@ class JobsScreen(ListDetailScreen[None]):
 
     def show_progress(self, message: ProgressReported) -> None:
         progress = message.progress
-        was_ours, self._last = self._is_ours, progress
-        if self._is_ours != was_ours:
-            self.refresh_bindings()
+        self._last = progress
         for one in self._activity.values():
             one.is_busy = False
         if seen := self._activity.get(progress.stage):
@@ -384,10 +382,6 @@ class JobsScreen(ListDetailScreen[None]):
         return Content("\n").join([title, *map(Content, lines), Content(""), *runs])
 
     # Changing jobs
-
-    @property
-    def refused(self) -> Collection[str]:
-        return () if self._is_ours else ("pause_job", "run_now")
 
     def _selected_job(self, command: str) -> Job | None:
         """Return the selected job; notify and return None if it cannot be changed."""

@@ -4,7 +4,7 @@ Entries can be retried, or dismissed after a confirmation. Transcripts belong to
 agents and are never changed.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
@@ -174,11 +174,6 @@ class QuarantineScreen(ListDetailScreen[None]):
         yield QuarantineList(self.zone)
         yield Static(EMPTY, id="nothing", markup=False)
 
-    @property
-    def refused(self) -> Collection[str]:
-        is_empty = self.has_class("-empty")
-        return ("retry", "retry_all", "dismiss_entry", "open") if is_empty else ()
-
     def on_mount(self) -> None:
         self._list.loading = True
 
@@ -197,8 +192,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         page, outcomes = loaded
         self._list.loading = False
         self._list.show(page.entries, page.total, self._returning)
-        if self.has_class("-empty") is bool(page.total):
-            self.toggle_class("-empty").refresh_bindings()
+        self.set_class(not page.total, "-empty")
         measure = plural(page.total, "entry", "entries")
         if page.total > LISTED:
             measure = f"the latest {LISTED} of {measure}"

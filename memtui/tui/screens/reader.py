@@ -32,7 +32,6 @@ from memtui.services.conversation import (
     TurnRange,
 )
 from memtui.tui import commands, format, messages, terminal, workers
-from memtui.tui.messages import TurnsPosition, TurnsRequested
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
@@ -41,6 +40,8 @@ from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
     TranscriptPosition,
     TranscriptView,
+    TurnsPosition,
+    TurnsRequested,
     join_turns,
 )
 from memtui.tui.widgets.turn_rendering import RenderedTurn, TurnLayout
@@ -174,15 +175,15 @@ class ReaderScreen(BaseScreen[None]):
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
+            in_footer=True,
+            find_here="Find words in this session.",
+            back="Close the search, or leave the session.",
+        ),
+        *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
             "toggle_thinking", "show_in_contents", "resume", "export", "edit",
             copy_citation="Copy this message and its source to the clipboard.",
             toggle_expanded="Expand or collapse this tool call or note.",
-        ),
-        *commands.bindings(
-            in_footer=True,
-            find_here="Find words in this session.",
-            back="Close the search, or leave the session.",
         ),
     ]  # fmt: skip
 

@@ -4,7 +4,7 @@ One search runs at a time, on a thread; text typed during it is searched next. A
 result is shown only if its query and view are still current.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -283,6 +283,7 @@ class SearchScreen(Dialog[JumpTarget]):
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "go", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
         Binding("down", "choose(1)", "select", key_display="↑ ↓", priority=True),
         Binding("up", "choose(-1)", "previous hit", show=False),
         Binding("pagedown", "page(1)", "page down", show=False),
@@ -293,7 +294,6 @@ class SearchScreen(Dialog[JumpTarget]):
         Binding("alt+up,ctrl+up", "recall(-1)", "history", key_display="alt+↑"),
         Binding("alt+down,ctrl+down", "recall(1)", "next query", show=False),
         Binding("ctrl+s", "use_suggestion", "use the suggestion", show=False),
-        Binding("escape", "leave", "back"),
     ]
 
     _list = getters.query_one(ResultList)
@@ -350,10 +350,6 @@ class SearchScreen(Dialog[JumpTarget]):
             yield ResultList(self._zone)
             yield Static(describe_syntax(), id="how")
             yield Static("", id="note", markup=False)
-
-    @property
-    def refused(self) -> Collection[str]:
-        return () if self.view is SearchView.MESSAGES else ("toggle_one_each",)
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()

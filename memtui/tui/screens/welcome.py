@@ -1,6 +1,6 @@
 """The welcome screen: import agents' conversations found on this machine."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -84,7 +84,6 @@ class WelcomeScreen(BaseScreen[bool]):
 
     def _show_found(self, histories: Sequence[AgentHistory]) -> None:
         found = self._found = [one for one in histories if one.sessions]
-        self.refresh_bindings()
         if not found:
             text = "No agent's conversations were found on this machine."
             places = transcript_folders().items()
@@ -117,11 +116,6 @@ class WelcomeScreen(BaseScreen[bool]):
     def show_error(self, error: BaseException, group: str) -> None:
         self._found = []
         self._show(f"The search failed: {format.error_text(error)}", "", SET_FOLDERS)
-
-    @property
-    def refused(self) -> Collection[str]:
-        can_import = self._is_ours and self._found != []
-        return () if can_import else ("import_histories", "import_once")
 
     def action_import_histories(self) -> None:
         self._import(is_watched=True)

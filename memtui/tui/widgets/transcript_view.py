@@ -8,6 +8,7 @@ that is higher than the screen is scrolled line by line before the cursor moves 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import accumulate
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
@@ -28,7 +30,6 @@ from memtui.services.conversation import (
     TurnRange,
 )
 from memtui.tui import commands, messages
-from memtui.tui.messages import TurnsPosition, TurnsRequested
 from memtui.tui.widgets.turn_rendering import RenderedTurn
 
 MAX_TURNS = 600
@@ -50,6 +51,40 @@ class TranscriptPosition:
 
     cursor: EventPosition | None
     anchor: Anchor
+
+
+class TurnsPosition(Enum):
+    """The turns of a conversation that should be loaded."""
+
+    BEGINNING = auto()
+    END = auto()
+    AROUND = auto()
+    """Around a place, or around a rank."""
+    BEFORE = auto()
+    """Before a place, to be added at the top."""
+    AFTER = auto()
+    """After a place, to be added at the end."""
+
+
+@dataclass(eq=False, repr=False)
+class TurnsRequested(Message):
+    """Turns of the conversation should be loaded."""
+
+    where: TurnsPosition
+    place: EventPosition | None = None
+    """The place that `where` refers to."""
+    rank: int = 0
+    """The number of turns before it, if the place is not known."""
+    number: int = 0
+    """The number of the jump; only the last one is carried out."""
+    followed_from: EventPosition | None = None
+    """The position at which the cursor must still be when the turns are shown."""
+    spot: TranscriptPosition | None = None
+    """The position to restore then."""
+
+    @property
+    def is_jump(self) -> bool:
+        return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
 class TurnBuffer:
