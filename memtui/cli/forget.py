@@ -10,8 +10,9 @@ from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.services import forget
-from memtui.services.forget import Forget, ForgetResult, Redaction, RedactionResult
-from memtui.store import database, tombstones
+from memtui.services.forget import Forget, ForgetResult
+from memtui.services.redact import Redaction, RedactionResult
+from memtui.store import tombstones
 from memtui.store.tombstones import TombstoneKind
 from memtui.text import date_format
 from memtui.tools import replies
@@ -89,10 +90,7 @@ def _forget(args: Namespace, workspace: "Workspace") -> int:
 
 
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
-    if result.finished:
-        events = plural(result.finished, "event")
-        yield f"An interrupted forget was completed first: {events} forgotten."
-    elif result.finished is not None:
+    if result.had_traces:
         yield "The traces of a deletion that was interrupted are removed, too."
     counts = result.counts
     parts = [
@@ -123,8 +121,7 @@ def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
 
 
 def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
-    with database.connection():
-        forgotten = tombstones.list_all()
+    forgotten = forget.list_forgotten()
     data = [{"tombstone": one, "at": at} for one, at in forgotten]
     lines = [
         f"{date_format.moment(at, zone):<21}  {one.kind:<8} {one.name(zone)}"
@@ -147,9 +144,6 @@ def _redact(args: Namespace, workspace: "Workspace") -> int:
 
 
 def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
-    if result.forgotten:
-        events = plural(result.forgotten, "event")
-        yield f"An interrupted forget was completed first: {events} forgotten."
     if not result.kinds:
         yield "No secret was found."
     else:

@@ -431,12 +431,9 @@ class Doctor:
     def _check_secrets(self) -> Iterator[Finding]:
         with database.connection():
             is_redacted = meta.redaction_version() >= RULES_VERSION
-            is_unfinished = bool(meta.read(meta.FORGETTING))
             has_traces = meta.needs_cleanup()
         problem = ""
-        if is_unfinished:
-            problem = "memtui forget was interrupted; the content is still stored"
-        elif has_traces:
+        if has_traces:
             problem = (
                 "traces of deleted content may remain: the deletion was interrupted"
             )

@@ -1,24 +1,21 @@
-"""Forgetting and redaction: what the user wants gone is deleted for good.
+"""Forgetting: what the user wants gone is deleted for good.
 
-Forgotten content is deleted with everything made from it. Tombstones are written first,
-so that nothing brings the content back; then it is deleted from the spool and, in one
-transaction, from the store; then its traces are removed: the indexes, the log, the free
-pages of the database. If the process ends in between, the next command that forgets or
-removes traces continues. What is removed is decided in ``store.deletion``,
-``delete_from_spool`` and ``remove_traces``.
+``resolve`` says what the user means, as tombstones. In one transaction these are added,
+so that nothing brings the content back, and what they cover is deleted from the store,
+with everything made from it, and from the spool. If the process ends before that, all
+is as before. Then traces are removed: in the indexes, the log, and the free pages of
+the database. If the process ends in between, the next command that forgets or redacts
+removes them.
 
-A redaction removes the secrets from what was stored by older rules; new content is
-redacted before it is stored. It reads the store in batches and saves its position: if
-the process ends, the next run continues there.
+What is deleted from the store is decided in ``store.deletion``, what is deleted from
+the spool in ``SpoolMatcher``, and what is a trace in ``remove_traces``.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import partial
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any
 
 from memtui.capture import policy
@@ -31,18 +28,16 @@ from memtui.capture.formats.base import (
     parse_time,
 )
 from memtui.capture.spool import (
-    DRAFTS_FOLDER,
     Spool,
     SpoolFile,
     SpoolRecord,
     join_records,
     reason_line,
-    redact_file,
     split_records,
 )
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
-from memtui.model.sessions import SessionMetadata, counted_text, project_folder
+from memtui.model.sessions import SessionMetadata, project_folder
 from memtui.paths import Paths
 from memtui.redaction import redact as secrets
 from memtui.search.message_index import MessageIndex
@@ -51,7 +46,6 @@ from memtui.store import (
     backup,
     database,
     deletion,
-    events,
     meta,
     schema,
     sessions,
@@ -60,7 +54,6 @@ from memtui.store import (
 )
 from memtui.store.deletion import DeletionCounts
 from memtui.store.tombstones import Tombstone, TombstoneKind
-from memtui.text.tokens import TokenCounter
 
 MIN_SEARCH_CHARS = 6
 """A shorter text is found anywhere."""
@@ -95,9 +88,8 @@ class ForgetResult:
     forks: tuple[tuple[str, int], ...] = ()
     """Other sessions that keep events which the forgotten ones have too, and how many:
     the forgotten session was forked from them, or they from it."""
-    finished: int | None = None
-    """The number of events left by an interrupted forgetting, which was finished
-    first; None if there was none."""
+    had_traces: bool = False
+    """True if an earlier deletion was interrupted, whose traces were removed, too."""
 
 
 class Forget:
@@ -111,11 +103,7 @@ class Forget:
     def preview(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
         """Return what would be forgotten; nothing changes."""
         with rolled_back():
-            matcher = self._add_tombstones(
-                kind, resolve(kind, words, self._zone, to_ms(self._clock()))
-            )
-            hook_files = delete_from_spool(self._spool, matcher, is_dry_run=True)
-            return _describe_selected(hook_files)
+            return self._forget(kind, words, is_dry_run=True)
 
     def run(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
         """Forget what the user names.
@@ -124,52 +112,31 @@ class Forget:
             MemtuiError: A word names nothing, or something cannot be deleted.
         """
         with database.connection():
-            was_interrupted = meta.needs_cleanup()
-        finished = self.finish()
-        with database.connection():
-            with database.transaction(durable=True):
-                named = resolve(kind, words, self._zone, to_ms(self._clock()))
-                matcher = self._add_tombstones(kind, named)
-                deletion.set_pending(kind, named)
-                meta.set_needs_cleanup(True)
-            forgotten = self._delete(matcher)
+            had_traces = meta.needs_cleanup()
+            deletion.enable_secure_delete()
+            with database.transaction(durable=True), schema.unlocked_events():
+                result = self._forget(kind, words, is_dry_run=False)
         remove_traces(self._paths)
-        events = finished.counts.events if finished else 0
-        return replace(forgotten, finished=events if was_interrupted else None)
+        return replace(result, had_traces=had_traces)
 
-    def finish(self) -> ForgetResult | None:
-        """Continue a forgetting that was interrupted.
-
-        Returns:
-            The deleted content; None if there was nothing to do.
-
-        Raises:
-            MemtuiError: Something cannot be deleted.
-        """
-        with database.connection():
-            pending = deletion.get_pending()
-            if pending is None:
-                return None
-            with database.transaction(durable=True):
-                matcher = self._add_tombstones(*pending)
-                meta.set_needs_cleanup(True)
-            forgotten = self._delete(matcher)
-        remove_traces(self._paths)
-        return forgotten
-
-    def _delete(self, matcher: "SpoolMatcher") -> ForgetResult:
-        deletion.enable_secure_delete()
-        with schema.unlocked_events():
-            hook_files = delete_from_spool(self._spool, matcher, is_dry_run=False)
-            forgotten = _describe_selected(hook_files)
-            deletion.delete_derived(self._zone, to_ms(self._clock()))
-            keys = deletion.list_source_sessions() | matcher.sessions
+    def _forget(
+        self, kind: TombstoneKind, words: Sequence[str], *, is_dry_run: bool
+    ) -> ForgetResult:
+        """Add tombstones, and delete what they cover; inside a transaction."""
+        now_ms = to_ms(self._clock())
+        matcher = self._add_tombstones(kind, resolve(kind, words, self._zone, now_ms))
+        result = _describe_selected()
+        if not is_dry_run:
+            deletion.delete_derived(self._zone, now_ms)
+            sessions_of_copies = deletion.list_source_sessions() | matcher.sessions
             deletion.delete_selected()
-            for path in sources.delete_cursors_of_sessions(keys):
+            for path in sources.delete_cursors_of_sessions(sessions_of_copies):
                 sources.clear_problems(path)
             meta.reset_indexes()
-            deletion.clear_pending()
-        return forgotten
+            meta.set_needs_cleanup(True)
+        # Files are deleted last, when nothing else can fail.
+        hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
+        return replace(result, hook_files=hook_files)
 
     def _add_tombstones(
         self, kind: TombstoneKind, named: Sequence[Tombstone]
@@ -181,23 +148,23 @@ class Forget:
         now_ms = max(to_ms(self._clock()), tombstones.latest_ms() + 1)
         added: list[Tombstone] = []
         for index, tombstone in enumerate(named):
-            deletion.select_for_deletion([tombstone])
+            deletion.select([tombstone])
             group = [tombstone, *deletion.list_tombstones(kind)]
             created_ms = tombstones.get_created_ms(tombstone)
             tombstones.add(group, now_ms + index if created_ms is None else created_ms)
             added += group
-        deletion.select_for_deletion(named)
+        deletion.select(named)
         return SpoolMatcher(added, _list_needles(kind, added))
 
 
-def _describe_selected(hook_files: int) -> ForgetResult:
+def _describe_selected() -> ForgetResult:
     segments, nodes = deletion.find_derived()
     titles, sessions = deletion.list_session_titles(MAX_TITLES)
     return ForgetResult(
         counts=deletion.count(),
         segments=segments,
         nodes=nodes,
-        hook_files=hook_files,
+        hook_files=0,
         sessions=sessions,
         titles=tuple(titles),
         forks=tuple(deletion.list_forks()),
@@ -392,8 +359,12 @@ def resolve(
                 " comes back, so nothing new would be kept until then"
             )
         return [tombstone]
-    found = {t: None for word in words for t in _resolve_word(kind, clean(word))}
-    return list(found)
+    tombstones_of_words = {
+        tombstone: None
+        for word in words
+        for tombstone in _resolve_word(kind, clean(word))
+    }
+    return list(tombstones_of_words)
 
 
 def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
@@ -403,14 +374,16 @@ def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
         MemtuiError: Some of it was not forgotten.
     """
     with database.transaction():
-        forgotten = resolve_forgotten(kind, words, zone)
-        for tombstone in forgotten:
+        for tombstone in resolve_forgotten(kind, words, zone):
             if not tombstones.remove(tombstone):
                 raise MemtuiError(f"{tombstone.subject or words[0]} was not forgotten")
-        if pending := deletion.get_pending():
-            rest = [one for one in pending[1] if one not in forgotten]
-            deletion.set_pending(pending[0], rest)
         sources.delete_all_cursors()
+
+
+def list_forgotten() -> list[tuple[Tombstone, datetime]]:
+    """Return all that the user forgot, as they named it, and when, the latest first."""
+    with database.connection():
+        return tombstones.list_all()
 
 
 def resolve_forgotten(
@@ -419,7 +392,7 @@ def resolve_forgotten(
     """Return the tombstones of what the user has forgotten and names again."""
     if kind is TombstoneKind.BEFORE:
         return [_resolve_date(words, zone)]
-    found: dict[Tombstone, None] = {}
+    named: dict[Tombstone, None] = {}
     for word in map(clean, words):
         subject = word.rstrip("/")
         if kind is TombstoneKind.PROJECT and not project_folder(word):
@@ -427,9 +400,11 @@ def resolve_forgotten(
             _check_unique(word, forgotten)
             subject = forgotten[0] if forgotten else ""
         tombstone = Tombstone(kind, subject)
-        is_known = kind is TombstoneKind.PROJECT and tombstones.exists(tombstone)
-        found |= dict.fromkeys([tombstone] if is_known else _resolve_word(kind, word))
-    return list(found)
+        if kind is TombstoneKind.PROJECT and tombstones.exists(tombstone):
+            named[tombstone] = None
+        else:
+            named |= dict.fromkeys(_resolve_word(kind, word))
+    return list(named)
 
 
 def _resolve_date(words: Sequence[str], zone: tzinfo) -> Tombstone:
@@ -454,7 +429,7 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
         yield from _resolve_project(word)
         return
     tombstone = Tombstone(kind, word.rstrip("/"))
-    deletion.select_for_deletion([tombstone])
+    deletion.select([tombstone])
     if deletion.is_nothing_selected() and not tombstones.exists(tombstone):
         raise MemtuiError(f"there is no {kind} {word!r}")
     yield tombstone
@@ -462,11 +437,11 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
 
 def _resolve_project(name: str) -> Iterator[Tombstone]:
     """Find a project by its name: its folder, if only one folder has that name."""
-    found = deletion.list_project_folders(name) or tombstones.find_projects(name)
-    _check_unique(name, [folder for folder in found if folder])
-    if not found:
+    folders = deletion.list_project_folders(name) or tombstones.find_projects(name)
+    _check_unique(name, [folder for folder in folders if folder])
+    if not folders:
         raise MemtuiError(f"there is no project {name!r}")
-    yield from (Tombstone(TombstoneKind.PROJECT, folder or name) for folder in found)
+    yield from (Tombstone(TombstoneKind.PROJECT, folder or name) for folder in folders)
 
 
 def _check_unique(name: str, folders: Sequence[str]) -> None:
@@ -495,209 +470,3 @@ def _resolve_session(word: str) -> Iterator[Tombstone]:
             advice = f"these begin like it: {', '.join(map(':'.join, similar))}"
         raise MemtuiError(f"there is no session {word!r}; {advice}")
     yield Tombstone(TombstoneKind.SESSION, name, agent)
-
-
-# Redact
-
-MIN_DRAFT_AGE = timedelta(minutes=1)
-"""A hook may still be writing to a younger draft."""
-
-BATCH_SIZE = 500
-"""The number of events, or thoughts, read in one transaction."""
-
-
-@dataclass(slots=True)
-class RedactionResult:
-    """The secrets removed, and the amount of text searched."""
-
-    kinds: Counter[str] = field(default_factory=Counter)
-    """The number of secrets of each kind."""
-    events: int = 0
-    thoughts: int = 0
-    titles: int = 0
-    """Sessions and subagents whose titles, tasks or metadata had a secret."""
-    states: int = 0
-    """Saved states of file readers, and reasons of skipped records."""
-    hook_files: int = 0
-    names: Counter[str] = field(default_factory=Counter)
-    """The number of names of agents, sessions and files with a secret, which stays."""
-    forgotten: int = 0
-    """Events of an interrupted forgetting, which was finished first."""
-
-
-class Redaction:
-    def __init__(
-        self,
-        paths: Paths,
-        zone: tzinfo,
-        counter: TokenCounter,
-        clock: Callable[[], datetime],
-    ) -> None:
-        """Create the service; no other process may use the store at the same time."""
-        self._paths, self._zone, self._spool = paths, zone, Spool(paths.spool)
-        self._counter, self._clock = counter, clock
-        self._result, self._is_dry_run = RedactionResult(), False
-
-    def run(self, *, is_dry_run: bool = False) -> RedactionResult:
-        """Remove all secrets.
-
-        Raises:
-            MemtuiError: Something is in use or cannot be written; what was done stays,
-                and another run does the rest.
-        """
-        self._result, self._is_dry_run = RedactionResult(), is_dry_run
-        if not is_dry_run:
-            # Finish an interrupted forgetting, so that the traces removed are all.
-            finished = Forget(self._paths, self._zone, self._clock).finish()
-            self._result.forgotten = finished.counts.events if finished else 0
-        with database.connection():
-            deletion.enable_secure_delete()
-            self._redact_events()
-            self._redact_thoughts()
-            self._redact_others()
-            self._check_names()
-            needs_cleanup = meta.needs_cleanup()
-        if needs_cleanup and not is_dry_run:
-            remove_traces(self._paths)
-        if not is_dry_run:
-            with database.transaction():
-                meta.set_redaction_version(secrets.RULES_VERSION)
-        return self._result
-
-    def _redact_events(self) -> None:
-        last = "" if self._is_dry_run else _saved_position()
-        while batch := events.read_after(last, BATCH_SIZE):
-            kinds = Counter[str]()
-            changed = list(self._find_changed(batch, kinds))
-            self._result.events += len(changed)
-            self._result.kinds += kinds
-            last = batch[-1].event_id
-            if not self._is_dry_run:
-                with database.transaction():
-                    if changed:
-                        self._replace_events(changed)
-                    self._count(kinds)
-                    meta.write(
-                        meta.REDACTION_POSITION, f"{secrets.RULES_VERSION} {last}"
-                    )
-
-    def _find_changed(
-        self, batch: Sequence[Event], kinds: Counter[str]
-    ) -> Iterator[Event]:
-        for event in batch:
-            redacted, found = secrets.redact_event(event)
-            if found:
-                kinds.update(found)
-                tokens = self._counter.count(counted_text(redacted))
-                name = self._counter.name
-                yield replace(redacted, tokens=tokens, token_counter=name)
-
-    def _replace_events(self, changed: Sequence[Event]) -> None:
-        """Replace events, and have all that was made from them made again."""
-        deletion.select_events([event.event_id for event in changed])
-        self._delete_derived()
-        events.replace_events(changed)
-
-    def _delete_derived(self) -> None:
-        """Delete what was made from the selected events, and have it made again."""
-        deletion.find_derived()
-        with schema.unlocked_events():
-            deletion.delete_derived(self._zone, to_ms(self._clock()))
-
-    def _redact_thoughts(self) -> None:
-        last = ""
-        while batch := events.read_thoughts_after(last, BATCH_SIZE):
-            kinds = Counter[str]()
-            texts = [(name, text, _redact(kinds, text)) for name, text in batch]
-            changed = [(name, new) for name, old, new in texts if new != old]
-            self._result.thoughts += len(changed)
-            self._result.kinds += kinds
-            last = batch[-1][0]
-            if changed and not self._is_dry_run:
-                with database.transaction():
-                    events.update_thoughts(changed)
-                    self._count(kinds)
-
-    def _redact_others(self) -> None:
-        """Redact titles, tasks, states of file readers, and hook files."""
-        kinds = Counter[str]()
-        result = self._result
-        with rolled_back() if self._is_dry_run else database.transaction():
-            changed = deletion.redact_sessions(partial(_redact, kinds))
-            if changed and not self._is_dry_run:
-                # Versions repeat the title and the project of a session.
-                deletion.select_sessions(changed)
-                self._delete_derived()
-            result.titles += len(changed)
-            result.titles += deletion.redact_subagents(partial(_redact, kinds))
-            result.states += deletion.redact_cursors(partial(_redact_all, kinds))
-            result.states += deletion.redact_problems(partial(_redact, kinds))
-            self._count(kinds)
-        result.hook_files, in_spool = redact_spool(
-            self._spool, self._clock(), is_dry_run=self._is_dry_run
-        )
-        result.kinds += kinds + in_spool
-        if in_spool and not self._is_dry_run:
-            with database.transaction():
-                self._count(in_spool)
-
-    def _check_names(self) -> None:
-        names = set(deletion.list_kept_names())
-        names |= {("file", file.name) for _, file in self._spool.all_files()}
-        found = (kind for kind, name in names if secrets.redact(name).kinds)
-        self._result.names.update(found)
-
-    def _count(self, kinds: Counter[str]) -> None:
-        """Count removed secrets, and have their traces removed."""
-        if kinds:
-            sources.add_redactions(kinds, to_ms(self._clock()))
-            meta.set_needs_cleanup(True)
-            meta.reset_indexes()
-
-
-def redact_spool(
-    spool: Spool, now: datetime, *, is_dry_run: bool = False
-) -> tuple[int, Counter[str]]:
-    """Remove the secrets from all hook files.
-
-    Young drafts are left to the hook that writes them.
-
-    Returns:
-        The number of files with a secret, and of secrets of each kind.
-    """
-    count, all_kinds = 0, Counter[str]()
-    for folder, file in spool.all_files():
-        if folder == DRAFTS_FOLDER and now - file.received_at < MIN_DRAFT_AGE:
-            continue
-        raw, found = redact_file(file.raw)
-        kinds = Counter(found)
-        reasons = [
-            secrets.redact(line) for line in spool.reason_lines(folder, file.name)
-        ]
-        for reason in reasons:
-            kinds.update(reason.kinds)
-        if not kinds:
-            continue
-        count += 1
-        all_kinds += kinds
-        if not is_dry_run:
-            spool.rewrite(folder, file, raw, [reason.text for reason in reasons])
-    return count, all_kinds
-
-
-def _saved_position() -> str:
-    """Return the last event checked by the current rules; "" to start again."""
-    version, _, last = meta.read(meta.REDACTION_POSITION).partition(" ")
-    return last if version == str(secrets.RULES_VERSION) else ""
-
-
-def _redact(kinds: Counter[str], text: str) -> str:
-    redacted = secrets.redact(text)
-    kinds.update(redacted.kinds)
-    return redacted.text
-
-
-def _redact_all(kinds: Counter[str], value: object) -> object:
-    redacted, found = secrets.redact_json(value)
-    kinds.update(found)
-    return redacted

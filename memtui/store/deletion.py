@@ -1,52 +1,46 @@
-"""Deletion of selected events, and of all that was derived from them; redaction of text
-that is not in events.
+"""What ``memtui forget`` deletes: it is decided here, and nowhere else.
 
-``select_for_deletion`` and ``select_events`` fill temporary tables of the connection.
-The other functions count, describe and delete what was selected last, in the same
-transaction.
+A deletion is one transaction, which fills temporary tables of its connection first:
+
+1. ``select`` finds the events, thoughts and sessions that tombstones cover.
+   ``list_tombstones`` has the hashes by which their copies are recognized later.
+2. ``find_derived`` finds what was made from them: segments and the nodes above.
+3. ``delete_derived`` and ``delete_selected`` delete all of that.
+
+The first parts of this module are these decisions, as statements. A redaction selects
+the events it changes, to have all that was made from them made again. Hook files and
+traces outside the store are deleted by ``services.forget``.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Any
-
-import peewee
 
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import meta, queues, sessions, sources, tombstones
-from memtui.store import segments as store_segments
+from memtui.store import queues, segments, sessions, tombstones
 from memtui.store.database import (
     IN_JSON,
     close,
     connection,
     db,
+    execute,
     fetch,
+    fetch_column,
     fetch_value,
     path,
 )
 from memtui.store.events import IS_MESSAGE
-from memtui.store.schema import (
-    CursorRow,
-    ProblemRow,
-    SessionRow,
-    SubagentRow,
-)
-from memtui.store.sources import ProblemCount, ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 
 _SELECTED = "IN (SELECT id FROM selected)"
+_SELECTED_THOUGHTS = "IN (SELECT id FROM selected_thoughts)"
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
-_DERIVED = "IN (SELECT id FROM derived_nodes)"
 
-_AFFECTED_SESSIONS = (
-    "(id IN (SELECT id FROM selected_sessions) OR id IN (SELECT session FROM selected)"
-    " OR id IN (SELECT session FROM selected_thoughts))"
-)
+# What is selected: the tables selected, selected_thoughts and selected_sessions
 
 _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
 _FOLDER = r"rtrim(replace(CASE WHEN root <> '' THEN root ELSE cwd END, '\', '/'), '/')"
@@ -58,29 +52,18 @@ _PROJECT_BY_NAME = (
 )
 """Sessions of a project without a known folder."""
 
-CONTEXT_MS = 3_600_000
-"""The maximum distance from a segment at which one of its versions may use an event:
-as its context, or at another time by another route."""
-
-_DERIVED_SEGMENTS = (
-    "SELECT id FROM segments WHERE session_id IN (SELECT session FROM selected)"
+_EMPTY_SESSIONS = (
+    "SELECT DISTINCT session FROM selected d"
+    " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = d.session"
+    f" AND e.id NOT {_SELECTED})"
+    " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = d.session"
+    f" AND c.event_id NOT {_SELECTED})"
 )
-"""All segments of a session: a model reads the whole of it, and its name and outcome
-are in all of its days."""
+"""Sessions that keep no event."""
 
-_EARLIER_SEGMENTS = (
-    "SELECT DISTINCT node_id FROM node_versions v WHERE level = 'segment'"
-    " AND EXISTS (SELECT 1 FROM sessions s"
-    " WHERE s.id IN (SELECT session FROM selected) AND v.end_ms"
-    f" BETWEEN s.created_ms - {CONTEXT_MS} AND s.updated_ms + {CONTEXT_MS})"
+_THOUGHTS_OF_SESSIONS = (
+    f"SELECT id, session_id, at_ms FROM thoughts WHERE session_id {_SELECTED_SESSIONS}"
 )
-
-_DERIVED_VERSIONS = (
-    f"SELECT id FROM node_versions WHERE node_id {_DERIVED}"
-    " OR (node_id IN (SELECT id FROM earlier_segments) AND id NOT IN"
-    " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
-)
-
 
 _COPIED_THOUGHTS = (
     "WITH forks AS MATERIALIZED ("
@@ -94,6 +77,154 @@ _COPIED_THOUGHTS = (
 """The same thoughts in forks that share selected events, or if only thoughts are
 selected, in any session."""
 
+_AFFECTED_SESSIONS = (
+    "(id IN (SELECT id FROM selected_sessions) OR id IN (SELECT session FROM selected)"
+    " OR id IN (SELECT session FROM selected_thoughts))"
+)
+"""The condition of sessions that lose something."""
+
+# What was made from it: the tables derived_nodes, earlier_segments, derived_versions
+
+CONTEXT_MS = 3_600_000
+"""The maximum distance from a segment at which one of its versions may use an event:
+as its context, or at another time by another route."""
+
+_DERIVED = "IN (SELECT id FROM derived_nodes)"
+_EARLIER = "IN (SELECT id FROM earlier_segments)"
+
+_DERIVED_SEGMENTS = (
+    "SELECT id FROM segments WHERE session_id IN (SELECT session FROM selected)"
+)
+"""All segments of a session: a model reads the whole of it, and its name and outcome
+are in all of its days."""
+
+_EARLIER_SEGMENTS = (
+    "SELECT DISTINCT node_id FROM node_versions v WHERE level = 'segment'"
+    " AND EXISTS (SELECT 1 FROM sessions s"
+    " WHERE s.id IN (SELECT session FROM selected) AND v.end_ms"
+    f" BETWEEN s.created_ms - {CONTEXT_MS} AND s.updated_ms + {CONTEXT_MS})"
+)
+"""Segments of which an old version may have used the events: only the version that is
+shown stays."""
+
+_DERIVED_VERSIONS = (
+    f"SELECT id FROM node_versions WHERE node_id {_DERIVED}"
+    f" OR (node_id {_EARLIER} AND id NOT IN"
+    " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
+)
+
+_IS_DERIVED_VERSION = "version_id IN (SELECT id FROM derived_versions)"
+
+_DELETE_DERIVED = (
+    "UPDATE nodes SET latest_id = NULL"
+    " WHERE latest_id IN (SELECT id FROM derived_versions)",
+    "DELETE FROM bullet_grips WHERE bullet_id IN"
+    f" (SELECT id FROM bullets WHERE {_IS_DERIVED_VERSION})",
+    f"DELETE FROM bullets WHERE {_IS_DERIVED_VERSION}",
+    f"DELETE FROM generations WHERE {_IS_DERIVED_VERSION}",
+    "DELETE FROM node_versions WHERE id IN (SELECT id FROM derived_versions)",
+    f"DELETE FROM grips WHERE (node_id {_DERIVED} OR node_id {_EARLIER})"
+    " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
+    "UPDATE sessions SET work_name = '', state = '', outcome = '', work = ''"
+    " WHERE id IN (SELECT session FROM selected)",
+    f"DELETE FROM segments WHERE id {_DERIVED}",
+    f"DELETE FROM nodes WHERE level = 'segment' AND node_id {_DERIVED}",
+    "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0,"
+    " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
+    f" WHERE node_id {_DERIVED}",
+)
+
+_DELETE_SELECTED = (
+    # An agent's summary of the session may repeat what is deleted.
+    "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)",
+    f"DELETE FROM source_copies WHERE event_id {_SELECTED}"
+    f" OR session_id {_SELECTED_SESSIONS}",
+    f"DELETE FROM thoughts WHERE id {_SELECTED_THOUGHTS}",
+    f"DELETE FROM events WHERE id {_SELECTED}",
+)
+
+_DELETE_SESSIONS = (
+    f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}",
+    f"DELETE FROM segments WHERE session_id {_SELECTED_SESSIONS}",
+    f"DELETE FROM sessions WHERE id {_SELECTED_SESSIONS}",
+)
+
+
+# Selection
+
+
+def _make_table(name: str, columns: str) -> None:
+    execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} ({columns})")
+    execute(f"DELETE FROM {name}")
+
+
+def _clear_selection() -> None:
+    columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
+    _make_table("selected", columns)
+    for column in ("session", "at_ms"):
+        execute(
+            f"CREATE INDEX IF NOT EXISTS temp.selected_{column}"
+            f" ON selected ({column}, at_ms)"
+        )
+    _make_table("selected_thoughts", columns)
+    _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
+
+
+def select(forgotten: Iterable[Tombstone]) -> None:
+    """Select the content that tombstones cover, in place of any earlier selection."""
+    _clear_selection()
+    for tombstone in forgotten:
+        values: tuple[object, ...] = (tombstone.subject,)
+        whole_sessions = ""
+        match tombstone.kind:
+            case TombstoneKind.EVENT:
+                copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
+                condition = f"id = ? OR id IN {copies}"
+                values *= 2
+            case TombstoneKind.SESSION:
+                whole_sessions = _SESSION
+                values = (tombstone.agent, tombstone.subject)
+            case TombstoneKind.PROJECT:
+                has_folder = bool(project_folder(tombstone.subject))
+                whole_sessions = _PROJECT_BY_FOLDER if has_folder else _PROJECT_BY_NAME
+            case _:
+                condition, values = "at_ms < ?", (tombstone.at_ms,)
+        if whole_sessions:
+            condition = f"session_id IN {whole_sessions}"
+            _add("selected_sessions", f"SELECT id FROM {whole_sessions}", *values)
+        columns = "SELECT id, session_id, at_ms FROM"
+        _add("selected", f"{columns} events WHERE {condition}", *values)
+        _add("selected_thoughts", f"{columns} thoughts WHERE {condition}", *values)
+    _add("selected_sessions", _EMPTY_SESSIONS)
+    _add("selected_thoughts", _THOUGHTS_OF_SESSIONS)
+    _add("selected_thoughts", _COPIED_THOUGHTS)
+
+
+def _add(table: str, query: str, *values: object) -> None:
+    execute(f"INSERT OR IGNORE INTO {table} {query}", *values)
+
+
+def select_events(event_ids: Sequence[str]) -> None:
+    """Select events, in place of any earlier selection."""
+    _clear_selection()
+    query = f"SELECT id, session_id, at_ms FROM events WHERE id {IN_JSON}"
+    _add("selected", query, json.dumps(list(event_ids)))
+
+
+def select_sessions(numbers: Iterable[int]) -> None:
+    """Select all events of sessions, in place of any earlier selection."""
+    _clear_selection()
+    query = f"SELECT id, session_id, at_ms FROM events WHERE session_id {IN_JSON}"
+    _add("selected", query, json.dumps(list(numbers)))
+
+
+def is_nothing_selected() -> bool:
+    tables = ("selected", "selected_thoughts", "selected_sessions")
+    return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
+
+
+# Descriptions of what is selected
+
 
 @dataclass(frozen=True, slots=True)
 class DeletionCounts:
@@ -104,100 +235,6 @@ class DeletionCounts:
     messages: int
     thoughts: int
     subagents: int
-
-
-def _make_table(name: str, columns: str) -> None:
-    db.execute_sql(f"CREATE TEMP TABLE IF NOT EXISTS {name} ({columns})")
-    db.execute_sql(f"DELETE FROM {name}")
-
-
-def _column(sql: str, *values: object) -> list[Any]:
-    return [value for (value,) in fetch(sql, *values)]
-
-
-def _clear_selection() -> None:
-    columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
-    _make_table("selected", columns)
-    for column in ("session", "at_ms"):
-        db.execute_sql(
-            f"CREATE INDEX IF NOT EXISTS temp.selected_{column}"
-            f" ON selected ({column}, at_ms)"
-        )
-    _make_table("selected_thoughts", columns)
-    _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
-
-
-def select_for_deletion(chosen: Iterable[Tombstone]) -> None:
-    """Select the content that tombstones cover, in place of any earlier selection."""
-    _clear_selection()
-    for tombstone in chosen:
-        values: tuple[object, ...] = (tombstone.subject,)
-        numbers = ""
-        match tombstone.kind:
-            case TombstoneKind.EVENT:
-                copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
-                condition = f"id = ? OR id IN {copies}"
-                values *= 2
-            case TombstoneKind.SESSION:
-                numbers, values = _SESSION, (tombstone.agent, tombstone.subject)
-                condition = f"session_id IN {numbers}"
-            case TombstoneKind.PROJECT:
-                has_folder = bool(project_folder(tombstone.subject))
-                numbers = _PROJECT_BY_FOLDER if has_folder else _PROJECT_BY_NAME
-                condition = f"session_id IN {numbers}"
-            case _:
-                condition, values = "at_ms < ?", (tombstone.at_ms,)
-        for table in ("events", "thoughts"):
-            selected = "selected" if table == "events" else "selected_thoughts"
-            db.execute_sql(
-                f"INSERT OR IGNORE INTO {selected}"
-                f" SELECT id, session_id, at_ms FROM {table} WHERE {condition}",
-                values,
-            )
-        if numbers:
-            db.execute_sql(
-                f"INSERT OR IGNORE INTO selected_sessions SELECT id FROM {numbers}",
-                values,
-            )
-    # Sessions that have nothing left, and the thoughts in them.
-    db.execute_sql(
-        "INSERT OR IGNORE INTO selected_sessions SELECT DISTINCT session"
-        " FROM selected d"
-        " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = d.session"
-        f" AND e.id NOT {_SELECTED})"
-        " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = d.session"
-        f" AND c.event_id NOT {_SELECTED})"
-    )
-    db.execute_sql(
-        "INSERT OR IGNORE INTO selected_thoughts SELECT id, session_id, at_ms"
-        f" FROM thoughts WHERE session_id {_SELECTED_SESSIONS}"
-    )
-    db.execute_sql(f"INSERT OR IGNORE INTO selected_thoughts {_COPIED_THOUGHTS}")
-
-
-def select_events(event_ids: Sequence[str]) -> None:
-    """Select events, in place of any earlier selection."""
-    _clear_selection()
-    db.execute_sql(
-        "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
-        f" WHERE id {IN_JSON}",
-        (json.dumps(list(event_ids)),),
-    )
-
-
-def select_sessions(numbers: Iterable[int]) -> None:
-    """Select all events of sessions, in place of any earlier selection."""
-    _clear_selection()
-    db.execute_sql(
-        "INSERT INTO selected SELECT id, session_id, at_ms FROM events"
-        f" WHERE session_id {IN_JSON}",
-        (json.dumps(list(numbers)),),
-    )
-
-
-def is_nothing_selected() -> bool:
-    tables = ("selected", "selected_thoughts", "selected_sessions")
-    return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
 
 
 def count() -> DeletionCounts:
@@ -212,19 +249,20 @@ def count() -> DeletionCounts:
     )
 
 
-def _count(sql: str) -> int:
-    return int(fetch_value(f"SELECT count(*) {sql}"))
+def _count(condition: str) -> int:
+    return int(fetch_value(f"SELECT count(*) {condition}"))
 
 
 def list_texts() -> Iterator[tuple[str, str]]:
+    """Yield the text and the metadata of the selected events and thoughts."""
     yield from db.execute_sql(
-        f"SELECT text, metadata FROM events WHERE id {_SELECTED}"
-        " UNION ALL SELECT text, '' FROM thoughts"
-        " WHERE id IN (SELECT id FROM selected_thoughts)"
+        f"SELECT text, metadata FROM events WHERE id {_SELECTED} UNION ALL"
+        f" SELECT text, '' FROM thoughts WHERE id {_SELECTED_THOUGHTS}"
     )
 
 
 def list_selected_sessions() -> list[tuple[str, str, str]]:
+    """Return agent, name and folder of the sessions that are deleted as a whole."""
     sql = f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}"
     return [(agent, name, cwd) for agent, name, cwd in fetch(sql)]
 
@@ -269,6 +307,9 @@ def list_project_folders(project: str) -> list[str]:
     return sorted({project_folder(root, cwd) for root, cwd in rows})
 
 
+# What is kept of it: tombstones
+
+
 def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
     """Yield the hashes that belong to a tombstone of a kind, for what is selected."""
     is_session = kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT)
@@ -280,7 +321,7 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
     own = "SELECT id FROM selected UNION ALL SELECT id FROM selected_thoughts"
     elsewhere = " AND session_id IS NOT NULL"
     ids = f"{copies}{elsewhere}" if is_session else f"{own} UNION ALL {copies}"
-    for event_id in _column(ids):
+    for event_id in fetch_column(ids):
         yield Tombstone(TombstoneKind.EVENT, event_id)
     if kind in (TombstoneKind.EVENT, TombstoneKind.SESSION):
         for agent, source_hash in fetch(
@@ -308,18 +349,21 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
         yield tombstones.for_subagent(*key)
 
 
+# Texts about what is selected
+
+
 def _list_titles() -> list[tuple[int, str]]:
     """Return sessions, by number, whose titles may contain what is selected.
 
     These are selected sessions, and those that share a word with a selected event.
     """
-    found = []
+    titles = []
     for number, title, is_selected in fetch(
         f"SELECT id, title, id {_SELECTED_SESSIONS} FROM sessions"
         f" WHERE title <> '' AND {_AFFECTED_SESSIONS}"
     ):
         terms = set(analyzer.terms(title))
-        texts = _column(
+        texts = fetch_column(
             "SELECT text FROM events WHERE id IN"
             " (SELECT id FROM selected WHERE session = ?) UNION ALL"
             " SELECT text FROM thoughts WHERE id IN"
@@ -328,8 +372,8 @@ def _list_titles() -> list[tuple[int, str]]:
             number,
         )
         if is_selected or any(not terms.isdisjoint(analyzer.terms(t)) for t in texts):
-            found.append((number, title))
-    return found
+            titles.append((number, title))
+    return titles
 
 
 def _list_subagents() -> list[tuple[str, str, str]]:
@@ -338,7 +382,7 @@ def _list_subagents() -> list[tuple[str, str, str]]:
     These were started by a selected call, have nothing left, or belong to a selected
     session.
     """
-    calls = _column(
+    calls = fetch_column(
         "SELECT DISTINCT json_extract(metadata, '$.tool_use_id') FROM events"
         f" WHERE type = 'tool_result' AND json_valid(metadata) AND id {_SELECTED}"
     )
@@ -358,97 +402,66 @@ def _list_subagents() -> list[tuple[str, str, str]]:
     ]
 
 
-def delete_selected() -> None:
-    """Delete what is selected, and correct the sessions that remain."""
-    remaining = _column(
-        f"SELECT DISTINCT session FROM selected WHERE session NOT {_SELECTED_SESSIONS}"
-    )
-    titles, subagents = _list_titles(), _list_subagents()
-    for number, _ in titles:
-        db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
-    # An agent's summary of the session may repeat what is deleted.
-    db.execute_sql(
-        "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)"
-    )
-    for key in subagents:
-        condition = "agent = ? AND session_name = ? AND subagent = ?"
-        db.execute_sql(f"DELETE FROM subagents WHERE {condition}", key)
-    db.execute_sql(
-        f"DELETE FROM source_copies WHERE event_id {_SELECTED}"
-        f" OR session_id {_SELECTED_SESSIONS}"
-    )
-    db.execute_sql(
-        "DELETE FROM thoughts WHERE id IN (SELECT id FROM selected_thoughts)"
-    )
-    db.execute_sql(f"DELETE FROM events WHERE id {_SELECTED}")
-    sessions.request_owner_update(remaining)
-    for number in remaining:
-        sessions.recount(number)
-    db.execute_sql(f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}")
-    store_segments.remove_terms(
-        _column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
-    )
-    db.execute_sql(f"DELETE FROM segments WHERE session_id {_SELECTED_SESSIONS}")
-    db.execute_sql(f"DELETE FROM sessions WHERE id {_SELECTED_SESSIONS}")
+# Deletion
 
 
 def find_derived() -> tuple[int, int]:
-    """Find what was derived from the selected events: count segments, nodes above."""
+    """Find what was made from the selected events: count segments, and nodes above."""
     for table in ("derived_nodes", "earlier_segments"):
         _make_table(table, "id TEXT PRIMARY KEY")
-    db.execute_sql(f"INSERT OR IGNORE INTO derived_nodes {_DERIVED_SEGMENTS}")
-    db.execute_sql(f"INSERT INTO earlier_segments {_EARLIER_SEGMENTS}")
-    segments = _column("SELECT id FROM derived_nodes")
-    earlier = _column("SELECT id FROM earlier_segments")
-    days = {str(calendar.parent_id(node_id)) for node_id in segments + earlier}
+    _add("derived_nodes", _DERIVED_SEGMENTS)
+    _add("earlier_segments", _EARLIER_SEGMENTS)
+    segment_ids = fetch_column("SELECT id FROM derived_nodes")
+    earlier = fetch_column("SELECT id FROM earlier_segments")
+    days = {str(calendar.parent_id(node_id)) for node_id in segment_ids + earlier}
     parents = {node_id for day in days for node_id in calendar.path(day)}
-    db.connection().executemany(
-        "INSERT OR IGNORE INTO derived_nodes VALUES (?)", [(name,) for name in parents]
-    )
+    _add("derived_nodes", "SELECT value FROM json_each(?)", json.dumps([*parents]))
     _make_table("derived_versions", "id INTEGER PRIMARY KEY")
-    db.execute_sql(f"INSERT INTO derived_versions {_DERIVED_VERSIONS}")
-    return len(segments), len(parents)
+    _add("derived_versions", _DERIVED_VERSIONS)
+    return len(segment_ids), len(parents)
 
 
 def delete_derived(zone: tzinfo, now_ms: int) -> None:
     """Delete what ``find_derived`` found, and have it made again."""
-    segments = _column(f"SELECT id FROM segments WHERE id {_DERIVED}")
-    versions = "IN (SELECT id FROM derived_versions)"
-    bullets = f"SELECT id FROM bullets WHERE version_id {versions}"
-    for sql in (
-        f"UPDATE nodes SET latest_id = NULL WHERE latest_id {versions}",
-        f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})",
-        f"DELETE FROM bullets WHERE version_id {versions}",
-        f"DELETE FROM generations WHERE version_id {versions}",
-        f"DELETE FROM node_versions WHERE id {versions}",
-        f"DELETE FROM grips WHERE (node_id {_DERIVED}"
-        " OR node_id IN (SELECT id FROM earlier_segments))"
-        " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
-    ):
-        db.execute_sql(sql)
-    db.execute_sql(
-        "UPDATE sessions SET work_name = '', state = '', outcome = '', work = ''"
-        " WHERE id IN (SELECT session FROM selected)"
-    )
-    store_segments.remove_terms(segments)
-    db.execute_sql(f"DELETE FROM segments WHERE id {_DERIVED}")
-    db.execute_sql(f"DELETE FROM nodes WHERE level = 'segment' AND node_id {_DERIVED}")
-    db.execute_sql(
-        "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0,"
-        " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
-        f" WHERE node_id {_DERIVED}"
-    )
-    queues.add_rollups({str(calendar.parent_id(node_id)) for node_id in segments}, zone)
-    queues.add_nodes(_column("SELECT id FROM derived_nodes"), now_ms)
+    segment_ids = fetch_column(f"SELECT id FROM segments WHERE id {_DERIVED}")
+    segments.remove_terms(segment_ids)
+    for statement in _DELETE_DERIVED:
+        execute(statement)
+    days = {str(calendar.parent_id(segment_id)) for segment_id in segment_ids}
+    queues.add_rollups(days, zone)
+    queues.add_nodes(fetch_column("SELECT id FROM derived_nodes"), now_ms)
     first = "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
     queues.add_segment_updates(
         (event_id, at_ms, session) for event_id, at_ms, session in fetch(first)
     )
 
 
+def delete_selected() -> None:
+    """Delete what is selected, and correct the sessions that remain."""
+    remaining = fetch_column(
+        f"SELECT DISTINCT session FROM selected WHERE session NOT {_SELECTED_SESSIONS}"
+    )
+    titles, subagents = _list_titles(), _list_subagents()
+    for number, _ in titles:
+        execute("UPDATE sessions SET title = '' WHERE id = ?", number)
+    for key in subagents:
+        condition = "agent = ? AND session_name = ? AND subagent = ?"
+        execute(f"DELETE FROM subagents WHERE {condition}", *key)
+    for statement in _DELETE_SELECTED:
+        execute(statement)
+    sessions.request_owner_update(remaining)
+    for number in remaining:
+        sessions.recount(number)
+    segments.remove_terms(
+        fetch_column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
+    )
+    for statement in _DELETE_SESSIONS:
+        execute(statement)
+
+
 def enable_secure_delete() -> None:
     """Have this connection overwrite what it deletes with zeros."""
-    db.execute_sql("PRAGMA secure_delete = on")
+    execute("PRAGMA secure_delete = on")
 
 
 def vacuum() -> None:
@@ -461,116 +474,10 @@ def vacuum() -> None:
     with connection():
         enable_secure_delete()
         # A copy of the whole store needs room: on the disk, not in memory.
-        db.execute_sql("PRAGMA temp_store = file")
-        db.execute_sql("VACUUM")
-        busy, *_ = db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
+        execute("PRAGMA temp_store = file")
+        execute("VACUUM")
+        if fetch_value("PRAGMA wal_checkpoint(TRUNCATE)"):
             raise StoreBusyError(
                 f"{path()}-wal is read by another process; end it and run this again"
             )
     close()
-
-
-def set_pending(kind: TombstoneKind, named: Sequence[Tombstone]) -> None:
-    """Note what is to be deleted, in the transaction that adds the tombstones."""
-    rows = [[one.kind.value, one.subject, one.agent, one.at_ms] for one in named]
-    noted = json.dumps({"kind": kind.value, "tombstones": rows}) if rows else ""
-    meta.write(meta.FORGETTING, noted)
-
-
-def clear_pending() -> None:
-    """Note that nothing is left to be deleted."""
-    meta.write(meta.FORGETTING, "")
-
-
-def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:
-    """Return the kind and the tombstones of what is still to be deleted, if any."""
-    if not (value := meta.read(meta.FORGETTING)):
-        return None
-    pending = json.loads(value)
-    named = [
-        Tombstone(TombstoneKind(kind), *columns)
-        for kind, *columns in pending["tombstones"]
-    ]
-    return TombstoneKind(pending["kind"]), named
-
-
-# Redaction of all text that is not in events
-
-Redact = Callable[[str], str]
-
-SESSION_FIELDS = (
-    SessionRow.title,
-    SessionRow.summary,
-    SessionRow.branch,
-    SessionRow.cwd,
-    SessionRow.root,
-    SessionRow.project,
-    SessionRow.model,
-    SessionRow.created_by,
-)
-
-SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
-
-
-def redact_sessions(redact: Redact) -> list[int]:
-    """Redact what is known of sessions; return the numbers of those that changed."""
-    return [row.id for row in _redact_rows(SESSION_FIELDS, redact)]
-
-
-def redact_subagents(redact: Redact) -> int:
-    """Redact what is known of subagents; return how many changed."""
-    return len(_redact_rows(SUBAGENT_FIELDS, redact))
-
-
-def _redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> list[Any]:
-    """Redact some fields of all rows of their table; return the rows that changed."""
-    table, changed = fields[0].model, []
-    for row in list(table.select()):
-        before = {field: getattr(row, field.name) for field in fields}
-        changes = {f: new for f, old in before.items() if (new := redact(old)) != old}
-        if changes:
-            table.update(changes).where(row._pk_expr()).execute()
-            changed.append(row)
-    return changed
-
-
-def list_kept_names() -> Iterator[tuple[str, str]]:
-    """Yield the names that stay as they are, each with its kind.
-
-    Stored content is found by them when its source is read again.
-    """
-    for kind, column in (
-        ("agent", SessionRow.agent),
-        ("session", SessionRow.name),
-        ("file", CursorRow.path),
-        ("file", ProblemRow.source),
-    ):
-        for (name,) in column.model.select(column).distinct().tuples():
-            yield kind, name
-
-
-def redact_cursors(redact: Callable[[object], object]) -> int:
-    """Redact the saved state of file readers; return how many changed."""
-    changed = 0
-    for file, stored in CursorRow.select(CursorRow.path, CursorRow.state).tuples():
-        state = json.dumps(redact(json.loads(stored)))
-        if state != stored:
-            CursorRow.update(state=state).where(CursorRow.path == file).execute()
-            changed += 1
-    return changed
-
-
-def redact_problems(redact: Redact) -> int:
-    """Redact the reasons why records were skipped; return how many changed."""
-    changed = 0
-    for row in list(ProblemRow.select()):
-        if (reason := redact(row.reason)) != row.reason:
-            ProblemRow.delete().where(
-                ProblemRow.source == row.source, ProblemRow.reason == row.reason
-            ).execute()
-            kind = ProblemKind(row.kind)
-            count = ProblemCount(reason, kind, row.line, row.count, row.words)
-            sources.add_problems(row.source, [count], row.last_ms)
-            changed += 1
-    return changed

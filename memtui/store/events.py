@@ -1,7 +1,7 @@
 """Events: added once, with the outbox rows that announce them, then only read.
 
-Only a redaction replaces them. The message index reads them, and the titles of their
-sessions, at the end.
+Only a redaction replaces them (``store.redaction``). At the end is what the message
+index reads: events, and the titles of their sessions.
 """
 
 import json
@@ -41,7 +41,6 @@ from memtui.store.schema import (
     EventRow,
     SourceCopyRow,
     ThoughtRow,
-    unlocked_events,
 )
 from memtui.store.sessions import SessionKey
 from memtui.store.source_copies import StoredEvent
@@ -516,35 +515,6 @@ def _with_origin(rows: Sequence[Any]) -> list[Event]:
         for event_id, *_, route, source_hash in rows
         if event_id in read
     ]
-
-
-def replace_events(changed: Sequence[Event]) -> None:
-    """Replace events by versions with changed text, inside one transaction.
-
-    They are added again, since another event may have the same content now.
-    """
-    ids = (json.dumps([event.event_id for event in changed]),)
-    sql = f"SELECT DISTINCT session_id FROM events WHERE id {IN_JSON}"
-    numbers = {number for (number,) in db.execute_sql(sql, ids).fetchall()}
-    with unlocked_events():
-        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
-        db.execute_sql(f"DELETE FROM events WHERE id {IN_JSON}", ids)
-    numbers |= add(changed, route="").sessions
-    for number in numbers:
-        sessions.recount(number)
-    sessions.request_owner_update(numbers)
-    source_copies.update_owners()
-
-
-def read_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
-    rows = ThoughtRow.select(ThoughtRow.id, ThoughtRow.text)
-    later = rows.where(ThoughtRow.id > thought_id).order_by(ThoughtRow.id)
-    return list(later.limit(limit).tuples())
-
-
-def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
-    for thought_id, text in changed:
-        ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
 
 
 # The input of the message index: events, and titles of sessions

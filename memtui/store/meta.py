@@ -19,7 +19,6 @@ SPOOL_FAILURE = "spool_failure"
 """Why the files of the spool could not be stored at the last attempt."""
 REDACTION_POSITION = "redaction_position"
 SUMMARY_RULES = "summary_rules"
-FORGETTING = "forgetting"
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 

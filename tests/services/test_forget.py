@@ -15,7 +15,7 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.services.forget import Forget, ForgetResult, undo
 from memtui.settings import Settings
-from memtui.store import database, deletion, meta, sources, tombstones
+from memtui.store import database, meta, sources, tombstones
 from memtui.store.schema import (
     EventRow,
     SessionRow,
@@ -639,22 +639,31 @@ def test_a_fork_that_keeps_the_same_events_is_named(
     assert [name for name, _ in found.forks] == ["claude-code:a-fork"]
 
 
-def test_an_interrupted_deletion_is_reported_by_the_next(
+def test_an_interrupted_deletion_changes_nothing(
+    history_workspace: Workspace, tree: TreeOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(history_workspace)
+    database.close()
+    with monkeypatch.context() as patched:
+        patched.setattr(meta, "set_needs_cleanup", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            forgetting(history_workspace).run(TombstoneKind.SESSION, ["secret-1"])
+    assert tree(history_workspace) == before
+    with database.connection():
+        assert not tombstones.any_exist()
+    assert len(list(history_workspace.paths.spool.rglob("*.json"))) == 6
+
+
+def test_traces_of_an_interrupted_deletion_are_removed_by_the_next(
     history_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(deletion, "enable_secure_delete", lambda: 1 / 0)
+        patched.setattr("memtui.services.forget.remove_traces", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             forgetting(history_workspace).run(TombstoneKind.SESSION, ["secret-1"])
     database.close()
-    found = forget(history_workspace, TombstoneKind.SESSION, "open-1")
-    assert found.finished and found.counts.events
-    assert forget(history_workspace, TombstoneKind.SESSION, "open-2").finished is None
-
-
-def test_remains_of_an_interrupted_deletion_are_reported(
-    history_workspace: Workspace,
-) -> None:
-    with database.transaction():
-        meta.set_needs_cleanup(True)
-    assert forget(history_workspace, TombstoneKind.SESSION, "open-1").finished == 0
+    assert traces(history_workspace.paths.store.parent)
+    assert forget(history_workspace, TombstoneKind.SESSION, "open-1").had_traces
+    database.close()
+    assert not traces(history_workspace.paths.store.parent)
+    assert not forget(history_workspace, TombstoneKind.SESSION, "open-2").had_traces

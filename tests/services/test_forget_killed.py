@@ -27,14 +27,19 @@ from tests.faults.conftest import fork_server as fork_server
 
 KILLS = 12
 
-BROKEN_OFF = """
+KILLED = """
 import os, runpy, signal, sys
+from memtui.services import forget
 from memtui.store import deletion
-deletion.enable_secure_delete = lambda: os.kill(os.getpid(), signal.SIGKILL)
+kill = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+setattr({place}, kill)
 sys.argv = ["memtui", *sys.argv[1:]]
 runpy.run_module("memtui", run_name="__main__")
 """
-"""memtui, killed where what is forgotten is noted and nothing is deleted yet."""
+"""memtui, killed in a function."""
+
+BEFORE_COMMIT = 'forget, "delete_from_spool"'
+BEFORE_CLEANUP = 'forget, "remove_traces"'
 
 
 def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -42,26 +47,32 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def secrets_said(home: Path) -> dict[str, Any]:
-    shown = json_data(run(home, "doctor", "--json").stdout)
-    (found,) = [one for one in shown["findings"] if one["name"] == "secrets"]
-    return dict(found)
+def find_secrets(home: Path) -> dict[str, Any]:
+    """Return what doctor finds about secrets."""
+    output = json_data(run(home, "doctor", "--json").stdout)
+    (finding,) = [f for f in output["findings"] if f["name"] == "secrets"]
+    return dict(finding)
 
 
-def events(home: Path) -> int:
+def count_events(home: Path) -> int:
     return int(json_data(run(home, "stats", "--json").stdout)["events"])
 
 
-@pytest.fixture
-def broken_off(tmp_path: Path) -> Path:
-    """A home in which forgetting shop-1 was killed before anything was deleted."""
-    home = tmp_path / "home"
+def kill_forget(home: Path, place: str) -> None:
+    """Kill memtui in a function while it forgets shop-1."""
     run(home, "import", str(HISTORY))
+    code = KILLED.replace("{place}", place)
     words = ("--home", str(home), "forget", "session", "shop-1", "--yes")
-    shown = subprocess.run([sys.executable, "-c", BROKEN_OFF, *words], check=False)
-    assert shown.returncode == -signal.SIGKILL
-    assert events(home) == 44
-    return home
+    process = subprocess.run([sys.executable, "-c", code, *words], check=False)
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.full
+def test_a_deletion_killed_before_its_end_changes_nothing(tmp_path: Path) -> None:
+    kill_forget(tmp_path / "home", BEFORE_COMMIT)
+    assert count_events(tmp_path / "home") == 44
+    assert find_secrets(tmp_path / "home")["is_ok"]
+    assert run(tmp_path / "home", "forget", "--list").stdout.startswith("Nothing")
 
 
 @pytest.mark.parametrize(
@@ -70,31 +81,21 @@ def broken_off(tmp_path: Path) -> Path:
     ids=("redact", "forget"),
 )
 @pytest.mark.full
-def test_a_noted_deletion_is_finished_by_the_next_process(
-    broken_off: Path, words: tuple[str, ...]
+def test_traces_of_a_killed_deletion_are_removed_by_the_next_process(
+    tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    said = secrets_said(broken_off)
-    assert (said["is_ok"], said["remedy"]) == (False, "memtui redact")
-    assert "interrupted" in said["message"]
-    run(broken_off, "redact", "--dry-run")
-    assert not secrets_said(broken_off)["is_ok"]
-
-    shown = run(broken_off, *words)
-    assert shown.returncode == 0, shown.stderr
-    if words == ("redact",):
-        assert shown.stdout.startswith("An interrupted forget was completed first:")
-    assert "there is no session" in run(broken_off, "session", "shop-1").stdout
-    assert secrets_said(broken_off)["is_ok"]
-    assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()
-
-
-@pytest.mark.full
-def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
-    shown = run(broken_off, "forget", "session", "shop-1", "--undo")
-    assert shown.returncode == 0, shown.stderr
-    run(broken_off, "redact")
-    assert events(broken_off) == 44
-    assert secrets_said(broken_off)["is_ok"]
+    home = tmp_path / "home"
+    kill_forget(home, BEFORE_CLEANUP)
+    assert "there is no session" in run(home, "session", "shop-1").stdout
+    finding = find_secrets(home)
+    assert (finding["is_ok"], finding["remedy"]) == (False, "memtui redact")
+    assert "interrupted" in finding["message"]
+    run(home, "redact", "--dry-run")
+    assert not find_secrets(home)["is_ok"]
+    process = run(home, *words)
+    assert process.returncode == 0, process.stderr
+    assert find_secrets(home)["is_ok"]
+    assert b"customers lose their basket" not in (home / "memory.db").read_bytes()
 
 
 @pytest.mark.torture

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.paths import in_home
 from memtui.redaction import redact as secrets
-from memtui.services.forget import Redaction, RedactionResult
+from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import database, meta, nodes, sources
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow

@@ -11,7 +11,8 @@ from memtui.errors import MemtuiError
 from memtui.model import calendar
 from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
-from memtui.services.forget import Forget, Redaction
+from memtui.services.forget import Forget
+from memtui.services.redact import Redaction
 from memtui.store import database, queues
 from memtui.store.schema import (
     BulletGripRow,
