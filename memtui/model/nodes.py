@@ -110,9 +110,6 @@ class GenerationStats:
     reply_ms: int = 0
     total_ms: int = 0
     """From the first request to the last reply, including waits."""
-    dropped_bullets: int = 0
-    """The number of bullets without a reference to the source, or without content;
-    unlike withheld ones they are not stored."""
     was_truncated: bool = False
     """True if a reply reached its limit, so that its last bullet was dropped."""
 

@@ -246,7 +246,6 @@ class GenerationRow(Table):
     prompt_ms = peewee.IntegerField()
     reply_ms = peewee.IntegerField()
     total_ms = peewee.IntegerField()
-    dropped_bullets = peewee.IntegerField()
     was_truncated = peewee.BooleanField()
 
     class Meta:

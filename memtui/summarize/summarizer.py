@@ -29,10 +29,7 @@ class Summarizer(Protocol):
         """Check whether it can be asked now; quick, and never raises."""
 
     def cancel(self) -> None:
-        """Stop the current request and refuse new ones; callable from any thread."""
-
-    def resume(self) -> None:
-        """Accept requests again after ``cancel``."""
+        """Stop the current request and refuse all others; callable from any thread."""
 
     def summarize_events(
         self,
@@ -84,9 +81,6 @@ class ExtractiveSummarizer:
 
     def cancel(self) -> None:
         """Do nothing: a summary takes milliseconds."""
-
-    def resume(self) -> None:
-        """Do nothing: it never stops."""
 
     def summarize_events(
         self,

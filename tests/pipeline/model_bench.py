@@ -181,7 +181,6 @@ class Bench:
                 report=tell,
                 clock=self.clock.tick,
                 sleep=self._sleep,
-                jitter=lambda: 1.0,
             ),
         )
         return self.ollama

@@ -71,9 +71,6 @@ def test_what_a_server_is_asked_over_a_whole_run(
         assert asked.tokens + body["options"]["num_predict"] <= asked.window
         assert asked.tokens - OVERHEAD > 100
     windows = {one.body["options"]["num_ctx"] for one in chats}
-    windows |= {
-        one.body["options"]["num_ctx"] for one in stub.requests_for("/api/generate")
-    }
     assert windows == {8192}
     assert stub.memory.loads == [("qwen3:4b", 8192)]
     assert {one.path for one in stub.received} == {
@@ -81,7 +78,6 @@ def test_what_a_server_is_asked_over_a_whole_run(
         "/api/tags",
         "/api/ps",
         "/api/show",
-        "/api/generate",
         "/api/chat",
     }
     assert {one.body["keep_alive"] for one in chats} == {"5m"}

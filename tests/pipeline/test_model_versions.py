@@ -265,8 +265,8 @@ BAD: Sequence[tuple[Persona, str]] = (
     (personas.without_bullets, "the reply says nothing"),
     (personas.foreign, "no source"),
     (personas.germanic, "no source"),
-    (personas.blank, "the reply goes on without an end"),
-    (personas.repeating, "the reply goes on without an end"),
+    (personas.blank, "the reply is no JSON"),
+    (personas.repeating, "the reply is no JSON"),
     (lambda _: "I am sorry.", "the reply is no JSON"),
 )
 
@@ -506,7 +506,7 @@ WORSE = [
     (faults.PROXY, "502 Bad Gateway"),
     (faults.reset(1), "the connection broke off"),
     (faults.ended(1), "the reply ended before it was done"),
-    (faults.NOT_DONE, "the server's answer cannot be read"),
+    (faults.NOT_DONE, "the reply ended before it was done"),
     (faults.garbled(1), "the server's answer cannot be read"),
     (faults.broken_off("an unknown error was encountered", 2), "an unknown error"),
     (faults.stalled(1), "the server fell silent"),
@@ -555,7 +555,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
         ),
         (
             replace(faults.GOOD, remote_host="https://ollama.com:443"),
-            "the model does not run on this machine",
+            "it does not run on this machine",
             FORBIDDEN_PAUSE_S,
         ),
     ],

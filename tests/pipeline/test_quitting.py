@@ -113,11 +113,6 @@ def is_untouched(home: Path) -> sqlite3.Connection:
     return db
 
 
-def loading(stub: Stub) -> Callable[[], object]:
-    stub.script(faults.stalled(-1), path="/api/generate")
-    return lambda: stub.wait_for(1, "/api/generate").is_stalled.wait(PATIENCE_S)
-
-
 def looking(stub: Stub) -> Callable[[], object]:
     stub.script(faults.stalled(-1), path="/api/tags")
     return lambda: stub.wait_for(1, "/api/tags").is_stalled.wait(PATIENCE_S)
@@ -143,9 +138,7 @@ def resting(stub: Stub) -> Callable[[], object]:
     return lambda: stub.wait_for(1).is_ended.wait(PATIENCE_S)
 
 
-@pytest.mark.parametrize(
-    "phase", [looking, loading, reading, writing, waiting, resting]
-)
+@pytest.mark.parametrize("phase", [looking, reading, writing, waiting, resting])
 def test_it_quits_at_once_whatever_the_model_does(
     home: Path,
     phase: Callable[[Stub], Callable[[], object]],

@@ -150,23 +150,14 @@ def busy(stub: Stub) -> None:
     stub.always(faults.BUSY)
 
 
-@pytest.mark.parametrize(
-    ("state", "path"),
-    [
-        (loading, "/api/generate"),
-        (reading, "/api/chat"),
-        (writing, "/api/chat"),
-        (stalling, "/api/chat"),
-        (busy, "/api/chat"),
-    ],
-)
+@pytest.mark.parametrize("state", [loading, reading, writing, stalling, busy])
 def test_nobody_waits_for_a_model_to_leave(
-    home: Path, state: Callable[[Stub], None], path: str
+    home: Path, state: Callable[[Stub], None]
 ) -> None:
     with run_stub() as stub:
         state(stub)
         with running(home, stub.url) as leave:
-            stub.wait_for(1, path)
+            stub.wait_for(1)
             assert leave(by_key) < LEAVES_S
 
 

@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
         asked.tokens = wire.tokens(text, model.token_bytes) + OVERHEAD
         read = asked.tokens
         if read > asked.window:
-            if body.get("truncate") is False and not self.stub.truncates:
+            if body.get("truncate") is False:
                 self._refuse_length(asked)
                 return
             read = asked.window // 2 + 2

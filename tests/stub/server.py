@@ -63,8 +63,6 @@ class Stub:
         self.received: list[ReceivedRequest] = []
         self.arrived = threading.Condition()
         self.pace = Pace()
-        self.truncates = False
-        """Whether it ignores ``truncate: false``."""
         self._script: dict[str, deque[Fault]] = {}
         self._always: dict[str, Fault] = {}
         self.stopping = threading.Event()

@@ -94,7 +94,6 @@ class Asker:
             "report": self.told.append,
             "clock": self.clock,
             "sleep": self.sleep,
-            "jitter": lambda: 1.0,
             **more,
         }
         options = options or ModelOptions(self.url, timeout_s=PATIENT_S)

@@ -2,7 +2,7 @@ import pytest
 
 from memtui.model.work import Facts
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.prompts import TokenScale
+from memtui.summarize.ollama.prompts import INITIAL_SCALE
 from memtui.summarize.ollama.record import Record, session_record
 from tests.stub import wire
 from tests.summarize.conftest import told
@@ -23,7 +23,7 @@ def counted(record: Record) -> int:
 
 
 def parts_of(record: Record, budget: int) -> list[Record]:
-    return prompts.divide(record, budget, TokenScale())
+    return prompts.divide(record, budget, INITIAL_SCALE)
 
 
 def record_of(requests: int, sentence: str = TALKS["english"]) -> Record:
@@ -63,20 +63,8 @@ def test_a_request_that_is_too_long_alone_is_shortened() -> None:
     assert 100 < len(part.lines[1].text) < len(record.lines[1].text)
 
 
-def test_half_a_window_is_the_sign_of_a_cut() -> None:
-    assert prompts.was_truncated(6000, 4098, 8192)
-    assert prompts.was_truncated(9000, 8192, 8192)
-    assert not prompts.was_truncated(4100, 4098, 8192)
-    assert not prompts.was_truncated(3000, 2500, 8192)
-
-
 def test_prompt_and_reply_never_fill_the_window() -> None:
     for window in (2048, 4096, 8192, 131_072):
-        for thinks in (False, True):
-            reply = prompts.reply_budget(window, thinks=thinks)
+        for can_think in (False, True):
+            reply = prompts.reply_budget(window, can_think=can_think)
             assert prompts.prompt_budget(window, reply) + reply <= 0.9 * window
-
-
-def test_a_window_too_small_for_a_prompt_is_known() -> None:
-    assert not prompts.is_window_usable(1024)
-    assert prompts.is_window_usable(4096)

@@ -1,7 +1,4 @@
 import asyncio
-import json
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
@@ -14,17 +11,14 @@ from memtui.summarize.ollama.client import (
     Address,
     Client,
     ModelReply,
-    is_endless,
     parse_address,
 )
 from memtui.summarize.ollama.errors import (
     IncompleteReplyError,
-    InvalidReplyError,
     ModelNotFoundError,
     NotAllowedError,
     OfflineError,
     OllamaError,
-    RemoteModelError,
     ServerError,
     StalledError,
 )
@@ -33,7 +27,11 @@ from tests.stub.faults import Fault as Scripted
 from tests.stub.server import Stub, run_stub
 from tests.summarize.conftest import PATIENT_S
 
-MESSAGES = [{"role": "user", "content": "1|user| Fix the login page."}]
+REQUEST = {
+    "model": "qwen3:4b",
+    "messages": [{"role": "user", "content": "1|user| Fix the login page."}],
+    "format": {"type": "object"},
+}
 AT = "2026-08-01T12:00:01Z"
 
 
@@ -54,8 +52,7 @@ def ask(
 
 def chat(url: str, timeout_s: float = PATIENT_S, **more: Any) -> ModelReply:
     def question(client: Client) -> Coroutine[Any, Any, ModelReply]:
-        schema = {"type": "object"}
-        return client.chat("qwen3:4b", MESSAGES, lambda _: None, format=schema)
+        return client.chat(REQUEST, lambda _: None)
 
     reply = ask(url, question, timeout_s, **more)
     assert isinstance(reply, ModelReply)
@@ -90,7 +87,7 @@ def test_no_prompt_may_be_truncated(stub: Stub) -> None:
         (faults.ended(0), IncompleteReplyError),
         (faults.reset(3), IncompleteReplyError),
         (faults.reset(-1), IncompleteReplyError),
-        (faults.NOT_DONE, ServerError),
+        (faults.NOT_DONE, IncompleteReplyError),
         (faults.garbled(2), ServerError),
         (faults.broken_off("an error was encountered", 2), ServerError),
         (faults.PROXY, ServerError),
@@ -98,7 +95,7 @@ def test_no_prompt_may_be_truncated(stub: Stub) -> None:
         (faults.MISSING, ModelNotFoundError),
         (faults.FORBIDDEN, NotAllowedError),
         (faults.redirect("http://example.org/api/chat"), NotAllowedError),
-        (Scripted(remote_host="https://ollama.com:443"), RemoteModelError),
+        (Scripted(remote_host="https://ollama.com:443"), NotAllowedError),
         (faults.stalled(-1), StalledError),
         (faults.stalled(0), StalledError),
         (faults.stalled(3), StalledError),
@@ -144,7 +141,7 @@ def test_a_reply_that_goes_on_for_too_long_is_given_up() -> None:
 def test_a_silent_server_does_not_hold_up_a_plain_question(stub: Stub) -> None:
     stub.script(faults.stalled(-1), path="/api/tags")
     with pytest.raises(StalledError):
-        ask(stub.url, lambda client: client.models(), timeout_s=0.1)
+        ask(stub.url, lambda client: client.ask("/api/tags"), timeout_s=0.1)
 
 
 def test_the_environment_leads_nowhere(
@@ -169,42 +166,12 @@ def test_a_redirect_is_not_followed(stub: Stub) -> None:
         assert other.received == []
 
 
-@pytest.mark.parametrize(
-    "surroundings",
-    [
-        {"OLLAMA_HOST": "http://[bad"},
-        {"ALL_PROXY": "socks5://127.0.0.1:9"},
-        {"OLLAMA_HOST": "host:port"},
-    ],
-    ids=str,
-)
-def test_an_environment_that_breaks_ollamas_own_client_does_no_harm(
-    stub: Stub, surroundings: dict[str, str]
-) -> None:
-    code = (
-        "import asyncio, sys\n"
-        "from memtui.summarize.ollama.client import Client, parse_address\n"
-        "async def ask():\n"
-        "    async with Client(parse_address(sys.argv[1]), 10.0) as client:\n"
-        "        print(await client.version())\n"
-        "asyncio.run(ask())\n"
-    )
-    finished = subprocess.run(
-        [sys.executable, "-c", code, stub.url],
-        capture_output=True,
-        text=True,
-        env=surroundings,
-        check=False,
-    )
-    assert finished.stdout == "0.33.0\n", finished.stderr
-
-
 def test_a_machine_that_is_allowed_is_asked_by_its_name(stub: Stub) -> None:
     named = Address("http", "localhost", int(stub.url.rpartition(":")[2]), False)
 
     async def asked() -> None:
         async with Client(named, PATIENT_S) as client:
-            await client.version()
+            await client.ask("/api/version")
 
     asyncio.run(asked())
     assert stub.received[0].headers["host"] == stub.url[7:].replace(
@@ -219,7 +186,7 @@ def test_a_name_that_leads_nowhere_is_offline() -> None:
         async with Client(unknown, PATIENT_S):
             raise AssertionError("it was found")
 
-    with pytest.raises(OfflineError):
+    with pytest.raises(OfflineError, match=r"no\.\.body cannot be found"):
         asyncio.run(asked())
 
 
@@ -267,10 +234,9 @@ def test_it_does_not_matter_where_the_bytes_are_parted() -> None:
     assert read(*(WHOLE[n : n + 1] for n in range(len(WHOLE)))) == read(WHOLE)
 
 
-def test_a_stream_without_its_last_line_feed_is_a_reply() -> None:
-    assert read(WHOLE[:-1]) == read(WHOLE)
+def test_a_stream_without_its_last_line_feed_is_incomplete() -> None:
     with pytest.raises(IncompleteReplyError):
-        read(WHOLE[:-2])
+        read(WHOLE[:-1])
 
 
 def test_what_follows_a_reply_is_not_read() -> None:
@@ -282,7 +248,7 @@ def test_what_follows_a_reply_is_not_read() -> None:
     [
         (lines("x", done_reason="load"), ServerError),
         (lines("x", done_reason=None), ServerError),
-        (lines("x", remote_host="https://ollama.com"), RemoteModelError),
+        (lines("x", remote_host="https://ollama.com"), NotAllowedError),
         (lines("x", done=False), IncompleteReplyError),
         (b'{"error":"CUDA error: out of memory"}\n', errors.OutOfMemoryError),
         (b'{"error":{"code":500,"message":"oops"}}\n', ServerError),
@@ -290,8 +256,8 @@ def test_what_follows_a_reply_is_not_read() -> None:
         (b"<html>\n", ServerError),
         (b"[1]\n", ServerError),
         (b"[" * 5000 + b"\n", ServerError),
-        (b'{"message": 3}\n', ServerError),
-        (b"x" * 1_000_001, ServerError),
+        (b'{"message": 3}\n', IncompleteReplyError),
+        (b"x" * 8_000_001, ServerError),
         (b"", IncompleteReplyError),
     ],
     ids=lambda value: repr(value)[:40],
@@ -308,25 +274,3 @@ def test_a_reply_that_is_too_long_brings_what_there_is() -> None:
     assert read(WHOLE).is_whole
     reply = read(lines('{"goals"', ": [", done_reason="length"))
     assert (reply.text, reply.is_whole) == ('{"goals": [', False)
-
-
-@pytest.mark.parametrize("piece", [" ", "\n\t", "and so on ", "的", '{"refs":[1]},'])
-def test_a_model_that_repeats_itself_is_stopped(piece: str) -> None:
-    sent = 0
-
-    async def chunks() -> AsyncIterator[bytes]:
-        nonlocal sent
-        for sent in range(1, 2000):  # noqa: B007
-            yield line(piece)
-
-    with pytest.raises(InvalidReplyError):
-        chat("http://127.0.0.1:1", network=answering(chunks()))
-    assert sent * len(piece) < 1000
-
-
-def test_ordinary_text_is_not_taken_for_endless() -> None:
-    talk = json.dumps(
-        [{"refs": [n, n + 1], "text": f"Fixed issue {n * 7919}"} for n in range(60)],
-        indent=8,
-    )
-    assert not any(is_endless(talk[:end]) for end in range(0, len(talk), 7))

@@ -31,7 +31,7 @@ def asked_models(stub: Stub) -> list[str]:
     return [chat.body["model"] for chat in stub.chats()]
 
 
-def test_a_server_that_is_offline_is_not_asked_again_for_a_minute(
+def test_a_server_that_is_offline_is_not_asked_again_for_half_a_minute(
     stub: Stub, asker: Asker
 ) -> None:
     stub.stop()
@@ -40,7 +40,7 @@ def test_a_server_that_is_offline_is_not_asked_again_for_a_minute(
         summarize(ollama)
     with pytest.raises(errors.CircuitOpenError) as caught:
         summarize(ollama)
-    assert caught.value.retry_s == 60
+    assert caught.value.retry_s == 30
     assert asker.slept == []
 
 
@@ -107,12 +107,6 @@ def test_too_little_memory_means_a_smaller_model() -> None:
         assert summary.generation.model == "qwen3:4b" and summary.bullets
 
 
-def test_a_model_that_cannot_even_be_loaded_makes_room_for_a_smaller_one() -> None:
-    with run_stub(*TWO_MODELS) as stub:
-        stub.script(faults.NO_MEMORY, path="/api/generate")
-        assert Asker(stub.url).summarize().generation.model == "qwen3:4b"
-
-
 def test_without_a_smaller_model_memory_is_what_is_missing(
     stub: Stub, asker: Asker
 ) -> None:
@@ -140,10 +134,8 @@ def test_a_prompt_that_stays_too_long_is_given_up(stub: Stub, asker: Asker) -> N
     assert ollama.health().is_ready
 
 
-@pytest.mark.parametrize("truncates", [False, True])
-def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
+def test_a_model_that_counts_otherwise_is_given_less() -> None:
     with run_stub(Model(window=8192, token_bytes=2)) as stub:
-        stub.truncates = truncates
         ollama = Asker(stub.url).ollama()
         summary = summarize(ollama, *PAGES)
         assert summary.generation.parts > 1
@@ -223,7 +215,6 @@ def test_a_model_that_writes_no_summary_is_asked_once(
     with pytest.raises(errors.InvalidReplyError):
         summarize(ollama)
     assert len(stub.chats()) == 1
-    assert max(progress.written for progress in asker.told) * 12 < 1200
     assert asker.slept == []
     assert ollama.health().is_ready
 

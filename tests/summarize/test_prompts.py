@@ -230,8 +230,8 @@ def test_only_the_largest_sessions_of_a_period_are_listed() -> None:
     record = period_record(TocLevel.YEAR, works)
     assert len(record.lines) == 40
     assert "Work 160 " in record.text and "Work 159 " not in record.text
-    budget = prompts.prompt_budget(8192, prompts.reply_budget(8192, thinks=False))
-    assert len(prompts.divide(record, budget, prompts.TokenScale())) == 1
+    budget = prompts.prompt_budget(8192, prompts.reply_budget(8192, can_think=False))
+    assert len(prompts.divide(record, budget, prompts.INITIAL_SCALE)) == 1
 
 
 # The fence
@@ -355,3 +355,26 @@ def test_one_project_is_reported_by_its_pieces_of_work() -> None:
 def test_the_script_of_a_log_is_named(text: str, expected: str) -> None:
     record = record_of(("user", text))
     assert expected in prompts.messages(record)[-1]["content"].splitlines()[-1]
+
+
+ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
+CHINESE = "登录页面坏了，测试因为会话标识错误而失败，需要尽快修复这个问题。"
+JAPANESE = "設定ファイルを修正し、テストが通るようになりました。ありがとうございます。"
+RUSSIAN = "Страница входа сломана, тесты падают с ошибкой в файле сессии."
+CODE = "token.py:42 KeyError session_id pytest src/auth/token.py --maxfail=1 " * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        (ENGLISH, "LATIN"),
+        (CHINESE + CODE, "CJK"),
+        (CHINESE + ENGLISH, "CJK"),
+        (JAPANESE, "KANA"),
+        (RUSSIAN + CODE, "CYRILLIC"),
+        ("42 % of `token.py`", ""),
+        ("", ""),
+    ],
+)
+def test_code_and_names_do_not_decide_on_the_script(text: str, script: str) -> None:
+    assert prompts.main_script(text) == script

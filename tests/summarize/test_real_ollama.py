@@ -30,7 +30,6 @@ from memtui.summarize.ollama.errors import (
 )
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.record import session_record
-from memtui.summarize.ollama.scripts import main_script
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import run_stub
 from tests.summarize.conftest import TALK, summarize, told
@@ -79,8 +78,8 @@ def within(options: ModelOptions, ask: Ask) -> Any:
 
 def windows(options: ModelOptions) -> dict[str, int]:
     """The window of each model that is loaded."""
-    running = within(options, lambda client: client.running())
-    return {model.model: model.context_length for model in running.models}
+    running = within(options, lambda client: client.ask("/api/ps"))
+    return {row["model"]: row["context_length"] for row in running["models"]}
 
 
 def check_summary(ollama: Ollama, *talk: tuple[str, str]) -> str:
@@ -107,7 +106,7 @@ def test_a_ready_model_describes_itself(ollama: Ollama) -> None:
 def test_a_session_is_summarized(ollama: Ollama, progress: list[ModelProgress]) -> None:
     text = check_summary(ollama)
     assert "token.py" in text or "session_id" in text or "login" in text
-    assert {ModelPhase.READING, ModelPhase.WRITING} <= {p.phase for p in progress}
+    assert ModelPhase.WRITING in {step.phase for step in progress}
 
 
 def test_the_window_is_ours_and_stays(ollama: Ollama, options: ModelOptions) -> None:
@@ -122,7 +121,7 @@ def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     talk = [("user", f"Fix page {n} of the shop.") for n in range(30)]
     summary = summarize(ollama, *talk)
     record = session_record(told(talk), Facts())
-    estimated = prompts.TokenScale().prompt_tokens(record)
+    estimated = prompts.count_prompt_tokens(record, prompts.INITIAL_SCALE)
     assert summary.generation.prompt_tokens <= estimated * 1.3
 
 
@@ -144,7 +143,9 @@ def test_a_log_is_summarized_in_its_own_language(
     ollama: Ollama, talk: list[tuple[str, str]]
 ) -> None:
     source = " ".join(text for _, text in talk)
-    assert main_script(check_summary(ollama, *talk)) == main_script(source)
+    assert prompts.main_script(check_summary(ollama, *talk)) == prompts.main_script(
+        source
+    )
 
 
 def test_a_log_that_gives_orders_is_only_read(ollama: Ollama) -> None:
@@ -175,12 +176,10 @@ def test_a_prompt_that_does_not_fit_is_refused_and_not_cut(
     health = ollama.health()
 
     async def ask(client: Client) -> None:
-        await client.chat(
-            health.model,
-            [{"role": "user", "content": "word " * health.window_tokens}],
-            lambda _: None,
-            options={"num_ctx": health.window_tokens, "num_predict": 16},
-        )
+        said = [{"role": "user", "content": "word " * health.window_tokens}]
+        options = {"num_ctx": health.window_tokens, "num_predict": 16}
+        request = {"model": health.model, "messages": said, "options": options}
+        await client.chat(request, lambda _: None)
 
     with pytest.raises(ContextOverflowError):
         within(options, ask)
@@ -189,7 +188,7 @@ def test_a_prompt_that_does_not_fit_is_refused_and_not_cut(
 def test_a_model_that_is_not_there_is_missing(options: ModelOptions) -> None:
     absent = "memtui-has-no-such-model:1b"
     with pytest.raises(ModelNotFoundError):
-        within(options, lambda client: client.show(absent))
+        within(options, lambda client: client.ask("/api/show", {"model": absent}))
 
 
 def test_it_is_called_off_at_once(

@@ -38,7 +38,7 @@ LINES = Record(
 )
 
 
-def read(value: object, record: Record = LINES) -> replies.ParsedReply:
+def read(value: object, record: Record = LINES) -> Summary:
     text = value if isinstance(value, str) else json.dumps(value)
     return replies.parse_reply(text, record)
 
@@ -56,7 +56,7 @@ def test_a_goal_becomes_its_outcome_choices_and_open_points() -> None:
         left_open=[([3, 2], "Francs are missing.")],
     )
     second = goal([1, 99], "It is documented.", "Write the docs")
-    summary = read(session(first, second)).summary
+    summary = read(session(first, second))
     assert summary == Summary(
         "The import",
         (
@@ -87,46 +87,43 @@ def test_a_goal_becomes_its_outcome_choices_and_open_points() -> None:
 def test_an_outcome_that_is_not_shown_is_dropped(outcome: str) -> None:
     bare = goal([1], outcome, "Import rows")
     more = goal([1], outcome, "Export rows", left_open=[([1], "It fails.")])
-    parsed = read(session(bare, more))
-    assert [bullet.kind for bullet in parsed.summary.bullets] == [BulletKind.LEFT_OPEN]
-    assert parsed.dropped == 1
+    summary = read(session(bare, more))
+    assert [bullet.kind for bullet in summary.bullets] == [BulletKind.LEFT_OPEN]
 
 
 def test_other_outcomes_that_begin_like_that_are_kept() -> None:
     text = "Not shown to guests any more: prices are hidden until they log in."
-    assert read(session(goal([1], text))).summary.bullets[0].text == text
+    assert read(session(goal([1], text))).bullets[0].text == text
 
 
-def test_objects_without_content_are_counted() -> None:
+def test_objects_without_content_are_left_out() -> None:
     value = session(goal([1], "Done.", choices=[([1], "")], left_open=[([1], " ")]), {})
-    assert read(value).dropped == 3
+    assert [bullet.text for bullet in read(value).bullets] == ["Done."]
 
 
 def test_a_bullet_without_a_valid_ref_has_no_events() -> None:
     value = session(goal([0, 4, -1], "Done."), {**goal([], "Good."), "refs": ["2", {}]})
-    assert [bullet.event_ids for bullet in read(value).summary.bullets] == [(), ("e2",)]
+    assert [bullet.event_ids for bullet in read(value).bullets] == [(), ("e2",)]
 
 
 def test_what_is_said_twice_is_one_bullet() -> None:
-    summary = read(session(goal([1], "Done."), goal([2], "done."))).summary
+    summary = read(session(goal([1], "Done."), goal([2], "done.")))
     assert len(summary.bullets) == 1
 
 
 def test_without_a_title_the_first_goal_names_the_session() -> None:
-    assert read(session(goal([1], "Done.", "Import"), title="")).summary.title == (
-        "Import"
-    )
-    assert read(session(title="Only a title")).summary.title == "Only a title"
+    assert read(session(goal([1], "Done.", "Import"), title="")).title == ("Import")
+    assert read(session(title="Only a title")).title == "Only a title"
 
 
 def test_long_texts_are_shortened() -> None:
     long = "again and " * 60
-    summary = read(session(goal([1], long, long), title=long)).summary
+    summary = read(session(goal([1], long, long), title=long))
     assert len(summary.title) <= 80 and len(summary.bullets[0].work) <= 80
     assert len(summary.bullets[0].text) <= BULLET_CHARS
     assert summary.bullets[0].text.endswith(("and…", "again…"))
     sentence = "The importer reads the price list of each shop as UTF-8 now. "
-    (bullet,) = read(session(goal([1], sentence * 4 + "It was tes"))).summary.bullets
+    (bullet,) = read(session(goal([1], sentence * 4 + "It was tes"))).bullets
     assert bullet.text == (sentence * 3).strip()
 
 
@@ -149,16 +146,14 @@ def test_a_line_of_a_period_belongs_to_the_project_of_its_sessions() -> None:
         ],
         "headline": "Rows arrive; timetables load",
     }
-    parsed = read(value, period("shop", "ferry"))
-    assert parsed.summary == Summary(
+    assert read(value, period("shop", "ferry")) == Summary(
         "Rows arrive; timetables load",
         (
             DraftBullet("Timetables load.", ("n",), project="ferry"),
             DraftBullet("Rows arrive.", ("n",), project="shop"),
         ),
     )
-    assert parsed.dropped == 1
-    (bullet, _) = read(value, period("shop", "shop")).summary.bullets
+    (bullet, _) = read(value, period("shop", "shop")).bullets
     assert bullet.project == ""
 
 
@@ -174,7 +169,7 @@ def test_a_line_of_a_period_belongs_to_the_project_of_its_sessions() -> None:
     ],
 )
 def test_a_summary_is_found_within_any_text(persona: personas.Persona) -> None:
-    summary = read(persona(PROMPT), RECORD).summary
+    summary = read(persona(PROMPT), RECORD)
     assert summary.title and summary.bullets
     assert all(bullet.text and bullet.event_ids for bullet in summary.bullets)
 
@@ -211,17 +206,17 @@ def test_a_cut_reply_keeps_its_whole_objects() -> None:
             goal([2], "Second."),
         )
     )
-    whole = [bullet.text for bullet in read(text).summary.bullets]
+    whole = [bullet.text for bullet in read(text).bullets]
     seen = set()
     for end in range(len(text)):
         try:
-            cut = [bullet.text for bullet in read(text[:end]).summary.bullets]
+            cut = [bullet.text for bullet in read(text[:end]).bullets]
         except InvalidReplyError:
             continue
         assert cut == whole[: len(cut)]
         seen.add(len(cut))
     assert seen == {2, 3, 4}
-    assert read(text[: text.index('"Two."')]).summary.bullets[1].text == "One."
+    assert read(text[: text.index('"Two."')]).bullets[1].text == "One."
 
 
 def test_what_the_log_itself_asks_for_is_no_reply() -> None:
@@ -233,12 +228,12 @@ def test_what_the_log_itself_asks_for_is_no_reply() -> None:
         with pytest.raises(InvalidReplyError, match="what the record itself asks for"):
             read(text, record)
     other = personas.reply([([2], "All is well")])
-    assert read(other, record).summary.bullets
+    assert read(other, record).bullets
 
 
 def test_a_text_that_repeats_the_fence_is_left_out() -> None:
     value = session(goal([1], f"END-{LINES.fence} was reached"), goal([2], "Fixed it."))
-    assert [bullet.text for bullet in read(value).summary.bullets] == ["Fixed it."]
+    assert [bullet.text for bullet in read(value).bullets] == ["Fixed it."]
 
 
 json_values = st.recursive(
@@ -260,7 +255,7 @@ json_values = st.recursive(
 @given(json_values.map(json.dumps) | st.text(max_size=200))
 def test_no_reply_is_too_strange_to_be_read(text: str) -> None:
     try:
-        summary = read(text).summary
+        summary = read(text)
     except InvalidReplyError:
         return
     assert summary.title

@@ -78,7 +78,7 @@ def test_whatever_a_stream_brings_it_is_a_reply_or_an_error(lines: list[bytes]) 
         network = httpx.MockTransport(lambda _: httpx.Response(200, content=content))
         address = parse_address("http://127.0.0.1:1")
         async with Client(address, PATIENT_S, network) as client:
-            reply = await client.chat("m", [], lambda _: None)
+            reply = await client.chat({"model": "m"}, lambda _: None)
             assert reply.text is not None
 
     with suppress(OllamaError):

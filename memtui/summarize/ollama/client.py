@@ -1,29 +1,24 @@
-"""The connection to one Ollama server: Ollama's own client, and what it cannot do.
+"""The connection to one Ollama server.
 
-``ollama.AsyncClient`` makes the requests and reads the answers. Below it is an HTTP
-transport that asks for no truncation, sends no key, raises what the server reports as
-the errors of this package, and ends any answer that another machine wrote.
+It uses httpx and not Ollama's own package. That one sends a key from the environment to
+any server, and cannot forbid the server to cut a prompt that is too long.
 """
 
 import asyncio
 import ipaddress
 import json
 import logging
-import os
 import socket
-import threading
-import zlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
     Collection,
     Mapping,
-    Sequence,
 )
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -31,24 +26,13 @@ import httpx
 from memtui.summarize.ollama import errors
 from memtui.summarize.ollama.errors import (
     IncompleteReplyError,
-    InvalidReplyError,
     NotAllowedError,
     OfflineError,
     OllamaError,
-    RemoteModelError,
     ServerError,
     StalledError,
 )
-
-if TYPE_CHECKING:
-    from ollama import (
-        AsyncClient,
-        ChatResponse,
-        ListResponse,
-        ProcessResponse,
-        ShowResponse,
-    )
-
+from memtui.summarize.ollama.models import NOT_LOCAL, read_field
 
 # It logs every request otherwise.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -63,21 +47,8 @@ the latter at most as long as the timeout."""
 REPLY_TIMEOUTS = 2
 """The number of timeouts that a whole reply may take."""
 
-ANSWER_BYTES = 8_000_000
-"""The longest plain answer that is read."""
-
-LINE_BYTES = 1_000_000
-"""The longest line of a streamed reply."""
-
-BLANKS = 64
-"""A reply that ends with more white space than this is endless."""
-
-LAST_CHARS, RATIO = 600, 0.12
-"""The number of last characters checked for repetition, and the compression ratio
-below which they only repeat."""
-
-EVERY_CHARS = 100
-"""After how many new characters the end of a reply is checked again."""
+MAX_ANSWER_BYTES = 8_000_000
+"""The longest answer, or line of a streamed reply, that is read."""
 
 
 # Addresses
@@ -95,8 +66,11 @@ class Address:
     @property
     def url(self) -> str:
         """The address as a URL without a path."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return _url(self.scheme, self.host, self.port)
+
+
+def _url(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def parse_address(url: str, allowed_hosts: Collection[str] = ()) -> Address:
@@ -144,154 +118,18 @@ def _loopback(host: str) -> str:
     return str(address) if address.is_loopback else ""
 
 
-async def _resolve(host: str, port: int) -> str:
-    """Return the IP address of a host, looked up on a daemon thread.
+def _resolve(host: str, port: int) -> str:
+    """Return the IP address of a host.
 
-    The event loop's own threads are joined when it ends, so that a silent name server
-    would hold up everybody who wants to quit.
-    """
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[str] = loop.create_future()
-
-    def finish(address: str) -> None:
-        if not result.done():
-            result.set_result(address)
-
-    def look_up() -> None:
-        try:
-            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            address = str(rows[0][4][0])
-        except (OSError, UnicodeError):
-            address = ""
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(finish, address)
-
-    threading.Thread(target=look_up, name="look up", daemon=True).start()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(CONNECT_S):
-            if address := await result:
-                return address
-    raise OfflineError(f"{host} cannot be found")
-
-
-# The transport below Ollama's client
-
-
-class _Transport(httpx.AsyncBaseTransport):
-    """Sends requests to one server; anything but an answer is raised as an error."""
-
-    def __init__(
-        self, address: Address, host: str, network: httpx.AsyncBaseTransport | None
-    ) -> None:
-        self._name, self._host = address.host, host
-        self._network = network or httpx.AsyncHTTPTransport(
-            verify=address.scheme == "https", trust_env=False
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and check the answer."""
-        response = await self._network.handle_async_request(self._prepared(request))
-        if response.status_code != 200:
-            raise errors.from_response(response.status_code, await _read(response))
-        if request.url.path == "/api/chat":
-            return httpx.Response(200, stream=_LineStream(response))
-        body = await _read(response)
-        parse_object(body)
-        return httpx.Response(200, content=body)
-
-    async def aclose(self) -> None:
-        await self._network.aclose()
-
-    def _prepared(self, request: httpx.Request) -> httpx.Request:
-        """Return the request without a key, and without leave to truncate the prompt.
-
-        Ollama's client takes the key from the environment and sends it to any server,
-        and cannot send ``truncate``. Without that, a prompt that does not fit would be
-        cut from the front without a word.
-        """
-        content = request.content
-        if request.url.path == "/api/chat":
-            body = {**json.loads(content), "truncate": False}
-            content = json.dumps(body, ensure_ascii=False).encode()
-        headers = request.headers.copy()
-        for name in ("authorization", "content-length"):
-            headers.pop(name, None)
-        return httpx.Request(
-            request.method,
-            request.url.copy_with(host=self._host),
-            headers=headers,
-            content=content,
-            extensions={**request.extensions, "sni_hostname": self._name},
-        )
-
-
-class _LineStream(httpx.AsyncByteStream):
-    """A streamed reply, line by line, each checked and written in ASCII.
-
-    Lines end only at a line feed: a model may write U+0085 or U+2028, at which httpx
-    would split them.
-    """
-
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        begun = b""
-        async for chunk in self._response.aiter_bytes():
-            *lines, begun = (begun + chunk).split(b"\n")
-            if len(begun) > LINE_BYTES:
-                raise ServerError("the server's reply has no lines")
-            for line in filter(bytes.strip, lines):
-                part = parse_object(line)
-                yield json.dumps(part).encode() + b"\n"
-                if part.get("done") is True:
-                    return
-        if begun.strip():
-            try:
-                json.loads(begun)
-            except (ValueError, RecursionError):
-                raise IncompleteReplyError(BROKE_OFF) from None
-            yield json.dumps(parse_object(begun)).encode() + b"\n"
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
-
-
-BROKE_OFF = "the reply ended before it was done"
-
-
-async def _read(response: httpx.Response) -> bytes:
-    """Return the whole body, up to a limit."""
-    body = b""
-    try:
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > ANSWER_BYTES:
-                raise ServerError("the server's answer has no end")
-    finally:
-        await response.aclose()
-    return body
-
-
-def parse_object(body: bytes) -> dict[str, Any]:
-    """Return a JSON object of the server.
-
-    Raises:
-        ServerError: It is not an object.
-        RemoteModelError: It says that another machine wrote it.
-        OllamaError: It reports an error.
+    It is looked up on this thread. The event loop would do so on one that is joined
+    when the program ends, so that a silent name server would hold up everybody who
+    quits.
     """
     try:
-        value = json.loads(body.decode())
-    except (ValueError, RecursionError) as error:
-        raise ServerError("the server's answer cannot be read") from error
-    if not isinstance(value, dict):
-        raise ServerError("the server's answer is not an object")
-    if value.get("error"):
-        raise errors.from_stream(value["error"])
-    if value.get("remote_host"):
-        raise RemoteModelError("the model does not run on this machine")
-    return value
+        rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise OfflineError(f"{host} cannot be found") from error
+    return str(rows[0][4][0])
 
 
 # The client
@@ -343,91 +181,77 @@ class Client:
         address = self._address
         host = address.host
         if not address.is_loopback:
-            host = await _resolve(host, address.port)
-        options: dict[str, Any] = {
-            "transport": _Transport(address, host, self._network),
-            "timeout": httpx.Timeout(self._timeout_s, connect=CONNECT_S),
-            "headers": {"accept-encoding": "identity"},
-            "follow_redirects": False,
-            "trust_env": False,
-        }
-        self._ollama: AsyncClient = _import_ollama().AsyncClient(address.url, **options)
-        self._http = httpx.AsyncClient(base_url=address.url, **options)
+            host = _resolve(host, address.port)
+        self._http = httpx.AsyncClient(
+            base_url=_url(address.scheme, host, address.port),
+            headers={
+                "host": address.url.partition("://")[2],
+                "accept-encoding": "identity",
+            },
+            timeout=httpx.Timeout(self._timeout_s, connect=CONNECT_S),
+            transport=self._network,
+            verify=address.scheme == "https",  # else certificates are not loaded
+            follow_redirects=False,
+            trust_env=False,  # no proxies
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close all connections."""
-        await self._ollama.close()  # type: ignore[no-untyped-call]
         await self._http.aclose()
 
-    async def version(self) -> str:
-        """Return the server's version, which Ollama's client does not offer."""
-        async with self._request(self._answer_s):
-            answer = (await self._http.get("/api/version")).json()
-            return str(answer.get("version", ""))
-
-    async def models(self) -> "ListResponse":
-        async with self._request(self._answer_s):
-            return await self._ollama.list()
-
-    async def running(self) -> "ProcessResponse":
-        """Return the loaded models."""
-        async with self._request(self._answer_s):
-            return await self._ollama.ps()
-
-    async def show(self, model: str) -> "ShowResponse":
-        """Return what a model is and can do."""
-        async with self._request(self._answer_s):
-            return await self._ollama.show(model)
-
-    async def load(self, model: str, window: int, keep_alive: str | int) -> None:
-        async with self._request(self._timeout_s):
-            await self._ollama.generate(
-                model, options={"num_ctx": window}, keep_alive=keep_alive
-            )
+    async def ask(
+        self, path: str, body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return an answer that needs no model."""
+        async with self._open(path, body, self._answer_s) as response:
+            return _parse_object(await _read(response))
 
     async def chat(
-        self,
-        model: str,
-        messages: Sequence[Mapping[str, str]],
-        on_token: Callable[[int], None],
-        **options: Any,
+        self, body: Mapping[str, Any], on_token: Callable[[int], None]
     ) -> ModelReply:
         """Return a reply, streamed.
 
         Args:
-            model: The model's name.
-            messages: The prompt.
+            body: The request: model, messages and options.
             on_token: Called with the number of tokens, as they come.
-            options: More arguments of ``ollama.AsyncClient.chat``.
         """
-        text, length, checked, tokens = list[str](), 0, 0, 0
-        async with self._request(self._timeout_s * REPLY_TIMEOUTS):
-            stream = await self._ollama.chat(model, messages, stream=True, **options)
-            parts = cast("AsyncGenerator[ChatResponse, None]", stream)
-            async with aclosing(parts):
-                async for part in parts:
-                    content = part.message.content
-                    if content:
-                        text.append(content)
-                        length += len(content)
-                    if content or part.message.thinking:
-                        tokens += 1
-                        on_token(tokens)
-                    if part.done:
-                        return _reply(part, "".join(text))
-                    if length - checked >= EVERY_CHARS:
-                        checked = length
-                        if is_endless("".join(text)):
-                            raise InvalidReplyError("the reply goes on without an end")
-        raise IncompleteReplyError(BROKE_OFF)
+        request = {**body, "stream": True, "truncate": False}
+        whole_s = self._timeout_s * REPLY_TIMEOUTS
+        texts: list[str] = []
+        tokens = 0
+        async with (
+            self._open("/api/chat", request, whole_s) as response,
+            aclosing(_read_parts(response)) as parts,
+        ):
+            async for part in parts:
+                message = read_field(part, "message", dict)
+                texts.append(read_field(message, "content", str))
+                if texts[-1] or read_field(message, "thinking", str):
+                    tokens += 1
+                    on_token(tokens)
+                if part.get("done") is True:
+                    return _make_reply(part, "".join(texts))
+        raise IncompleteReplyError("the reply ended before it was done")
 
     @asynccontextmanager
-    async def _request(self, timeout_s: float) -> AsyncIterator[None]:
-        """Limit the time, and convert what Ollama's client and httpx raise."""
+    async def _open(
+        self, path: str, body: Mapping[str, Any] | None, timeout_s: float
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request, limit its time, and convert what httpx raises."""
+        request = self._http.stream(
+            "POST" if body else "GET",
+            path,
+            json=body,
+            # The certificate is that of the name, not of the resolved address.
+            extensions={"sni_hostname": self._address.host},
+        )
         try:
-            async with asyncio.timeout(timeout_s):
-                yield
+            async with asyncio.timeout(timeout_s), request as response:
+                if response.status_code != 200:
+                    content = await _read(response)
+                    raise errors.from_response(response.status_code, content)
+                yield response
         except OllamaError:
             raise
         except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
@@ -440,54 +264,65 @@ class Client:
             raise IncompleteReplyError(f"the connection broke off: {error}") from error
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise ServerError(f"the server's answer cannot be read: {error}") from error
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            # Ollama's models of answers raise these for a field of another type.
-            raise ServerError("the server's answer cannot be read") from error
 
 
-def _reply(part: "ChatResponse", text: str) -> ModelReply:
+async def _read(response: httpx.Response) -> bytes:
+    """Return the whole body, up to a limit."""
+    body = b""
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ServerError("the server's answer has no end")
+    return body
+
+
+async def _read_parts(response: httpx.Response) -> AsyncGenerator[dict[str, Any]]:
+    """Yield the objects of a streamed reply, one for each line.
+
+    Lines end only at a line feed. httpx would also end them at U+0085 and U+2028, which
+    a model may write.
+    """
+    begun = b""
+    async for chunk in response.aiter_bytes():
+        *lines, begun = (begun + chunk).split(b"\n")
+        if len(begun) > MAX_ANSWER_BYTES:
+            raise ServerError("the server's reply has no lines")
+        for line in filter(bytes.strip, lines):
+            yield _parse_object(line)
+
+
+def _parse_object(body: bytes) -> dict[str, Any]:
+    """Return a JSON object of the server.
+
+    Raises:
+        ServerError: It is not an object.
+        NotAllowedError: It says that another machine wrote it.
+        OllamaError: It reports an error.
+    """
+    try:
+        value = json.loads(body.decode())
+    except (ValueError, RecursionError) as error:
+        raise ServerError("the server's answer cannot be read") from error
+    if not isinstance(value, dict):
+        raise ServerError("the server's answer is not an object")
+    if value.get("error"):
+        raise errors.from_stream(value["error"])
+    if value.get("remote_host"):
+        raise NotAllowedError(f"the model cannot be used: {NOT_LOCAL}")
+    return value
+
+
+def _make_reply(part: Mapping[str, Any], text: str) -> ModelReply:
     """Return a reply from the last part of its stream."""
-    reason = part.done_reason
+    reason = read_field(part, "done_reason", str)
     if reason not in ("stop", "length"):
         raise ServerError(f"the reply ended for another reason: {reason!r}"[:200])
     return ModelReply(
         text,
         is_whole=reason == "stop",
-        prompt_tokens=part.prompt_eval_count or 0,
-        reply_tokens=part.eval_count or 0,
-        load_ms=(part.load_duration or 0) // 1_000_000,
-        prompt_ms=(part.prompt_eval_duration or 0) // 1_000_000,
-        reply_ms=(part.eval_duration or 0) // 1_000_000,
+        prompt_tokens=read_field(part, "prompt_eval_count", int),
+        reply_tokens=read_field(part, "eval_count", int),
+        load_ms=read_field(part, "load_duration", int) // 1_000_000,
+        prompt_ms=read_field(part, "prompt_eval_duration", int) // 1_000_000,
+        reply_ms=read_field(part, "eval_duration", int) // 1_000_000,
     )
-
-
-def is_endless(text: str) -> bool:
-    """Return True if a text ends in mere white space or in an endless repetition."""
-    if len(text) - len(text.rstrip()) > BLANKS:
-        return True
-    if len(text) < LAST_CHARS:
-        return False
-    last = text[-LAST_CHARS:].encode(errors="replace")
-    return len(zlib.compress(last)) < RATIO * len(last)
-
-
-_ENVIRONMENT = ("OLLAMA_HOST", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-
-def _import_ollama() -> Any:
-    """Import Ollama's package, without the environment if that makes it fail.
-
-    Its import makes a client from ``OLLAMA_HOST`` and the proxies, and takes 190 ms.
-    """
-    try:
-        import ollama
-    except (ImportError, ValueError):
-        names = [name for name in os.environ if name.upper() in _ENVIRONMENT]
-        removed = {name: os.environ.pop(name) for name in names}
-        try:
-            import ollama
-        except ImportError as error:
-            raise ServerError(f"the ollama package cannot be used: {error}") from error
-        finally:
-            os.environ.update(removed)
-    return ollama

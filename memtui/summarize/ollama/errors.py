@@ -13,23 +13,17 @@
     + ModelNotFoundError     choose another model, or say what to pull
     + InvalidReplyError      there is no summary by this model
     + NotAllowedError        must not be asked at all
-      . RemoteModelError     the model does not run on this machine
-      . OldServerError       the server is too old to enforce a schema
     + CircuitOpenError       the breaker is open
     + EmptyLogError          there is no text to summarize
     + RequestCancelled       the job is left untouched
-
-The breaker says when not to ask a server that failed. It does not wait itself, and the
-caller provides the clock.
 """
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.errors import ModelError
+from memtui.model.jobs import ModelCondition
 
 PULL = "ollama pull qwen3:4b-instruct"
 """The command that gets a model that summarizes well and does not think aloud."""
@@ -41,17 +35,27 @@ MESSAGE_CHARS = 300
 class OllamaError(ModelError):
     """Base of all that goes wrong with a model."""
 
+    condition = ModelCondition.FAULTY
+    """The condition of a model that fails like this."""
     retry_delays_s: tuple[float, ...] = ()
     """The delays before each retry with the same text, in seconds."""
+
+    def __init__(self, reason: str, *, remedy: str = "", retry_s: float = 0.0) -> None:
+        """Store what is wrong, what a person can do, and when to ask again."""
+        super().__init__(f"{reason}; try: {remedy}" if remedy else reason)
+        self.reason, self.remedy, self.retry_s = reason, remedy, retry_s
 
 
 class OfflineError(OllamaError):
     """No server answers at the address."""
 
+    condition = ModelCondition.OFFLINE
+
 
 class BusyError(OllamaError):
     """Too many requests are queued at the server, which is fine otherwise."""
 
+    condition = ModelCondition.RESTING
     retry_delays_s = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
@@ -78,41 +82,35 @@ class OutOfMemoryError(OllamaError):
 
 
 class ContextOverflowError(OllamaError):
-    """The prompt is longer than the window, or was truncated to fit it."""
+    """The prompt is longer than the window."""
 
 
 class ModelNotFoundError(OllamaError):
     """The server does not have the model, or the model cannot be asked like this."""
 
-    def __init__(self, reason: str, cure: str = PULL) -> None:
-        """Store what is missing, and what a person can do."""
-        super().__init__(f"{reason}; try: {cure}")
-        self.reason, self.remedy = reason, cure
+    condition = ModelCondition.MODEL_MISSING
+
+    def __init__(self, reason: str, *, remedy: str = PULL) -> None:
+        super().__init__(reason, remedy=remedy)
 
 
 class InvalidReplyError(OllamaError):
-    """The reply is no summary: no JSON, empty or endless."""
+    """The reply is no summary: no JSON, or empty."""
 
 
 class NotAllowedError(OllamaError):
     """The server or the model must not be asked."""
 
+    condition = ModelCondition.REFUSED
 
-class RemoteModelError(NotAllowedError):
-    """The model runs on another machine, such as Ollama's cloud."""
-
-
-class OldServerError(NotAllowedError):
-    """The server cannot hold a model to a schema."""
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, retry_s=1800.0)
 
 
 class CircuitOpenError(OllamaError):
-    """Nothing is asked for a while; ``retry_s`` says for how many seconds."""
+    """Nothing is asked for a while."""
 
-    def __init__(self, message: str, retry_s: float) -> None:
-        """Store when to ask again."""
-        super().__init__(message)
-        self.retry_s = retry_s
+    condition = ModelCondition.RESTING
 
 
 class EmptyLogError(OllamaError):
@@ -122,24 +120,37 @@ class EmptyLogError(OllamaError):
 class RequestCancelled(OllamaError):
     """The request was cancelled by ``Ollama.cancel``."""
 
+    condition = ModelCondition.RESTING
 
-_PATTERNS: tuple[tuple[type[OllamaError], str], ...] = (
+
+_FLAGS = re.IGNORECASE | re.DOTALL
+
+_PATTERNS: tuple[tuple[type[OllamaError], re.Pattern[str]], ...] = (
     (
         ContextOverflowError,
-        r"exceed_context_size|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too"
-        r" long)|context (?:size|length|window) (?:is )?exceeded",
+        re.compile(
+            r"exceed_context_size|(?:input|prompt|request)\b.*\b(?:exceeds|longer than"
+            r"|too long)|context (?:size|length|window) (?:is )?exceeded",
+            _FLAGS,
+        ),
     ),
-    (BusyError, r"server busy|maximum pending requests"),
+    (BusyError, re.compile(r"server busy|maximum pending requests", _FLAGS)),
     (
         OutOfMemoryError,
-        r"out of memory|more (?:system|gpu|vram)? ?memory|insufficient memory"
-        r"|not enough memory|cannot allocate memory|unable to allocate"
-        r"|failed to allocate|alloc\w* failed|signal: killed",
+        re.compile(
+            r"out of memory|more (?:system|gpu|vram)? ?memory|insufficient memory"
+            r"|not enough memory|cannot allocate memory|unable to allocate"
+            r"|failed to allocate|alloc\w* failed|signal: killed",
+            _FLAGS,
+        ),
     ),
     (
         ModelNotFoundError,
-        r"model\b.*\bnot found|try pulling it|does not support|invalid (?:think|format)"
-        r"|\bgrammar\b|\bformat\b|json.?schema",
+        re.compile(
+            r"model\b.*\bnot found|try pulling it|does not support"
+            r"|invalid (?:think|format)|\bgrammar\b|\bformat\b|json.?schema",
+            _FLAGS,
+        ),
     ),
 )
 """Patterns of the messages of each kind; the first that matches counts."""
@@ -161,16 +172,11 @@ def from_response(status: int, body: bytes) -> OllamaError:
     """
     message = _parse(body)
     line = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"
-    kinds = (kind for kind, pattern in _PATTERNS if re.search(pattern, message, _FLAGS))
-    kind: type[OllamaError] = _STATUSES.get(status) or next(kinds, ServerError)
-    if 300 <= status < 400:
-        kind = NotAllowedError
-    if kind is NotAllowedError:
+    matches = (kind for kind, pattern in _PATTERNS if pattern.search(message))
+    kind = _STATUSES.get(status) or next(matches, ServerError)
+    if kind is NotAllowedError or 300 <= status < 400:
         return NotAllowedError(f"the server answered {status}: {line}")
     return kind(line)
-
-
-_FLAGS = re.IGNORECASE | re.DOTALL
 
 
 def from_stream(error: object) -> OllamaError:
@@ -195,79 +201,3 @@ def _parse(body: bytes) -> str:
     kind = str(details.get("type", ""))
     message = value if isinstance(value, str) else str(value)
     return f"{kind}: {message}" if kind else message
-
-
-# The circuit breaker
-
-FIRST_S, LONGEST_S = 60.0, 1800.0
-"""The time for which the breaker stays open at first, and at most; it doubles in
-between."""
-
-THRESHOLDS = {TransientError: 3, OutOfMemoryError: 2, OfflineError: 1}
-"""The number of errors of a kind, with no success between them, that open the
-breaker."""
-
-SERVER_WORKS = (InvalidReplyError, ContextOverflowError)
-"""Errors of a model or a prompt, which only a server that works can report."""
-
-RECHECK_S, MAX_RECHECK_S = 30.0, 600.0
-"""In how many seconds to look again for a server that is offline, at first and at most:
-as long as it has been offline, so that each wait is twice the one before."""
-
-
-@dataclass(slots=True)
-class Breaker:
-    """Opens after errors, and lets a request through when it is time."""
-
-    clock: Callable[[], float]
-    """Monotonic seconds."""
-    _errors: dict[type[OllamaError], int] = field(default_factory=dict)
-    _open_s: float = 0.0
-    _until: float | None = None
-    _offline_since: float | None = None
-
-    def wait_s(self) -> float:
-        """Return for how many seconds nothing should be asked."""
-        return 0.0 if self._until is None else max(0.0, self._until - self.clock())
-
-    def check(self) -> None:
-        """Raise unless a request may be sent.
-
-        Raises:
-            CircuitOpenError: The breaker is open.
-        """
-        if wait := self.wait_s():
-            message = "the model's server failed; it is asked again later"
-            raise CircuitOpenError(message, wait)
-
-    def record(self, error: OllamaError) -> None:
-        """Count an error; one that only a working server can report closes."""
-        if isinstance(error, SERVER_WORKS):
-            self.reset()
-            return
-        kind = next((kind for kind in THRESHOLDS if isinstance(error, kind)), None)
-        if kind is None:
-            return
-        count = self._errors.get(kind, 0) + 1
-        self._errors[kind] = count
-        if count >= THRESHOLDS[kind] or self._open_s:
-            self._open_s = min(self._open_s * 2 or FIRST_S, LONGEST_S)
-            self._until = self.clock() + self._open_s
-
-    def reset(self) -> None:
-        """Close, and forget all errors."""
-        self._errors.clear()
-        self._open_s, self._until = 0.0, None
-
-    def note_offline(self) -> float:
-        """Note that no server answers; return in how many seconds to look again."""
-        now = self.clock()
-        if self._offline_since is None:
-            self._offline_since = now
-        return min(RECHECK_S + now - self._offline_since, MAX_RECHECK_S)
-
-    def note_online(self) -> None:
-        """Close if it opened only because no server answered."""
-        self._offline_since = None
-        if self._errors and set(self._errors) <= {OfflineError}:
-            self.reset()

@@ -8,12 +8,15 @@ prompt was too long.
 """
 
 import json
+import re
+import unicodedata
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_CHARS, BULLET_COUNTS
-from memtui.summarize.ollama import scripts
 from memtui.summarize.ollama.record import Record, Turn
 from memtui.text import plain
 from memtui.text.tokens import estimate
@@ -46,9 +49,6 @@ MAX_REPLY_TOKENS, MAX_THINKING_TOKENS = 900, 1800
 
 TEMPLATE_TOKENS = 60
 """The tokens that the model's chat template adds to a prompt."""
-
-MIN_RECORD_TOKENS = 400
-"""A window that leaves less than this for the record is too small."""
 
 PART_TOLERANCE = 1.15
 """The maximum size of a part, relative to the average: a small last part would give a
@@ -200,26 +200,66 @@ def _period_task(record: Record) -> str:
 
 
 _SCRIPT_NAMES = {
-    "cyrillic": "Cyrillic letters",
-    "cjk": "Chinese characters",
-    "kana": "Japanese",
-    "hangul": "Korean",
-    "arabic": "Arabic letters",
-    "hebrew": "Hebrew",
-    "greek": "Greek",
-    "devanagari": "Devanagari",
+    "CYRILLIC": "Cyrillic letters",
+    "CJK": "Chinese characters",
+    "KANA": "Japanese",
+    "HANGUL": "Korean",
+    "ARABIC": "Arabic letters",
+    "HEBREW": "Hebrew",
+    "GREEK": "Greek",
+    "DEVANAGARI": "Devanagari",
 }
+"""What the model is told of a script, by the word that the Unicode names of its letters
+begin with; Hiragana and Katakana are counted as KANA."""
+
+_SYLLABIC = frozenset(("CJK", "KANA", "HANGUL"))
+
+SYLLABLE_WEIGHT = 3
+"""A character of a script without an alphabet counts as so many letters."""
+
+MIN_SCRIPT_LETTERS = 10
+"""A text with fewer letters is in no script in particular."""
+
+MIN_SCRIPT_SHARE = 0.3
+"""The share of the letters from which on a script other than Latin is the main one:
+commands, names and paths are in Latin letters in every language."""
+
+_CODE = re.compile(r"`[^`]*`|[\w./\\=-]*[\d./\\_=][\w./\\=-]*", re.ASCII)
+"""Code, paths and options, which are in no language."""
 
 
 def _language(record: Record) -> str:
     """Return the request to write in the language of a record's messages."""
     spoken = ("user", "agent", "session")
     text = " ".join(line.text for line in record.lines if line.who in spoken)
-    script = _SCRIPT_NAMES.get(scripts.main_script(text))
+    script = _SCRIPT_NAMES.get(main_script(text))
     words = "Write in the language of the user's messages"
     if not record.is_session:
         words = "Write in the language of the sessions"
     return f"{words}, in {script}." if script else f"{words}."
+
+
+def main_script(text: str) -> str:
+    """Return the script that a text is mainly written in, as in ``LATIN``, or ""."""
+    letters: Counter[str] = Counter()
+    for word in {*_CODE.sub(" ", text).split()}:
+        for char in filter(str.isalpha, word):
+            script = _script(char)
+            letters[script] += SYLLABLE_WEIGHT if script in _SYLLABIC else 1
+    total = letters.total()
+    if total < MIN_SCRIPT_LETTERS:
+        return ""
+    latin = letters.pop("LATIN", 0)
+    for script, count in letters.most_common(1):
+        if count >= MIN_SCRIPT_SHARE * total:
+            return "KANA" if script == "CJK" and letters["KANA"] else script
+    return "LATIN" if latin else ""
+
+
+@lru_cache(4096)
+def _script(char: str) -> str:
+    name = unicodedata.name(char, "").split(" ")[0].split("-")[0]
+    return "KANA" if name in ("HIRAGANA", "KATAKANA") else name
 
 
 # The schema
@@ -281,26 +321,20 @@ def _text_schema(chars: int) -> dict[str, Any]:
 
 # Length
 
-INITIAL_FACTOR = 1.15
-"""The factor of the estimate until a prompt was too long."""
+INITIAL_SCALE = 1.15
+"""The estimated number of tokens is multiplied by it until a prompt was too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenScale:
-    """The ratio between a model's own count of tokens and the estimate."""
+def count_tokens(text: str, scale: float) -> int:
+    """Return the estimated length of a text for a model."""
+    raw = max(estimate(text), -(-len(text.encode(errors="replace")) // 4))
+    return round(raw * scale)
 
-    factor: float = INITIAL_FACTOR
-    """The estimate is multiplied by it."""
 
-    def tokens(self, text: str) -> int:
-        """Return the estimated length of a text for this model."""
-        raw = max(estimate(text), -(-len(text.encode(errors="replace")) // 4))
-        return round(raw * self.factor)
-
-    def prompt_tokens(self, record: Record) -> int:
-        """Return the estimated length of the prompt with a record."""
-        text = "\n".join(message["content"] for message in messages(record))
-        return self.tokens(text) + TEMPLATE_TOKENS
+def count_prompt_tokens(record: Record, scale: float) -> int:
+    """Return the estimated length of the prompt with a record."""
+    text = "\n".join(message["content"] for message in messages(record))
+    return count_tokens(text, scale) + TEMPLATE_TOKENS
 
 
 def prompt_budget(window_tokens: int, reply_tokens: int) -> int:
@@ -308,34 +342,21 @@ def prompt_budget(window_tokens: int, reply_tokens: int) -> int:
     return int(MAX_WINDOW_SHARE * window_tokens) - reply_tokens
 
 
-def reply_budget(window_tokens: int, *, thinks: bool) -> int:
-    """Return how long a reply may be: at most a third of the window."""
-    needed = MAX_REPLY_TOKENS + (MAX_THINKING_TOKENS if thinks else 0)
-    return min(needed, window_tokens // 3)
+def reply_budget(window_tokens: int, *, can_think: bool) -> int:
+    """Return how long a reply may be: at most a third of the window.
 
-
-def is_window_usable(window_tokens: int) -> bool:
-    """Return True if a window has room for a record."""
-    fixed_tokens = TokenScale().prompt_tokens(Record(()))
-    budget = prompt_budget(window_tokens, reply_budget(window_tokens, thinks=False))
-    return budget - fixed_tokens >= MIN_RECORD_TOKENS
-
-
-def was_truncated(estimated: int, counted: int, window_tokens: int) -> bool:
-    """Return True if the server seems to have truncated a prompt without reporting it.
-
-    It then uses half the window and two tokens, or the whole window.
+    Some models think although they are asked not to.
     """
-    halved = abs(counted - (window_tokens // 2 + 2)) <= 8 and estimated > counted * 1.25
-    return halved or counted >= window_tokens - 1
+    tokens = MAX_REPLY_TOKENS + (MAX_THINKING_TOKENS if can_think else 0)
+    return min(tokens, window_tokens // 3)
 
 
-def divide(record: Record, budget: int, scale: TokenScale) -> list[Record]:
+def divide(record: Record, budget: int, scale: float) -> list[Record]:
     """Divide a record into parts that each fit a request, of about the same size.
 
     A turn that is too long alone is shortened.
     """
-    room = max(budget - scale.prompt_tokens(replace(record, turns=())), 100)
+    room = max(budget - count_prompt_tokens(replace(record, turns=()), scale), 100)
     turns = [_shorten_turn(turn, room, scale) for turn in record.turns]
     sizes = [_turn_tokens(turn, scale) for turn in turns]
     count = max(1, -(-sum(sizes) // room))
@@ -351,11 +372,11 @@ def divide(record: Record, budget: int, scale: TokenScale) -> list[Record]:
     return [replace(record, turns=tuple(part)) for part in parts]
 
 
-def _turn_tokens(turn: Turn, scale: TokenScale) -> int:
-    return scale.tokens(Record((turn,)).text) + len(turn.lines)
+def _turn_tokens(turn: Turn, scale: float) -> int:
+    return count_tokens(Record((turn,)).text, scale) + len(turn.lines)
 
 
-def _shorten_turn(turn: Turn, room: int, scale: TokenScale) -> Turn:
+def _shorten_turn(turn: Turn, room: int, scale: float) -> Turn:
     """Shorten all long lines of a turn until it fits; short ones are kept."""
     limit = max((len(line.text) for line in turn.lines), default=0)
     while limit > 20 and _turn_tokens(turn, scale) > room:

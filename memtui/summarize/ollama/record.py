@@ -9,7 +9,7 @@ Hidden characters and secrets are removed from all text, and control tokens are 
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, TypeVar
@@ -18,7 +18,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
-from memtui.model.work import EndKind, Facts, TestRun
+from memtui.model.work import EndKind, Facts, FileChange, TestRun
 from memtui.redaction import redact as secrets
 from memtui.text import plain, sentences
 
@@ -129,15 +129,15 @@ def session_record(events: Sequence[Event], facts: Facts) -> Record:
     has_reply = [any(map(_is_reply, group)) for group in groups]
     last_reply = max((i for i, has in enumerate(has_reply) if has), default=-1)
     turns = []
-    facts_by_turn = _divide_facts(facts, groups)
     for index, group in enumerate(groups):
-        is_last = index == len(groups) - 1
         limit = LAST_REPLY_CHARS if index == last_reply else REPLY_CHARS
-        lines = [*_message_lines(group, limit)]
         order = {event.event_id: place for place, event in enumerate(group)}
-        fact_lines = _fact_lines(facts_by_turn[index])
-        lines += sorted(fact_lines, key=lambda line: order[line.event_ids[-1]])
-        if is_last and facts.end in _ENDINGS:
+        fact_lines = _fact_lines(facts, order.keys())
+        lines = [
+            *_message_lines(group, limit),
+            *sorted(fact_lines, key=lambda line: order[line.event_ids[-1]]),
+        ]
+        if index == len(groups) - 1 and facts.end in _ENDINGS:
             end_ids = (facts.end_event_id,) if facts.end_event_id else ()
             lines.append(RecordLine("end", _ENDINGS[facts.end], end_ids))
         if lines:
@@ -242,73 +242,54 @@ class _Fact(Protocol):
     def event_id(self) -> str: ...
 
 
-_SomeFact = TypeVar("_SomeFact", bound=_Fact)
+AnyFact = TypeVar("AnyFact", bound=_Fact)
 
 
-def _divide_facts(facts: Facts, groups: Sequence[Sequence[Event]]) -> list[Facts]:
-    """Return the facts that the events of each turn show."""
-    turns = {
-        event.event_id: turn for turn, group in enumerate(groups) for event in group
-    }
+def _fact_lines(facts: Facts, event_ids: Collection[str]) -> Iterator[RecordLine]:
+    """Yield the lines of the facts that some events show: those of a turn."""
 
-    def divide(items: Iterable[_SomeFact]) -> list[tuple[_SomeFact, ...]]:
-        parts: list[list[_SomeFact]] = [[] for _ in groups]
-        for item in items:
-            if item.event_id in turns:
-                parts[turns[item.event_id]].append(item)
-        return [tuple(part) for part in parts]
+    def select(items: Iterable[AnyFact]) -> list[AnyFact]:
+        return [item for item in items if item.event_id in event_ids]
 
-    commits, pull_requests = divide(facts.commits), divide(facts.pull_requests)
-    pushes, merges = divide(facts.pushes), divide(facts.merges)
-    test_runs, files = divide(facts.test_runs), divide(facts.files)
-    failed, tasks = divide(facts.failed_commands), divide(facts.open_tasks or ())
-    return [
-        Facts(
-            commits=commits[turn],
-            pull_requests=pull_requests[turn],
-            pushes=pushes[turn],
-            merges=merges[turn],
-            test_runs=test_runs[turn],
-            files=files[turn],
-            failed_commands=failed[turn],
-            open_tasks=tasks[turn],
-        )
-        for turn in range(len(groups))
-    ]
-
-
-def _fact_lines(facts: Facts) -> Iterator[RecordLine]:
-    """Yield the lines of the facts of a turn."""
-    for commit in facts.commits[-MAX_COMMITS:]:
+    for commit in select(facts.commits)[-MAX_COMMITS:]:
         branch = f" (on {commit.branch})" if commit.branch else ""
         text = f"{commit.hash[:9]} {commit.subject}{branch}"
         yield _fact_line("commit", text, commit)
-    for pull_request in facts.pull_requests:
+    for pull_request in select(facts.pull_requests):
         number = f"#{pull_request.number} " if pull_request.number else ""
         yield _fact_line("pull-request", f"{number}{pull_request.title}", pull_request)
-    for push in facts.pushes:
+    for push in select(facts.pushes):
         yield _fact_line("pushed", push.text or "yes", push)
-    for merge in facts.merges:
+    for merge in select(facts.merges):
         yield _fact_line("merged", merge.text or "yes", merge)
-    runs = (_fact_line("tests", _describe_run(run), run) for run in facts.test_runs)
-    yield from _distinct(runs)[-MAX_TEST_RUNS:]
-    if changes := facts.files:
-        sums: dict[str, tuple[int, int]] = {}
-        for change in changes:
-            added, removed = sums.get(change.path, (0, 0))
-            sums[change.path] = added + change.added, removed + change.removed
-        largest = sorted(sums.items(), key=lambda item: -sum(item[1]))
-        texts = [f"{path} +{a} −{r}" for path, (a, r) in largest[:MAX_FILES]]
-        if len(largest) > MAX_FILES:
-            texts.append(f"and {len(largest) - MAX_FILES} more")
-        ids = dict.fromkeys(change.event_id for change in changes)
-        yield RecordLine("files", sanitize(", ".join(texts)), tuple(ids))
-    failures = (
-        _fact_line("failed", failure.text, failure) for failure in facts.failed_commands
-    )
-    yield from _distinct(failures)[-MAX_FAILED:]
-    for task in (facts.open_tasks or ())[:MAX_TASKS]:
+    runs = select(facts.test_runs)
+    yield from _distinct(_fact_line("tests", _describe_run(run), run) for run in runs)[
+        -MAX_TEST_RUNS:
+    ]
+    if changes := select(facts.files):
+        yield _file_line(changes)
+    failures = select(facts.failed_commands)
+    yield from _distinct(_fact_line("failed", fail.text, fail) for fail in failures)[
+        -MAX_FAILED:
+    ]
+    for task in select(facts.open_tasks or ())[:MAX_TASKS]:
         yield _fact_line("to-do", task.text, task)
+
+
+def _file_line(changes: Sequence[FileChange]) -> RecordLine:
+    """Return a line with the files that changed most."""
+    sums: dict[str, tuple[int, int]] = {}
+    for change in changes:
+        added, removed = sums.get(change.path, (0, 0))
+        sums[change.path] = added + change.added, removed + change.removed
+    largest = sorted(sums.items(), key=lambda item: -sum(item[1]))
+    texts = [
+        f"{path} +{added} −{removed}" for path, (added, removed) in largest[:MAX_FILES]
+    ]
+    if len(largest) > MAX_FILES:
+        texts.append(f"and {len(largest) - MAX_FILES} more")
+    event_ids = dict.fromkeys(change.event_id for change in changes)
+    return RecordLine("files", sanitize(", ".join(texts)), tuple(event_ids))
 
 
 def _describe_run(run: TestRun) -> str:

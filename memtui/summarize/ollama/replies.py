@@ -7,7 +7,6 @@ source is checked by the caller.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from memtui.model.events import clean
@@ -20,28 +19,21 @@ READ_CHARS = 40_000
 """The number of characters of a reply that are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedReply:
-    """A summary, and the number of objects without content."""
-
-    summary: Summary
-    dropped: int = 0
-
-
-def parse_reply(text: str, record: Record) -> ParsedReply:
+def parse_reply(text: str, record: Record) -> Summary:
     """Parse a reply to the prompt with a record.
+
+    A thought before the JSON is ignored.
 
     Raises:
         InvalidReplyError: It has no JSON, it says nothing, or it is quoted from the
             record: an instruction in it was obeyed.
     """
-    written = _without_thoughts(text[:READ_CHARS]).strip()
-    if not written:
+    answer = _THOUGHT.sub("", text[:READ_CHARS]).strip()
+    if not answer:
         raise InvalidReplyError("an empty reply")
-    squeezed = "".join(written.split())
-    if squeezed in "".join(record.text.split()):
+    if "".join(answer.split()) in "".join(record.text.split()):
         raise InvalidReplyError("the reply is what the record itself asks for")
-    value = _parse_object(written)
+    value = _parse_object(answer)
     if value is None:
         raise InvalidReplyError("the reply is no JSON")
     return _Reader(record).read(value)
@@ -54,9 +46,8 @@ class _Reader:
         self._record, self._lines = record, record.lines
         self._fence = record.fence
         self._bullets: dict[tuple[BulletKind, str], DraftBullet] = {}
-        self._dropped = 0
 
-    def read(self, value: dict[str, Any]) -> ParsedReply:
+    def read(self, value: dict[str, Any]) -> Summary:
         if self._record.is_session:
             for goal in _objects(value.get("goals")):
                 self._read_goal(goal)
@@ -76,42 +67,33 @@ class _Reader:
             for word in _list(value.get("keywords"))
         )
         keywords = tuple(dict.fromkeys(filter(None, words)))
-        summary = Summary(title, bullets, keywords[: prompts.MAX_KEYWORDS])
-        return ParsedReply(summary, self._dropped)
+        return Summary(title, bullets, keywords[: prompts.MAX_KEYWORDS])
 
     def _read_goal(self, goal: dict[str, Any]) -> None:
         """Add the outcome of a goal, its choices and what is open."""
         work = self._text(goal.get("title"), prompts.TITLE_CHARS)
         event_ids = self._event_ids(goal)
-        before = len(self._bullets)
         outcome = self._text(goal.get("outcome"), BULLET_CHARS)
-        if outcome and not _NOT_SHOWN.match(outcome):
+        if not _NOT_SHOWN.match(outcome):
             self._add(DraftBullet(outcome, event_ids, BulletKind.OUTCOME, work=work))
         kinds = {"choices": BulletKind.DECISION, "open": BulletKind.LEFT_OPEN}
         for field, kind in kinds.items():
             for item in _objects(goal.get(field)):
                 text = self._text(item.get("text"), BULLET_CHARS)
-                if text:
-                    item_ids = self._event_ids(item) or event_ids
-                    self._add(DraftBullet(text, item_ids, kind, work=work))
-                else:
-                    self._dropped += 1
-        if len(self._bullets) == before:
-            self._dropped += 1
+                item_ids = self._event_ids(item) or event_ids
+                self._add(DraftBullet(text, item_ids, kind, work=work))
 
     def _read_project(self, line: dict[str, Any]) -> None:
         text = self._text(line.get("text"), BULLET_CHARS)
         projects = [self._lines[ref - 1].project for ref in self._refs(line)]
         project = projects[0] if projects and len(self._record.projects) > 1 else ""
         text = text.removeprefix(f"{project}: ") if project else text
-        if text:
-            self._add(DraftBullet(text, self._event_ids(line), project=project))
-        else:
-            self._dropped += 1
+        self._add(DraftBullet(text, self._event_ids(line), project=project))
 
     def _add(self, bullet: DraftBullet) -> None:
-        """Add a bullet, unless the reply said it already."""
-        self._bullets.setdefault((bullet.kind, bullet.text.casefold()), bullet)
+        """Add a bullet, unless it says nothing, or the reply said it already."""
+        if bullet.text:
+            self._bullets.setdefault((bullet.kind, bullet.text.casefold()), bullet)
 
     def _refs(self, value: dict[str, Any]) -> list[int]:
         """Return the numbers of lines that an object refers to."""
@@ -131,15 +113,11 @@ class _Reader:
 
 _NOT_SHOWN = re.compile(rf"\W*{prompts.NOT_SHOWN}\b.{{0,30}}$", re.IGNORECASE)
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-
-
-def _without_thoughts(text: str) -> str:
-    """Remove thinking; an unclosed tag goes on to the end."""
-    if "</think" in text and "<think" not in text:
-        return text.rpartition("</think")[2].partition(">")[2]
-    return _THOUGHTS.sub("", text)
-
+_THOUGHT = re.compile(
+    r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*</think(?:ing)?>(?=\s*\{)",
+    re.DOTALL,
+)
+"""A thought before the answer: it may lack its beginning, or its end if it was cut."""
 
 _decoder = json.JSONDecoder(strict=False)
 

@@ -1,19 +1,17 @@
 """The summarizer that asks a model of Ollama.
 
 The rest of the program uses ``Ollama``. A ``SummaryTask`` makes one summary: it chooses
-the model, loads it once in its window, and asks it once, or once for each part of a
-record that is longer than the window. ``ModelState`` keeps facts about models between
-summaries.
+the model, and asks it once, or once for each part of a record that is longer than the
+window. ``ModelState`` keeps facts about models between summaries.
 
 Requests are repeated after faults of the server, never for other words.
 """
 
 import asyncio
 import json
-import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,25 +23,19 @@ from memtui.model.nodes import GenerationStats, Summary, TocNode
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.summarize.ollama import models, prompts, replies
+from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
     PULL,
-    Breaker,
-    BusyError,
-    CircuitOpenError,
     ContextOverflowError,
     EmptyLogError,
     InvalidReplyError,
     ModelNotFoundError,
-    NotAllowedError,
     OfflineError,
-    OldServerError,
     OllamaError,
     OutOfMemoryError,
     RequestCancelled,
-    TransientError,
 )
-from memtui.summarize.ollama.models import Discovery, Model, ModelOptions
-from memtui.summarize.ollama.prompts import TokenScale
+from memtui.summarize.ollama.models import Model, ModelOptions
 from memtui.summarize.ollama.record import Record, period_record, session_record
 
 if TYPE_CHECKING:
@@ -62,9 +54,6 @@ MAX_OVERFLOWS = 3
 WIDENING = 1.5
 """By how much the estimate grows if a prompt was too long."""
 
-JITTER = 0.2
-"""By how much of itself a wait is made longer or shorter at random."""
-
 OFFLINE = "Ollama is not running: summaries are extracts for now."
 """The message if no server answers."""
 
@@ -77,24 +66,76 @@ class ModelState:
     """The knowledge about models that is shared by all summaries."""
 
     breaker: Breaker
-    scales: dict[str, TokenScale] = field(default_factory=dict)
-    """The token scale of each model, by its digest, for which a prompt was too long."""
-
-
-def _ignore(_: object) -> None:
-    """Do nothing."""
+    scales: dict[str, float] = field(default_factory=dict)
+    """The scale of estimates of each model, by its digest, for which a prompt was too
+    long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
     """The callbacks that the caller of the summarizer provides."""
 
-    report: Callable[[ModelProgress], None] = _ignore
+    report: Callable[[ModelProgress], None] = lambda _: None
     """Called with the progress of a summary, on the thread that asks."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = lambda: random.uniform(1 - JITTER, 1 + JITTER)
-    """The factor for the wait before a retry."""
+
+
+NO_MODEL = Model("")
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """A server and the model that summarizes."""
+
+    server: str = ""
+    """The server's version."""
+    model: Model = NO_MODEL
+    window: int = 0
+    models: tuple[Model, ...] = ()
+    """All models of the server."""
+
+    @property
+    def reply_tokens(self) -> int:
+        return prompts.reply_budget(self.window, can_think=self.model.can_think)
+
+    @property
+    def prompt_tokens(self) -> int:
+        return prompts.prompt_budget(self.window, self.reply_tokens)
+
+
+async def discover(
+    client: "Client", options: ModelOptions, excluded: Collection[str] = ()
+) -> Discovery:
+    """Ask a server for its models, and choose one.
+
+    Args:
+        client: The connection to the server.
+        options: The settings.
+        excluded: The names of models that are not to be chosen.
+
+    Raises:
+        OllamaError: No server answers, or there is no model that may summarize.
+    """
+    server = models.read_field(await client.ask("/api/version"), "version", str)
+    tags, running = await client.ask("/api/tags"), await client.ask("/api/ps")
+    installed = models.parse_models(tags, running)
+    memory_bytes = models.machine_memory() if client.is_local else 0
+    unsuitable = set(excluded)
+    while True:
+        model = models.choose(installed, options.model, unsuitable, memory_bytes)
+        details = await client.ask("/api/show", {"model": model.name})
+        model = models.with_details(model, details)
+        window = models.choose_window(model, options.window_tokens)
+        reason = models.objection(model, window)
+        if not reason:
+            return Discovery(server, model, window, tuple(installed))
+        if options.model:
+            raise ModelNotFoundError(
+                f"{model.name} cannot summarize: {reason}",
+                remedy=f"{PULL}, and name that in summaries.model",
+            )
+        unsuitable.add(model.name)
 
 
 class SummaryTask:
@@ -111,13 +152,14 @@ class SummaryTask:
         """Store the connection, and how often the same was asked before."""
         self._client, self._options = client, options
         self._state, self._callbacks, self._attempt = state, callbacks, attempt
-        self.discovery = Discovery("", Model(""), 0)
-        self._stats = GenerationStats()
-        self._part, self._parts = 1, 1
+        self.discovery = Discovery()
         self._excluded: set[str] = set()
+        self._part, self._parts = 1, 1
+        self._requests = 0
+        self._replies: list[ModelReply] = []
 
     async def run(self, record: Record) -> Summary:
-        """Summarize a record.
+        """Summarize a record; with another model if one cannot be used.
 
         Raises:
             OllamaError: It cannot be done now, or not with this model.
@@ -125,217 +167,156 @@ class SummaryTask:
         if not record.lines:
             raise EmptyLogError("there is no text to summarize")
         began_s = self._callbacks.clock()
-        await self._choose()
-        parts = await self._summarize_parts(record)
-        model = self.discovery.model
-        stats = replace(
-            self._stats,
-            model=model.name,
-            digest=model.digest,
-            server=self.discovery.server,
-            prompt=prompts.VERSION,
-            parts=len(parts),
-            total_ms=round((self._callbacks.clock() - began_s) * 1000),
-        )
-        return replace(_join(parts), generation=stats)
+        failure: OllamaError | None = None
+        while True:
+            try:
+                await self._discover()
+            except ModelNotFoundError as error:
+                raise failure or error from None
+            try:
+                summary = await self._summarize(record)
+            except (OutOfMemoryError, ModelNotFoundError) as error:
+                if self._options.model:
+                    raise
+                failure = error
+                self._exclude(error)
+            else:
+                return replace(summary, generation=self._measure(began_s))
 
-    async def _summarize_parts(self, record: Record) -> list[tuple[int, Summary]]:
-        """Return the summary of each part of a record, with the size of the part.
+    async def _discover(self) -> None:
+        try:
+            self.discovery = await discover(self._client, self._options, self._excluded)
+        except OllamaError as error:
+            self._state.breaker.record(error)
+            raise
+
+    def _exclude(self, failure: OllamaError) -> None:
+        """Exclude the model, and all that need as much memory if it lacks memory."""
+        failed = self.discovery.model
+        lacks_memory = isinstance(failure, OutOfMemoryError)
+        self._excluded.add(failed.name)
+        self._excluded |= {
+            model.name
+            for model in self.discovery.models
+            if lacks_memory and model.size_bytes >= failed.size_bytes
+        }
+
+    async def _summarize(self, record: Record) -> Summary:
+        """Summarize a record in parts that fit the window.
+
+        If a prompt is too long nevertheless, the estimate grows, and all begins anew.
+        """
+        parts = self._divide(record)
+        for _ in range(MAX_OVERFLOWS):
+            try:
+                return await self._ask_about(parts)
+            except ContextOverflowError:
+                self._widen()
+                smaller_parts = self._divide(record)
+                if smaller_parts == parts:
+                    raise
+                parts = smaller_parts
+        return await self._ask_about(parts)
+
+    def _divide(self, record: Record) -> list[Record]:
+        return prompts.divide(record, self.discovery.prompt_tokens, self._scale)
+
+    @property
+    def _scale(self) -> float:
+        digest = self.discovery.model.digest
+        return self._state.scales.get(digest, prompts.INITIAL_SCALE)
+
+    def _widen(self) -> None:
+        self._state.scales[self.discovery.model.digest] = self._scale * WIDENING
+
+    async def _ask_about(self, parts: Sequence[Record]) -> Summary:
+        """Ask about each part; those without a valid reply are left out.
 
         Raises:
             OllamaError: There is no summary of any part.
         """
         summaries: list[tuple[int, Summary]] = []
-        parts, done, overflows = self._divide(record), 0, 0
-        invalid: InvalidReplyError | None = None
-        while done < len(parts):
-            part = parts[done]
-            self._part, self._parts = done + 1, len(parts)
+        failure: InvalidReplyError | None = None
+        self._parts = len(parts)
+        for self._part, part in enumerate(parts, start=1):
+            reply = await self._send(part)
+            self._state.breaker.reset()
+            self._replies.append(reply)
             try:
-                summaries.append((part.size, await self._ask(part)))
-                done += 1
+                summaries.append((part.size, replies.parse_reply(reply.text, part)))
             except InvalidReplyError as error:
-                invalid = error
-                done += 1
-            except (
-                ContextOverflowError,
-                OutOfMemoryError,
-                ModelNotFoundError,
-            ) as error:
-                if isinstance(error, ContextOverflowError):
-                    overflows += 1
-                    if overflows > MAX_OVERFLOWS:
-                        raise
-                else:
-                    await self._choose(error)
-                turns = tuple(turn for part in parts[done:] for turn in part.turns)
-                parts[done:] = self._divide(replace(record, turns=turns))
-                is_same = parts[done] == part
-                if isinstance(error, ContextOverflowError) and is_same:
-                    raise
-        if invalid and not summaries:
-            raise invalid
-        return summaries
-
-    def _divide(self, record: Record) -> list[Record]:
-        budget = prompts.prompt_budget(self.discovery.window, self._reply_tokens)
-        return prompts.divide(record, budget, self._scale)
-
-    # Choosing a model
-
-    async def _choose(self, failure: OllamaError | None = None) -> None:
-        """Choose a model and load it in its window.
-
-        Args:
-            failure: Why the model that was chosen before cannot be used.
-
-        Raises:
-            OllamaError: No model can be used now, or the settings name the one that
-                failed.
-        """
-        while True:
-            if failure:
-                self._exclude(failure)
-            try:
-                await self._discover()
-            except ModelNotFoundError:
-                if isinstance(failure, OutOfMemoryError):
-                    raise failure from None
-                raise
-            try:
-                await self._load()
-                return
-            except (OutOfMemoryError, ModelNotFoundError) as error:
                 failure = error
-
-    def _exclude(self, failure: OllamaError) -> None:
-        """Exclude the model, and all that need as much memory if it lacks memory."""
-        if self._options.model:
+        if failure and not summaries:
             raise failure
-        self._excluded.add(self.discovery.model.key)
-        if isinstance(failure, OutOfMemoryError):
-            installed = self.discovery.models
-            smaller = models.smaller(installed, self.discovery.model)
-            self._excluded |= {model.key for model in installed if model not in smaller}
+        return _join(summaries)
 
-    async def _discover(self) -> None:
-        try:
-            self.discovery = await models.discover(
-                self._client, self._options, self._excluded
+    async def _send(self, record: Record) -> "ModelReply":
+        """Send a request, again after errors that may pass; record all errors."""
+        failures = 0
+        while True:
+            is_loaded = self._replies or (
+                self.discovery.model.loaded_window == self.discovery.window
             )
-        except OllamaError as error:
-            self._state.breaker.record(error)
-            raise
+            self._report(ModelPhase.READING if is_loaded else ModelPhase.LOADING)
+            self._requests += 1
+            try:
+                return await self._client.chat(
+                    self._request(record),
+                    lambda tokens: self._report(ModelPhase.WRITING, tokens),
+                )
+            except OllamaError as error:
+                self._state.breaker.record(error)
+                if failures >= len(error.retry_delays_s):
+                    raise
+                delay_s = error.retry_delays_s[failures]
+            failures += 1
+            self._report(ModelPhase.WAITING)
+            await self._callbacks.sleep(delay_s)
 
-    async def _load(self) -> None:
-        model, window = self.discovery.model, self.discovery.window
-        if model.loaded_window != window:
-            keep_alive = self._options.load_keep_alive
-            await self._request(
-                ModelPhase.LOADING,
-                lambda: self._client.load(model.name, window, keep_alive),
-            )
+    def _request(self, record: Record) -> dict[str, Any]:
+        model = self.discovery.model
+        request = {
+            "model": model.name,
+            "messages": prompts.messages(record),
+            "format": prompts.reply_schema(record),
+            "options": self._model_options,
+            "keep_alive": self._options.keep_alive,
+        }
+        if model.think_option is not None:
+            request["think"] = model.think_option
+        return request
 
-    # Asking it
-
-    async def _ask(self, record: Record) -> Summary:
-        """Ask about a record that fits the window.
-
-        Raises:
-            OllamaError: There is no summary.
-        """
-        estimated = self._scale.prompt_tokens(record)
-        try:
-            reply = await self._request(ModelPhase.READING, lambda: self._chat(record))
-        except ContextOverflowError:
-            self._widen()
-            raise
-        self._state.breaker.reset()
-        self._measure(estimated, reply)
-        parsed = replies.parse_reply(reply.text, record)
-        self._stats = replace(
-            self._stats,
-            dropped_bullets=self._stats.dropped_bullets + parsed.dropped,
-            was_truncated=self._stats.was_truncated or not reply.is_whole,
-        )
-        return parsed.summary
-
-    async def _chat(self, record: Record) -> "ModelReply":
-        model, limit = self.discovery.model, self._reply_tokens
-        options = {
+    @property
+    def _model_options(self) -> dict[str, float]:
+        return {
             "num_ctx": self.discovery.window,
-            "num_predict": limit,
+            "num_predict": self.discovery.reply_tokens,
             "temperature": ATTEMPT_TEMPERATURE if self._attempt else 0.0,
             "seed": SEED + self._attempt,
         }
-        self._stats = replace(
-            self._stats,
-            requests=self._stats.requests + 1,
-            options=json.dumps(options, separators=(",", ":")),
+
+    def _measure(self, began_s: float) -> GenerationStats:
+        """Return what all requests took."""
+        model, made = self.discovery.model, self._replies
+        return GenerationStats(
+            model=model.name,
+            digest=model.digest,
+            server=self.discovery.server,
+            prompt=prompts.VERSION,
+            options=json.dumps(self._model_options, separators=(",", ":")),
+            requests=self._requests,
+            parts=self._parts,
+            prompt_tokens=sum(reply.prompt_tokens for reply in made),
+            reply_tokens=sum(reply.reply_tokens for reply in made),
+            load_ms=sum(reply.load_ms for reply in made),
+            prompt_ms=sum(reply.prompt_ms for reply in made),
+            reply_ms=sum(reply.reply_ms for reply in made),
+            total_ms=round((self._callbacks.clock() - began_s) * 1000),
+            was_truncated=not all(reply.is_whole for reply in made),
         )
-        return await self._client.chat(
-            model.name,
-            prompts.messages(record),
-            lambda tokens: self._report(ModelPhase.WRITING, tokens, limit),
-            options=options,
-            keep_alive=self._options.keep_alive,
-            think=model.think_option,
-            format=prompts.reply_schema(record),
-        )
 
-    async def _request(
-        self, phase: ModelPhase, send: Callable[[], Awaitable[Result]]
-    ) -> Result:
-        """Send a request, again after errors that may pass; record all errors."""
-        delays: dict[type[OllamaError], Iterator[float]] = {}
-        while True:
-            self._report(phase)
-            try:
-                return await send()
-            except OllamaError as error:
-                self._state.breaker.record(error)
-                kind = BusyError if isinstance(error, BusyError) else TransientError
-                waits = delays.setdefault(kind, iter(error.retry_delays_s))
-                delay_s = next(waits, None) if error.retry_delays_s else None
-                if delay_s is None:
-                    raise
-            self._report(ModelPhase.WAITING)
-            await self._callbacks.sleep(delay_s * self._callbacks.jitter())
-
-    def _measure(self, estimated: int, reply: "ModelReply") -> None:
-        """Add up what a reply took.
-
-        Raises:
-            ContextOverflowError: The server seems to have truncated the prompt.
-        """
-        stats, counted = self._stats, reply.prompt_tokens
-        self._stats = replace(
-            stats,
-            prompt_tokens=stats.prompt_tokens + counted,
-            reply_tokens=stats.reply_tokens + reply.reply_tokens,
-            load_ms=stats.load_ms + reply.load_ms,
-            prompt_ms=stats.prompt_ms + reply.prompt_ms,
-            reply_ms=stats.reply_ms + reply.reply_ms,
-        )
-        if prompts.was_truncated(estimated, counted, self.discovery.window):
-            self._widen()
-            raise ContextOverflowError("the server seems to have cut the prompt")
-
-    @property
-    def _scale(self) -> TokenScale:
-        return self._state.scales.get(self.discovery.model.digest, TokenScale())
-
-    def _widen(self) -> None:
-        """Raise the estimate after a prompt that was too long."""
-        wider = TokenScale(self._scale.factor * WIDENING)
-        self._state.scales[self.discovery.model.digest] = wider
-
-    @property
-    def _reply_tokens(self) -> int:
-        thinks = self.discovery.model.always_thinks
-        return prompts.reply_budget(self.discovery.window, thinks=thinks)
-
-    def _report(self, phase: ModelPhase, written: int = 0, limit: int = 0) -> None:
+    def _report(self, phase: ModelPhase, written: int = 0) -> None:
+        limit = self.discovery.reply_tokens
         progress = ModelProgress(phase, self._part, self._parts, written, limit)
         self._callbacks.report(progress)
 
@@ -343,24 +324,15 @@ class SummaryTask:
 def _join(parts: Sequence[tuple[int, Summary]]) -> Summary:
     """Join the summaries of parts; the largest part names the whole."""
     _, largest = max(parts, key=lambda part: part[0])
-    bullets = [bullet for _, summary in parts for bullet in summary.bullets]
+    summaries = [summary for _, summary in parts]
     keywords = dict.fromkeys(
-        word
-        for summary in (largest, *(s for _, s in parts))
-        for word in summary.keywords
+        word for summary in (largest, *summaries) for word in summary.keywords
     )
-    words = tuple(keywords)[: prompts.MAX_KEYWORDS]
-    return Summary(largest.title, tuple(bullets), words)
-
-
-_CONDITIONS: dict[type[OllamaError], ModelCondition] = {
-    OfflineError: ModelCondition.OFFLINE,
-    ModelNotFoundError: ModelCondition.MODEL_MISSING,
-    NotAllowedError: ModelCondition.REFUSED,
-    CircuitOpenError: ModelCondition.RESTING,
-    BusyError: ModelCondition.RESTING,
-    RequestCancelled: ModelCondition.RESTING,
-}
+    return Summary(
+        largest.title,
+        tuple(bullet for summary in summaries for bullet in summary.bullets),
+        tuple(keywords)[: prompts.MAX_KEYWORDS],
+    )
 
 
 class Ollama:
@@ -378,7 +350,7 @@ class Ollama:
         self._options = options
         self._callbacks = callbacks or Callbacks()
         self._state = ModelState(Breaker(self._callbacks.clock))
-        self._discovery: Discovery | None = None
+        self._discovery = Discovery()
         self._lock = threading.Lock()
         self._is_cancelled = False
         self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
@@ -386,63 +358,40 @@ class Ollama:
     @property
     def identity(self) -> str:
         """The prompts' version, and the model as it was last found."""
-        name = f"ollama-{prompts.VERSION}"
-        if self._discovery is None:
-            return name
         model = self._discovery.model
-        return f"{name} {model.name} {model.digest[:12]}"
+        return f"ollama-{prompts.VERSION} {model.name} {model.digest[:12]}".rstrip()
 
     def health(self) -> ModelHealth:
         """Check the server and its models, without asking any of them."""
         breaker = self._state.breaker
         try:
-            self._discovery = self._run(
-                lambda client: models.discover(client, self._options)
-            )
+            self._discovery = self._run(lambda client: discover(client, self._options))
             breaker.note_online()
             breaker.check()
+        except OfflineError as error:
+            breaker.record(error)
+            retry_s = breaker.wait_s()
+            return ModelHealth(error.condition, OFFLINE, START, retry_after_s=retry_s)
         except OllamaError as error:
-            return self._unhealthy(error)
+            return self._health(error.condition, error.reason, error)
         warning = models.size_warning(self._discovery.model)
         return self._health(ModelCondition.READY, warning)
 
-    def _unhealthy(self, error: OllamaError) -> ModelHealth:
-        kinds = (c for kind, c in _CONDITIONS.items() if isinstance(error, kind))
-        condition = next(kinds, ModelCondition.FAULTY)
-        match error:
-            case OfflineError():
-                retry_s = self._state.breaker.note_offline()
-                return ModelHealth(condition, OFFLINE, START, retry_after_s=retry_s)
-            case OldServerError():
-                return ModelHealth(condition, str(error), models.UPDATE)
-            case NotAllowedError():
-                return ModelHealth(condition, str(error))
-            case CircuitOpenError():
-                return self._health(condition, str(error), retry_s=error.retry_s)
-            case ModelNotFoundError():
-                return self._health(condition, error.reason, error.remedy)
-        return self._health(condition, str(error))
-
     def _health(
-        self,
-        condition: ModelCondition,
-        message: str = "",
-        remedy: str = "",
-        retry_s: float = 0,
+        self, condition: ModelCondition, message: str, error: OllamaError | None = None
     ) -> ModelHealth:
-        discovery = self._discovery or Discovery("", Model(""), 0)
-        model = discovery.model
+        model = self._discovery.model
         return ModelHealth(
             condition,
             message,
-            remedy,
+            error.remedy if error else "",
             model=model.name,
             digest=model.digest,
-            server=discovery.server,
-            window_tokens=discovery.window,
+            server=self._discovery.server,
+            window_tokens=self._discovery.window,
             is_loaded=model.is_loaded,
             on_cpu=model.on_cpu,
-            retry_after_s=retry_s,
+            retry_after_s=error.retry_s if error else 0.0,
         )
 
     def cancel(self) -> None:
@@ -453,11 +402,6 @@ class Ollama:
         for loop, task in running:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(task.cancel)
-
-    def resume(self) -> None:
-        """Accept requests again."""
-        with self._lock:
-            self._is_cancelled = False
 
     def summarize_events(
         self,
