@@ -142,23 +142,6 @@ def open_all(workspace: Workspace, ids: Sequence[str]) -> Iterator[Reply]:
         yield open_one(workspace, name)
 
 
-def browse(workspace: Workspace, question: Question) -> Iterator[Reply]:
-    """Yield the answers from the years down, at each level the best child's."""
-    node = ""
-    while not node.startswith("toc:segment:"):
-        reply = toc.search_children(
-            workspace, question.text, node, limit=4, scope=question.filters.scope
-        )
-        yield reply
-        if not reply.items:
-            return
-        node = reply.items[0]["node_id"]
-    last = toc.get_node(workspace, node)
-    yield last
-    grips = [grip for item in last.items for grip in item.get("grip_ids", ())]
-    yield from open_all(workspace, grips)
-
-
 def count_tokens(
     answers: Iterator[Reply], workspace: Workspace, question: Question
 ) -> int | None:
@@ -240,11 +223,6 @@ def report(title: str, workspace: Workspace, questions: Sequence[Question]) -> N
             for question in questions
         ]
         print_row(f"{name}, then its sources", opened)
-    browsed = [
-        count_tokens(browse(workspace, question), workspace, question)
-        for question in questions
-    ]
-    print_row("search_children, level by level", browsed)
     print_baselines(workspace, questions)
 
 

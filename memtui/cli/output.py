@@ -97,7 +97,7 @@ def _shorten(error: ErrorInfo, max_tokens: int) -> ErrorInfo:
         (message,) = data.get("notes") or [""]
         return _envelope(None, replace(error, message=message, hint=hint))
 
-    reply = Reply("error", (), str, notes=[error.message], is_stored=False)
+    reply = Reply({"error": ()}, str, notes=[error.message], is_stored=False)
     fitted = replies.fit_json(reply, max_tokens, ESTIMATING_COUNTER, wrap)
     return ErrorInfo(**json.loads(fitted.text)["error"])
 
@@ -153,8 +153,8 @@ def _name_commands(text: str) -> str:
 
     names = "|".join(tool.name for tool in table.TOOLS)
 
-    def command(found: "re.Match[str]") -> str:
-        return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"
+    def command(name: "re.Match[str]") -> str:
+        return f"memtui {COMMANDS.get(name[0], f'call {name[0]}')}"
 
     return re.sub(rf"\b(?:{names})\b(?!=)", command, text)
 

@@ -122,18 +122,16 @@ def _version(workspace: Workspace, node_id: str, number: int) -> Reply:
         "rejected": node.rejection,
         "facts": output.to_plain(node.generation),
     }
-    items = [_verified(bullet) for bullet in (*node.bullets, *node.further)]
-    items += [_verified(bullet) | {"is_withheld": True} for bullet in node.withheld]
-    lead = [*made, *reply.head_lines]
+    bullets = [_verified(bullet) for bullet in (*node.bullets, *node.further)]
+    bullets += [_verified(bullet) | {"is_withheld": True} for bullet in node.withheld]
     return replace(
         reply,
-        items=items,
+        lists={"bullets": bullets},
         line=LineWriter(workspace.zone).bullet,
         head=head,
-        head_lines=lead,
+        head_lines=[*made, *reply.head_lines],
         has_more=False,
-        priority=(),
-        groups={},
+        order=(),
     )
 
 
@@ -142,7 +140,7 @@ def _verified(bullet: Bullet) -> Item:
     return formatting.bullet(bullet) | {
         "covered": features.covered,
         "terms": features.terms,
-        "hard": list(features.names_and_numbers),
+        "names_and_numbers": list(features.names_and_numbers),
         "missing": list(features.missing),
         "conflicts": list(features.conflicts),
         "matched": list(verdict.matched),

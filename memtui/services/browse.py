@@ -9,10 +9,10 @@ sessions.
 
 import sys
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from memtui.model import calendar
 from memtui.model.calendar import DateRange, Period, TocLevel
@@ -36,7 +36,6 @@ from memtui.store import database, entries, nodes, scopes, segments, sessions
 from memtui.store import segments as store_segments
 from memtui.store import work as store_work
 from memtui.summarize import card, rollup
-from memtui.text import analyzer
 
 PAGE_SIZE = 500
 """The entries that are read at once."""
@@ -144,79 +143,6 @@ def get_nodes(node_ids: Collection[str]) -> dict[str, TocNode]:
         return {node.node_id: node for node in nodes.get_many(list(node_ids))}
 
 
-def list_ids_below(
-    node_id: str, limit: int, scope: Scope = ALL
-) -> tuple[list[str], bool]:
-    """Return the ids of the nodes below a node, or of all for "".
-
-    The widest and newest come first. A week across two months has only its days within
-    the node.
-
-    Returns:
-        At most ``limit`` ids; and whether that left some out.
-    """
-    with database.connection():
-        within = nodes.resolve_id(node_id) if node_id else ""
-        below: list[str] = []
-        level = nodes.list_ids_under([within] if within else None, scope, within)
-        while level and len(below) < limit:
-            below += level
-            level = nodes.list_ids_under(level, scope, within)
-        return below[:limit], len(below) > limit or bool(level)
-
-
-MAX_SEGMENTS = 10_000
-"""The most segments that are searched for a keyword: the newest that may have it."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordMatches:
-    """Segments with keywords that hold all terms of a query, the newest first."""
-
-    segments: tuple[tuple[TocEntry, tuple[str, ...]], ...] = ()
-    """Each with all its keywords."""
-    is_cut: bool = False
-    """True if only ``MAX_SEGMENTS`` were searched."""
-
-
-def find_by_keyword(
-    words: str, limit: int, node_id: str = "", scope: Scope = ALL
-) -> KeywordMatches:
-    """Find the segments, below a node if given, whose keywords hold all of some words.
-
-    The segments themselves are read: a node above them keeps only the most important
-    of their keywords.
-    """
-    terms = set(analyzer.query_terms(words))
-    if not terms:
-        return KeywordMatches()
-    with database.connection():
-        parent = nodes.resolve_id(node_id) if node_id else None
-        prefixes = [analyzer.word_prefixes(term) for term in terms]
-        candidates = nodes.read_keywords(parent, scope, prefixes=prefixes)
-        matching = _filter_by_terms(islice(candidates, MAX_SEGMENTS), terms)
-        keywords = dict(islice(matching, limit))
-        is_cut = len(keywords) < limit and next(candidates, None) is not None
-        segments = tuple(
-            (entry, tuple(keywords[entry.node_id]))
-            for entry in nodes.get_entries([*keywords])
-        )
-        return KeywordMatches(segments, is_cut)
-
-
-def _filter_by_terms(
-    segments: Iterable[tuple[str, list[str]]], terms: set[str]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield the segments whose keywords hold all terms between them."""
-    terms_of: dict[str, set[str]] = {}
-    for segment_id, keywords in segments:
-        for word in keywords:
-            if word not in terms_of:
-                terms_of[word] = terms.intersection(analyzer.terms(word))
-        if set[str]().union(*(terms_of[word] for word in keywords)) == terms:
-            yield segment_id, keywords
-
-
 def list_covering(
     start: datetime | None, end: datetime | None, zone: tzinfo, scope: Scope = ALL
 ) -> list[TocEntry]:
@@ -270,14 +196,8 @@ def list_covering(
 
 def get_surprise(segment_id: str) -> float | None:
     """Return how surprising a segment is, 0 to 1; None before it was computed."""
-    return get_surprises([segment_id]).get(segment_id)
-
-
-def get_surprises(segment_ids: Collection[str]) -> dict[str, float]:
-    """Return how surprising segments are, by their ids; those without a score are left
-    out."""
     with database.connection():
-        return segments.get_surprise(segment_ids)
+        return segments.get_surprise([segment_id]).get(segment_id)
 
 
 def get_path(node_id: str, month_id: str = "") -> list[str]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from memtui.errors import MemtuiError
+from memtui.model import citations
+from memtui.model.events import Event, is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
 from memtui.model.sessions import (
@@ -14,7 +17,7 @@ from memtui.model.sessions import (
 )
 from memtui.services import conversation, session_work
 from memtui.services.conversation import Turn
-from memtui.store import conversations, database
+from memtui.store import conversations, database, events
 from memtui.store import sessions as store_sessions
 
 PAGE_SIZE = 50
@@ -150,6 +153,43 @@ def list_messages(
         # Rows that are no messages any more are counted, but not among them.
         end = offset + len(rows) if len(rows) == limit else max(offset, total)
         return MessagePage(total, turns, places, end)
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    events: tuple[Event, ...]
+    has_more: bool
+    is_continued: bool
+    """It follows the event that was named as the last one read."""
+
+
+def list_events(
+    start: datetime | None,
+    end: datetime | None,
+    *,
+    after: str = "",
+    limit: int,
+    scope: Scope = ALL,
+    session_id: str = "",
+) -> EventPage:
+    """Return a page of the events of a time, or of a session, oldest first.
+
+    ``after`` is the last event of the page before: its id or a citation.
+    """
+    last_id = citations.strip(after)
+    with database.connection():
+        # It may have been forgotten.
+        if not is_event_id(last_id):
+            last_id = conversation.find_cited_event(last_id)
+        page = events.list_in_time(
+            to_ms(start) if start else None,
+            to_ms(end) if end else None,
+            after=last_id,
+            limit=limit + 1,
+            scope=scope,
+            session=session_id,
+        )
+    return EventPage(tuple(page[:limit]), len(page) > limit, bool(last_id))
 
 
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:

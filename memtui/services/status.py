@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.jobs import ModelCondition, ModelHealth
-from memtui.store import database, nodes, queues, segments, sessions, sources, versions
+from memtui.store import (
+    database,
+    events,
+    nodes,
+    queues,
+    segments,
+    sessions,
+    sources,
+    versions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,11 @@ def read_stats() -> Stats:
             agents=tuple(agents),
             projects=tuple(sessions.count_messages_by("project")),
         )
+
+
+def has_unreadable_events() -> bool:
+    """Return whether events were met since the start that cannot be read."""
+    return bool(events.unreadable)
 
 
 def is_empty() -> bool:

@@ -3,53 +3,22 @@
 Every reply says what was done and when it takes effect.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import ulid
-
-from memtui.capture import spool
-from memtui.capture.formats import hooks
-from memtui.capture.formats.base import parse_time
-from memtui.capture.spool import Spool
-from memtui.errors import MemtuiError, UsageError
 from memtui.model import jobs as model_jobs
-from memtui.model.events import (
-    EARLIEST,
-    Event,
-    EventType,
-    is_event_id,
-    is_in_future,
-)
-from memtui.search.query import SessionNameError, UnknownSessionError, find_session
+from memtui.model.events import EventType
+from memtui.services import additions
 from memtui.services import jobs as services_jobs
+from memtui.services.additions import Addition
 from memtui.services.jobs import JobStatus
-from memtui.store import database
-from memtui.store import events as store_events
 from memtui.text import date_format
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
-
-DEFAULT_AGENT: Final = "mcp"
-
-MAX_WAITING: Final = 500
-"""The number of newest files in the spool that are searched for an event."""
-
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
-"""The names that agents and sessions created here may have."""
-
-_NAME_RULE: Final = (
-    "has up to 100 letters, digits, '_', '.' and '-', begins with a letter or digit,"
-    " and follows its agent's name and a colon unless that is mcp; see them: memtui"
-    " sessions"
-)
 
 ALL_JOBS: Final = (model_jobs.ALL_JOBS,)
 
@@ -68,21 +37,16 @@ def new_session(
     cwd: str = "",
     timestamp: str = "",
 ) -> Reply:
-    agent = agent or DEFAULT_AGENT
-    if not _NAME.fullmatch(agent):
-        raise UsageError("agent must be a plain word")
-    at = _read_time(workspace, timestamp)
-    name = str(ulid.ULID.from_datetime(workspace.now())).lower()
-    start = {"cwd": cwd, "source": "mcp", "sender": sender}
-    spool.write_event(
-        workspace.paths.spool, spool.SESSION_START, agent, name, at, start
+    addition = additions.create_session(
+        workspace.paths.spool,
+        workspace.now(),
+        title=title,
+        agent=agent,
+        sender=sender,
+        cwd=cwd,
+        timestamp=timestamp,
     )
-    if title:
-        info = {"title": title}
-        spool.write_event(
-            workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info
-        )
-    return _added(workspace, agent, name, at, "Created")
+    return _added(workspace, addition, "Created")
 
 
 def append_message(
@@ -122,26 +86,6 @@ def ingest_event(
     return _add(workspace, session, EventType(event_type), text, timestamp, fields)
 
 
-def set_session_title(workspace: "Workspace", session: str, title: str) -> Reply:
-    return _set_info(workspace, session, {"title": title})
-
-
-def set_session_summary(workspace: "Workspace", session: str, summary: str) -> Reply:
-    return _set_info(workspace, session, {"summary": summary})
-
-
-def _set_info(
-    workspace: "Workspace", session: str, info: Mapping[str, object]
-) -> Reply:
-    agent, name, is_known = _resolve(session)
-    if not (is_known or _may_be_new(name)):
-        known = "see them: list_sessions()"
-        raise MemtuiError(f"there is no session {session!r} yet; {known}")
-    at = workspace.now()
-    spool.write_event(workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info)
-    return _added(workspace, agent, name, at, "Saved; searches use it")
-
-
 def _add(
     workspace: "Workspace",
     session: str,
@@ -150,107 +94,51 @@ def _add(
     timestamp: str,
     fields: Mapping[str, object],
 ) -> Reply:
-    needs_text = event_type in (*ROLES.values(), EventType.TOOL_RESULT)
-    if needs_text and not text.strip():
-        raise UsageError("text is empty")
-    agent, name, is_known = _resolve(session)
-    at = _read_time(workspace, timestamp)
-    folder = workspace.paths.spool
-    payload = spool.make_payload(event_type.value, agent, name, at, fields)
-    items = hooks.read(payload, received_at=at, now=workspace.now())
-    event = next((item for item in items if isinstance(item, Event)), None)
-    if event is None:
-        raise UsageError("the event cannot be stored")
-    with database.connection():
-        known = store_events.find_stored(event)
-    waiting = [] if known else _list_waiting(folder, event, at)
-    known = known or next((one for one in waiting if _is_same(event, one)), None)
-    if known is None:
-        spool.write_event(folder, event_type.value, agent, name, at, fields)
-    is_expected = is_known or waiting or _may_be_new(name)
-    done = "Added" if is_expected else "Added to a new session of that name"
-    done = "Known already: nothing was added" if known else done
-    added = {"event_id": (known or event).event_id, "created": known is None}
-    at = known.timestamp if known else at
-    return _added(workspace, agent, name, at, done, added)
-
-
-def _list_waiting(folder: Path, event: Event, now: datetime) -> list[Event]:
-    """Return the events of an event's session that wait in the spool, newest first."""
-    waiting, found = Spool(folder), list[Event]()
-    for name in reversed(waiting.names()[-MAX_WAITING:]):
-        file = waiting.read(name)
-        if file is None or event.session_id.encode() not in file.raw:
-            continue
-        found += [
-            item
-            for item in hooks.read(file.raw, received_at=file.received_at, now=now)
-            if isinstance(item, Event)
-            and (item.agent, item.session_id) == (event.agent, event.session_id)
-        ]
-    return found
-
-
-def _is_same(event: Event, waiting: Event) -> bool:
-    """Return whether an event that waits is this one, sent before."""
-    return waiting.event_id == event.event_id or (
-        (event.source_id, event.text) == (waiting.source_id or " ", waiting.text)
+    addition = additions.add_event(
+        workspace.paths.spool,
+        workspace.now(),
+        session,
+        event_type,
+        text,
+        timestamp,
+        fields,
     )
+    done = "Known already: nothing was added"
+    if addition.is_new_session:
+        done = "Added to a new session of that name"
+    elif addition.is_new:
+        done = "Added"
+    event = {"event_id": addition.event_id, "created": addition.is_new}
+    return _added(workspace, addition, done, event)
 
 
-def _resolve(session: str) -> tuple[str, str, bool]:
-    """Return the agent and name of a session by its whole id, and whether it is stored.
-
-    The beginning of an id is refused: it could match a session by mistake.
-    """
-    try:
-        agent, name = find_session(session)
-    except UnknownSessionError:
-        agent, _, name = session.rpartition(":")
-        agent = agent or DEFAULT_AGENT
-        if not (_NAME.fullmatch(agent) and _NAME.fullmatch(name)):
-            what = f"{session[:80]!r} names no session: the name of a new one"
-            raise UsageError(f"{what} {_NAME_RULE}") from None
-        return agent, name, False
-    except SessionNameError as error:
-        raise UsageError(f"{error}; give one of these in full") from None
-    whole = f"{agent}:{name}"
-    if session not in (name, whole):
-        raise UsageError(f"{session!r} is incomplete; give {whole}")
-    return agent, name, True
+def set_session_title(workspace: "Workspace", session: str, title: str) -> Reply:
+    return _describe(workspace, session, {"title": title})
 
 
-def _may_be_new(name: str) -> bool:
-    """Return whether ``new_session`` may have created the session, not stored yet."""
-    return is_event_id(name.upper())
+def set_session_summary(workspace: "Workspace", session: str, summary: str) -> Reply:
+    return _describe(workspace, session, {"summary": summary})
 
 
-def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
-    now = workspace.now()
-    if not timestamp:
-        return now
-    at = parse_time(timestamp)
-    if at is None:
-        raise UsageError("timestamp must be ISO 8601, such as 2025-03-14T10:05:00Z")
-    if is_in_future(at, now):
-        raise UsageError("timestamp is in the future")
-    if at < EARLIEST:
-        raise UsageError(f"timestamp is before {EARLIEST:%Y}")
-    return at
+def _describe(
+    workspace: "Workspace", session: str, info: Mapping[str, object]
+) -> Reply:
+    addition = additions.describe_session(
+        workspace.paths.spool, workspace.now(), session, info
+    )
+    return _added(workspace, addition, "Saved; searches use it")
 
 
 def _added(
     workspace: "Workspace",
-    agent: str,
-    name: str,
-    at: datetime,
+    addition: Addition,
     done: str,
     event: Mapping[str, object] | None = None,
 ) -> Reply:
     when = "in a moment" if workspace.has_worker else "when memtui next runs"
     head: Item = {
-        "session": f"{agent}:{name}",
-        "timestamp": date_format.iso_utc(at),
+        "session": addition.session,
+        "timestamp": date_format.iso_utc(addition.at),
         **(event or {}),
     }
     head_lines = [
@@ -258,7 +146,7 @@ def _added(
         for key, value in head.items()
     ]
     notes = (f"{done}. It shows {when}.",)
-    return Reply("done", (), str, head, head_lines, notes, is_stored=False)
+    return Reply({"done": ()}, str, head, head_lines, notes, is_stored=False)
 
 
 # Jobs
@@ -279,8 +167,7 @@ def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Rep
 
 
 def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
-    found = model_jobs.find_jobs(jobs or ALL_JOBS)
-    services_jobs.request_run(found, workspace.now())
+    services_jobs.request_run(model_jobs.find_jobs(jobs or ALL_JOBS), workspace.now())
     return _job_statuses(workspace, jobs, f"Requested. {workspace.describe_when_due()}")
 
 
@@ -292,11 +179,10 @@ def _job_statuses(
         "memtui is running." if is_worked else "memtui is not running, so no job runs."
     )
     now, chosen = workspace.now(), model_jobs.find_jobs(names or ALL_JOBS)
-    found = services_jobs.statuses(workspace.schedules, now, has_worker=is_worked)
-    items = [_job(status) for status in found if status.job in chosen]
+    statuses = services_jobs.statuses(workspace.schedules, now, has_worker=is_worked)
+    items = [_job(status) for status in statuses if status.job in chosen]
     return Reply(
-        "jobs",
-        items,
+        {"jobs": items},
         partial(_job_line, LineWriter(workspace.zone)),
         {"is_worked": is_worked},
         notes=[*([done] if done else []), works],

@@ -90,31 +90,31 @@ def node(entry: TocEntry) -> Item:
     return item | ({"state": state} if state else {})
 
 
-def node_state(one: TocEntry | TocNode) -> str:
+def node_state(node: TocEntry | TocNode) -> str:
     """Return whether a node is pinned, and whether it will change."""
-    will_change = one.status in (NodeStatus.PENDING, NodeStatus.STALE)
-    states = ["pinned"] * one.is_pinned + [one.status.value] * will_change
+    will_change = node.status in (NodeStatus.PENDING, NodeStatus.STALE)
+    states = ["pinned"] * node.is_pinned + [node.status.value] * will_change
     return ", ".join(states)
 
 
-def bullet(one: Bullet) -> Item:
+def bullet(bullet: Bullet) -> Item:
     """Describe a bullet, its sources, and why these do not fully support it."""
-    why = versions.explain_verdict(one)
+    why = versions.explain_verdict(bullet)
     return {
-        "text": one.labelled,
-        "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
-        **verdict(one),
+        "text": bullet.labelled,
+        "grip_ids": [citations.cite_grip(grip_id) for grip_id in bullet.grip_ids],
+        **verdict(bullet),
     } | ({"why": why} if why else {})
 
 
-def verdict(one: Bullet) -> Item:
+def verdict(bullet: Bullet) -> Item:
     """Describe the verdict of a bullet, and what part of a card it is."""
-    kind = {"kind": one.kind.value} if one.kind else {}
+    kind = {"kind": bullet.kind.value} if bullet.kind else {}
     return {
-        "verdict": one.support.value,
+        "verdict": bullet.support.value,
         **kind,
-        "is_quote": one.is_quote,
-        "is_by_model": one.is_checked,
+        "is_quote": bullet.is_quote,
+        "is_by_model": bullet.is_checked,
     }
 
 
@@ -135,22 +135,22 @@ def score(value: float, *, is_recent: bool) -> Item:
     return {"score": round(value, 2), "band": score_band(value).value}
 
 
-def hit(one: Hit, *, is_recent: bool = False) -> Item:
-    is_grip = one.kind is HitKind.GRIP
+def hit(hit: Hit, *, is_recent: bool = False) -> Item:
+    is_grip = hit.kind is HitKind.GRIP
     cite_target = citations.cite_grip if is_grip else citations.cite_node
     item: Item = {
-        "id": cite_target(one.target_id),
-        **score(one.score, is_recent=is_recent),
-        "at": date_format.iso_utc(one.at),
-        "title": one_line(one.title),
-        "snippet": one_line(one.snippet.text),
+        "id": cite_target(hit.target_id),
+        **score(hit.score, is_recent=is_recent),
+        "at": date_format.iso_utc(hit.at),
+        "title": one_line(hit.title),
+        "snippet": one_line(hit.snippet.text),
     }
-    if one.landing_id != one.target_id:
-        item["leads_to"] = citations.cite_node(one.landing_id)
-    return item | ({"also": [*one.also]} if one.also else {})
+    if hit.landing_id != hit.target_id:
+        item["leads_to"] = citations.cite_node(hit.landing_id)
+    return item | ({"also": [*hit.also]} if hit.also else {})
 
 
-def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
+def quotes(hits: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
     """Describe hits, each message once, segments and sessions with their first hits.
 
     Short quotes of one message are joined. The name of a session is given again after
@@ -161,17 +161,17 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
     sessions: set[tuple[str, str]] = set()
     messages: dict[str, Item] = {}
     last = ("", "")
-    for one in found:
-        item = _quote(one, is_recent=is_recent)
-        if one.event_id:
+    for hit in hits:
+        item = _quote(hit, is_recent=is_recent)
+        if hit.event_id:
             first = messages.setdefault(item["id"], item)
             if first is not item:
                 start = first["snippet"].rstrip("… ")
                 if len(start) < snippets.QUOTE_CHARS:
                     first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
                 continue
-        segment = one.session_id, one.node_id
-        session = one.agent, one.session_id
+        segment = hit.session_id, hit.node_id
+        session = hit.agent, hit.session_id
         for key in SEGMENT_KEYS if segment in segments else ():
             item.pop(key, None)
         if session in sessions:
@@ -188,66 +188,67 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
 def left_open(details: "SessionDetails") -> list[Item]:
     session, work = details.session, details.work
     items: list[Item] = []
-    for one in details.card:
-        if one.kind is not BulletKind.LEFT_OPEN:
+    for bullet in details.card:
+        if bullet.kind is not BulletKind.LEFT_OPEN:
             continue
         about: Item = {"session_name": work.name, "state": work.state}
+        grip_id = next(iter(bullet.grip_ids), "")
         items.append(
             {
-                "id": citations.cite_grip(one.grip_ids[0]) if one.grip_ids else "",
+                "id": citations.cite_grip(grip_id) if grip_id else "",
                 **score(0.0, is_recent=True),
                 "at": date_format.iso_utc(session.updated_at),
                 "session": f"{session.agent}:{session.session_id}",
                 **({"is_same_session": True} if items else about),
-                "snippet": one.labelled,
-                **verdict(one),
+                "snippet": bullet.labelled,
+                **verdict(bullet),
             }
         )
     return items
 
 
-def cite(one: CombinedHit) -> str:
+def cite(hit: CombinedHit) -> str:
     """Return the citation of a hit: of its message, else of its grip or its node."""
-    if one.event_id:
-        return citations.cite_event(one.event_id)
-    if one.grip_id:
-        return citations.cite_grip(one.grip_id)
-    return citations.cite_node(one.node_id)
+    if hit.event_id:
+        return citations.cite_event(hit.event_id)
+    if hit.grip_id:
+        return citations.cite_grip(hit.grip_id)
+    return citations.cite_node(hit.node_id)
 
 
-def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
+def _quote(hit: CombinedHit, *, is_recent: bool) -> Item:
     item: Item = {
-        "id": cite(one),
-        **score(one.score, is_recent=is_recent),
-        "at": date_format.iso_utc(one.at),
-        "session": f"{one.agent}:{one.session_id}",
-        "title": one_line(one.title),
-        "snippet": one_line(one.snippet.text),
+        "id": cite(hit),
+        **score(hit.score, is_recent=is_recent),
+        "at": date_format.iso_utc(hit.at),
+        "session": f"{hit.agent}:{hit.session_id}",
+        "title": one_line(hit.title),
+        "snippet": one_line(hit.snippet.text),
     }
-    if not one.session_id:
+    if not hit.session_id:
         del item["session"]
     work = (
-        one_line(one.work.name),
-        one.work.state,
-        one_line(one.work.outcome),
-        one.more,
+        one_line(hit.work.name),
+        hit.work.state,
+        one_line(hit.work.outcome),
+        hit.more,
     )
     item |= {key: value for key, value in zip(SESSION_KEYS, work, strict=True) if value}
-    if one.role:
-        item["role"] = one.role.value
-    if one.node_id and item["id"] != one.node_id:
-        item["node_id"] = citations.cite_node(one.node_id)
+    if hit.role:
+        item["role"] = hit.role.value
+    if hit.node_id and item["id"] != hit.node_id:
+        item["node_id"] = citations.cite_node(hit.node_id)
     return item
 
 
-def event(one: Event) -> Item:
+def event(event: Event) -> Item:
     item: Item = {
-        "id": citations.cite_event(one.event_id),
-        "at": date_format.iso_utc(one.timestamp),
-        "role": one.role.value,
-        "text": one.text or f"({one.event_type.value.replace('_', ' ')})",
+        "id": citations.cite_event(event.event_id),
+        "at": date_format.iso_utc(event.timestamp),
+        "role": event.role.value,
+        "text": event.text or f"({event.event_type.value.replace('_', ' ')})",
     }
-    if tool := one.metadata.get("tool_name", ""):
+    if tool := event.metadata.get("tool_name", ""):
         item["tool_name"] = tool
     return item
 
@@ -260,9 +261,8 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     if len(text) <= chars:
         return item
     # A sentence may go on in the next line.
-    words = quote.split() if item.get("place") == 0 else []
-    found = re.search(r"\s+".join(map(re.escape, words)), text)
-    place = found.start() if found else 0
+    match = re.search(r"\s+".join(map(re.escape, quote.split())), text)
+    place = match.start() if match else 0
     start = max(0, place - TITLE_CHARS) if place + len(quote) > chars else 0
     start = text.find(" ", start) + 1 if start else 0
     excerpt = cut(
@@ -277,71 +277,71 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     }
 
 
-def session(one: Session) -> Item:
+def session(session: Session) -> Item:
     return {
-        "id": f"{one.agent}:{one.session_id}",
-        "agent": one.agent,
-        "project": one.project,
-        "title": one_line(one.title),
-        "state": one.work.state,
-        "outcome": one_line(one.work.outcome),
-        "created_at": date_format.iso_utc(one.created_at),
-        "updated_at": date_format.iso_utc(one.updated_at),
-        "message_count": one.message_count,
-        "created_by": one.created_by,
+        "id": f"{session.agent}:{session.session_id}",
+        "agent": session.agent,
+        "project": session.project,
+        "title": one_line(session.title),
+        "state": session.work.state,
+        "outcome": one_line(session.work.outcome),
+        "created_at": date_format.iso_utc(session.created_at),
+        "updated_at": date_format.iso_utc(session.updated_at),
+        "message_count": session.message_count,
+        "created_by": session.created_by,
     }
 
 
-def grip(one: Grip) -> Item:
+def grip(grip: Grip) -> Item:
     return {
-        "id": citations.cite_grip(one.grip_id) if one.grip_id else "",
-        "excerpt": one.excerpt,
-        "event_id_start": one.event_id_start,
-        "event_id_end": one.event_id_end,
-        "at": date_format.iso_utc(one.timestamp),
-        "source": one.source,
-        "node_id": citations.cite_node(one.toc_node_id or ""),
+        "id": citations.cite_grip(grip.grip_id) if grip.grip_id else "",
+        "excerpt": grip.excerpt,
+        "event_id_start": grip.event_id_start,
+        "event_id_end": grip.event_id_end,
+        "at": date_format.iso_utc(grip.timestamp),
+        "source": grip.source,
+        "node_id": citations.cite_node(grip.toc_node_id or ""),
     }
 
 
-def message_hits(found: Sequence[MessageHit], *, is_recent: bool = False) -> list[Item]:
-    """Describe messages that were found, the best first; each message once.
+def message_hits(hits: Sequence[MessageHit], *, is_recent: bool = False) -> list[Item]:
+    """Describe messages that were hits, the best first; each message once.
 
     A message in the window of an earlier hit is marked there, with its id. The newest
     messages have no windows, so each is listed.
     """
     items: list[Item] = []
-    shown: dict[str, Item] = {}
-    for one in found:
-        match, before = one.match, shown.get(one.event_id)
+    windows: dict[str, Item] = {}
+    for hit in hits:
+        match, before = hit.match, windows.get(hit.event_id)
         if match and before and before["snippet"] == one_line(match.snippet.text):
-            before |= {"is_match": True, "id": citations.cite_event(one.event_id)}
+            before |= {"is_match": True, "id": citations.cite_event(hit.event_id)}
             continue
         window = tuple(
             message
-            for message in one.window
-            if message.is_match or not (is_recent or message.event_id in shown)
+            for message in hit.window
+            if message.is_match or not (is_recent or message.event_id in windows)
         )
-        item = _message_hit(replace(one, window=window), is_recent=is_recent)
+        item = _message_hit(replace(hit, window=window), is_recent=is_recent)
         texts = zip(window, item["window"], strict=True)
-        shown |= {message.event_id: text for message, text in texts}
+        windows |= {message.event_id: text for message, text in texts}
         items.append(item)
     return items
 
 
-def _message_hit(one: MessageHit, *, is_recent: bool) -> Item:
-    match = one.match
+def _message_hit(hit: MessageHit, *, is_recent: bool) -> Item:
+    match = hit.match
     item: Item = {
-        "id": citations.cite_event(one.event_id) if one.event_id else "",
-        "score": None if is_recent else round(one.score, 2),
-        "session": f"{one.session.agent}:{one.session.session_id}",
-        "msg_idx": one.msg_idx,
-        "at": date_format.iso_utc(match.at if match else one.session.created_at),
+        "id": citations.cite_event(hit.event_id) if hit.event_id else "",
+        "score": None if is_recent else round(hit.score, 2),
+        "session": f"{hit.session.agent}:{hit.session.session_id}",
+        "msg_idx": hit.msg_idx,
+        "at": date_format.iso_utc(match.at if match else hit.session.created_at),
         "meta": {
-            "title": one_line(one.work.name or one.session.title),
-            "created_at": date_format.iso_utc(one.session.created_at),
-            "updated_at": date_format.iso_utc(one.session.updated_at),
-            "message_count": one.session.message_count,
+            "title": one_line(hit.work.name or hit.session.title),
+            "created_at": date_format.iso_utc(hit.session.created_at),
+            "updated_at": date_format.iso_utc(hit.session.updated_at),
+            "message_count": hit.session.message_count,
         },
         "window": [
             {
@@ -352,11 +352,11 @@ def _message_hit(one: MessageHit, *, is_recent: bool) -> Item:
             }
             | ({"tool_name": message.tool_name} if message.tool_name else {})
             | ({"is_match": True} if message.is_match else {})
-            for message in one.window
+            for message in hit.window
         ],
     }
     if match is None:
-        item["snippet"] = one_line(one.about.text)
+        item["snippet"] = one_line(hit.about.text)
     return item
 
 
@@ -394,7 +394,9 @@ class LineWriter:
         if "headline" not in item:
             at = self.minute(item["start_time"])[11:]
             cite = item.get("node_id") or f"{item['session']} ({item['segments']})"
-            return f"{cite} {at} {item['title']}{state}"
+            words = f" keywords: {' · '.join(item.get('keywords', ()))}"
+            words = words if "keywords" in item else ""
+            return f"{cite} {at} {item['title']}{state}{words}"
         title = item["headline"] or item["title"]
         return f"{item['node_id']} ({item['sessions']}) {title}{state}"
 
@@ -438,7 +440,7 @@ class LineWriter:
     def dated_event(self, item: Item) -> str:
         """Write an event with its date and its id, behind the thoughts before it."""
         line = f"{item['id']} {self.minute(item['at'])[:10]} {self.event(item)}"
-        return "\n".join([*(f"~ {one}" for one in item.get("thoughts", ())), line])
+        return "\n".join([*(f"~ {text}" for text in item.get("thoughts", ())), line])
 
     def session(self, item: Item) -> str:
         about = f"{item['project']} ({item['message_count']}) {item['title']}"
@@ -451,10 +453,10 @@ class LineWriter:
         at = self.minute(item["at"])
         head = f"{score_text(item)}{item['id']} {at} {item['session']}"
         lines = []
-        for one in item.get("window", ()):
-            tool = f" ({one['tool_name']})" if "tool_name" in one else ""
-            author = f"{one.get('id', '')} {one['role']}{tool}".strip()
-            lines.append(f"  {author}: {one['snippet']}")
+        for message in item.get("window", ()):
+            tool = f" ({message['tool_name']})" if "tool_name" in message else ""
+            author = f"{message.get('id', '')} {message['role']}{tool}".strip()
+            lines.append(f"  {author}: {message['snippet']}")
         title, about = item["meta"]["title"], item.get("snippet", "")
         named = title if about in title else f"{title} | {about}"
         return "\n".join([head, *(lines or [f"  {named}"])])

@@ -97,11 +97,11 @@ _REFUSALS = {
 
 def _refusal(ids: Iterable[object], code: int) -> SessionMessage:
     """Return the error that answers a message, under the first id that is one."""
-    known = (
-        one for one in ids if isinstance(one, int | str) and not isinstance(one, bool)
+    valid_ids = (
+        id for id in ids if isinstance(id, int | str) and not isinstance(id, bool)
     )
     error = types.ErrorData(code=code, message=_REFUSALS[code])
-    refused = types.JSONRPCError(jsonrpc="2.0", id=next(known, None), error=error)
+    refused = types.JSONRPCError(jsonrpc="2.0", id=next(valid_ids, None), error=error)
     return SessionMessage(refused)
 
 
@@ -144,7 +144,7 @@ class _Handlers:
     async def list_tools(
         self, context: object, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(one) for one in self._tools.values()])
+        return types.ListToolsResult(tools=list(map(_tool, self._tools.values())))
 
     async def call_tool(
         self, context: object, params: types.CallToolRequestParams
@@ -168,11 +168,11 @@ class _Handlers:
             years = await anyio.to_thread.run_sync(self._runner.list_resources)
         except MemtuiError as error:
             raise MCPError(types.INTERNAL_ERROR, describe_error(error).text) from None
-        found = [(ROOT_URI, "The years with conversations"), *years]
+        listed = [(ROOT_URI, "The years with conversations"), *years]
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=title, mime_type=MIME_TYPE)
-                for uri, title in found
+                for uri, title in listed
             ]
         )
 

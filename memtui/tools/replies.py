@@ -2,9 +2,9 @@
 
 ``write_text`` and ``write_data`` give all of a reply, for people and their programs.
 ``fit_text`` and ``fit_json`` are for agents: they keep within a budget of tokens,
-neutralize stored text, and put it in a fence. Where a budget is too small, texts are
-first cut as far as the reply allows, then details and items are left out, then the rest
-is cut.
+neutralize stored text, and put it in a fence. Items are added until the budget is full,
+then their details; the first item that does not fit is cut to what is left. The answer
+says how many more there are and how to get them.
 """
 
 import json
@@ -59,27 +59,30 @@ _UNCUT = re.compile(
 def shorten_texts(value: Any, width: int, name: str = "") -> Any:
     """Return a value with its texts cut; ids and times stay whole."""
     if isinstance(value, Mapping):
-        return {key: shorten_texts(one, width, key) for key, one in value.items()}
+        return {key: shorten_texts(field, width, key) for key, field in value.items()}
     if _UNCUT.fullmatch(name):
         return value
     if isinstance(value, str):
         return cut(value, width)
     if isinstance(value, list | tuple):
-        return [shorten_texts(one, width, name) for one in value]
+        return [shorten_texts(element, width, name) for element in value]
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a tool or a command: items in the order shown, and notes."""
+    """The answer of a tool or a command: lists of items, and what is said beside them.
 
-    name: str
-    """The key of the list of items in JSON: ``children``, ``hits``."""
-    items: Sequence[Item]
+    ``Reply({"hits": items}, line)`` is written as a line for each item, and in JSON as
+    ``{"hits": [...]}``.
+    """
+
+    lists: Mapping[str, Sequence[Item]]
+    """The lists of items by their keys in JSON, in the order of the text."""
     line: Callable[[Item], str]
     """Writes an item as text, in one line or several."""
     head: Item = field(default_factory=dict)
-    """Fields beside the items in JSON."""
+    """Fields beside the items in JSON, the most important first."""
     head_lines: Sequence[str] = ()
     """The same as lines of text."""
     notes: Sequence[str] = ()
@@ -93,215 +96,190 @@ class Reply:
     more_hint: str = ""
     """A hint on getting further items where ``next_page`` does not lead there."""
     separator: str = "\n"
+    has_headings: bool = False
+    """The names of the lists are headings in text."""
+    order: Sequence[int] = ()
+    """The places of the items, the most important first; without it, as they are."""
     details: str = ""
     """The key of a list within items that is left out before whole items are."""
     multiline: str = ""
     """The key of the texts within items that keep their line breaks."""
-    priority: Sequence[int] = ()
-    """The places of the items, the most important first; without it, their order."""
-    groups: Mapping[str, str] = field(default_factory=dict)
-    """Several lists in JSON instead of one: their keys and headings in text."""
-    group: Callable[[Item], str] = lambda _: ""
-    """Returns the list of an item."""
-    min_chars: int = 0
-    """Texts are cut down to this many characters before items are left out; 0 to leave
-    items out first."""
+    item_chars: int = 0
+    """Texts are cut to this many characters before items are left out; 0 to leave items
+    out first."""
     shorten: Callable[[Item, int], Item] = shorten_texts
     """Cuts the texts of an item to this many characters. An item that says with
     ``left_chars`` how much was cut can be read on."""
     cut_hint: str = ""
     tokens: int = 0
     """The budget unless the caller gives one; 0 for that of the tool."""
-    is_headed: bool = False
-    """The head is more important than the items: they are left out before texts are cut
-    to less than ``NOTE_CHARS``."""
-    brief_head: Sequence[str] = ()
-    """The fields of the head in JSON that are kept where the others would leave room
-    for less than half of the items; the first of them is kept if it fits at all."""
     is_stored: bool = True
     """Holds stored text, which is fenced for agents."""
 
     @property
-    def parts(self) -> int:
-        """The number of parts that can be left out: items and their details."""
-        details = (len(item.get(self.details, ())) for item in self.items)
-        return len(self.items) + (sum(details) if self.details else 0)
+    def items(self) -> list[Item]:
+        """The items of all lists."""
+        return [item for items in self.lists.values() for item in items]
+
+    def count_parts(self) -> int:
+        """Count what can be left out: items and their details; notes without items."""
+        items = self.items
+        details = (len(item.get(self.details, ())) for item in items)
+        return len(items) + (sum(details) if self.details else 0) or len(self.notes)
 
 
 def note_damage(reply: Reply) -> Reply:
     """Add a note if events of the store were met that cannot be read."""
-    from memtui.store import events  # loaded with the workspace
+    from memtui.services import status  # loaded with the workspace
 
-    return replace(reply, notes=[*reply.notes, DAMAGED]) if events.unreadable else reply
+    if not status.has_unreadable_events():
+        return reply
+    return replace(reply, notes=[*reply.notes, DAMAGED])
 
 
 def empty_store() -> Reply:
     """Return the reply to any question while there is no store."""
-    return Reply("items", (), str, notes=(NOTHING_KEPT,), is_stored=False)
+    return Reply({"items": ()}, str, notes=(NOTHING_KEPT,), is_stored=False)
 
 
 # Writing
 
 
-WIDTHS = (600, 300, 150, 80, 40, 20, 10)
-"""The lengths texts are cut to in turn, in characters, until one part fits. At the last
-one the items stand alone."""
-
-NOTE_CHARS = 80
-"""The head and the notes are cut no shorter than this."""
-
-ALONE_CHARS = 40
-"""Except where there is hardly any room, no item, and the notes say why."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The part of a reply that is written."""
+    """How much of a reply is written."""
 
     parts: int
-    """Items, then details; of a reply without items, notes."""
-    width: int | None = None
-    """The length its texts are cut to; None for whole texts."""
-    last_width: int | None = None
-    """The length the last item is cut to, if it would not fit otherwise."""
-    is_brief: bool = False
-    """The head is brief, and the items are shortened, with their texts whole."""
+    """The number of items, then of details; of a reply without items, of notes."""
+    head_chars: int | None = None
+    """The length that the head and the notes are cut to; None for all of them."""
+    item_chars: int | None = None
+    """The length that the texts of items are cut to; None for whole texts."""
+    last_chars: int | None = None
+    """The length that the last item is cut to, to use what is left of the budget."""
 
     @property
     def is_bare(self) -> bool:
-        """Return whether there is room for nothing but the items."""
-        return self.width is not None and self.width <= WIDTHS[-1]
+        """Return whether there is hardly room for anything beside the items."""
+        return self.head_chars is not None and self.head_chars <= BARE_CHARS
 
 
 def write_text(reply: Reply) -> str:
-    return _text(reply, _whole(reply))
+    return _text(reply, _Size(reply.count_parts()))
 
 
 def write_data(reply: Reply) -> Item:
-    return _data(reply, _whole(reply))
-
-
-def _whole(reply: Reply) -> _Size:
-    return _Size(reply.parts or len(reply.notes))
+    return _data(reply, _Size(reply.count_parts()))
 
 
 def _text(reply: Reply, size: _Size) -> str:
     lines = _notes(reply, size)
     if not size.is_bare:
-        lines += _cut_lines(reply.head_lines, size)
-    elif size.width:
-        lines += [reply.head[name] for name in reply.brief_head[:1]]
-    items, group, texts = _items(reply, size), "", list[str]()
-    for item in items:
-        if reply.groups and reply.group(item) != group:
-            group = reply.group(item)
-            texts += filter(None, [reply.groups[group]])
-        texts.append(reply.line(item))
+        lines += [cut(line, size.head_chars) for line in reply.head_lines]
+    elif size.head_chars:
+        lines += [one for one in [*reply.head.values()][:1] if isinstance(one, str)]
+    lists, texts = _items(reply, size), list[str]()
+    for name, items in lists.items():
+        texts += [name.upper()] if reply.has_headings and items else []
+        texts += map(reply.line, items)
     lines += [reply.separator.join(texts)] if texts else []
-    if left_out := _left_out(reply, size, items):
+    if left_out := _left_out(reply, size, lists):
         lines.append(f"({left_out})")
-    elif not reply.items and not lines:
-        lines.append("(nothing)")
-    return "\n".join(lines)
+    return "\n".join(lines) or "(nothing)"
 
 
 def _data(reply: Reply, size: _Size) -> Item:
-    data: Item = {}
-    head = reply.head
-    if size.is_bare or size.is_brief:
-        count = None if not size.is_bare else 1 if size.width else 0
-        head = {name: head[name] for name in reply.brief_head[:count]}
-    data |= dict(head) if size.width is None else shorten_texts(head, size.width)
-    items = _items(reply, size)
-    for name in reply.groups or [reply.name]:
-        data[name] = [
-            one for one in items if not reply.groups or reply.group(one) == name
-        ]
+    lists = _items(reply, size)
+    data = _head(reply, size) | lists
     if notes := _notes(reply, size):
         data["notes"] = notes
     if not size.is_bare:
         data |= reply.next_page(min(size.parts, len(reply.items)))
-    if left_out := _left_out(reply, size, items, with_place=False):
+    if left_out := _left_out(reply, size, lists):
         data["left_out"] = left_out
     return data
 
 
+def _head(reply: Reply, size: _Size) -> Item:
+    """Return the head with its texts cut, and without lists that are long."""
+    if size.head_chars is None:
+        return dict(reply.head)
+    fields = list(reply.head.items())
+    if size.is_bare:
+        fields = fields[:1] if size.head_chars else []
+    is_short = {
+        key: not isinstance(value, list) or len(dumps(value)) <= size.head_chars
+        for key, value in fields
+    }
+    return {
+        key: shorten_texts(value, size.head_chars, key)
+        for key, value in fields
+        if is_short[key]
+    }
+
+
 def _notes(reply: Reply, size: _Size) -> list[str]:
-    notes = reply.notes if reply.items else reply.notes[: size.parts]
-    if not size.is_bare:
-        return _cut_lines(notes, size)
-    return [] if reply.items else [cut(note, ALONE_CHARS) for note in notes]
+    if not reply.items:
+        chars = NOTE_CHARS if size.is_bare else size.head_chars
+        return [cut(note, chars) for note in reply.notes[: size.parts]]
+    return [] if size.is_bare else [cut(note, size.head_chars) for note in reply.notes]
 
 
-def _cut_lines(lines: Sequence[str], size: _Size) -> list[str]:
-    return [cut(line, size.width and max(size.width, NOTE_CHARS)) for line in lines]
-
-
-def _items(reply: Reply, size: _Size) -> list[Item]:
+def _items(reply: Reply, size: _Size) -> dict[str, list[Item]]:
     """Return the items of the first parts, with as many of their details."""
-    order = reply.priority or range(len(reply.items))
+    items = reply.items
+    order = reply.order or range(len(items))
     places = sorted(order[: size.parts])
-    last = order[size.parts - 1] if 0 < size.parts <= len(order) else None
-    room = max(0, size.parts - len(reply.items))
-    # What matches the query comes first, whichever item it belongs to.
+    last = order[size.parts - 1] if 0 < size.parts <= len(items) else None
+    # Details that match the query come first, whichever item they belong to.
     details = sorted(
         (not detail.get("is_match"), place, number)
         for place in places
-        for number, detail in enumerate(reply.items[place].get(reply.details, ()))
+        for number, detail in enumerate(items[place].get(reply.details, ()))
     )
-    chosen = {(place, number) for _, place, number in details[:room]}
-    items = []
+    chosen = {detail[1:] for detail in details[: max(0, size.parts - len(items))]}
+    written: dict[int, Item] = {}
     for place in places:
-        item = reply.items[place]
+        item = items[place]
         if reply.details in item:
-            some = enumerate(item[reply.details])
-            selected = [detail for number, detail in some if (place, number) in chosen]
+            numbered = enumerate(item[reply.details])
+            kept = [detail for number, detail in numbered if (place, number) in chosen]
             item = {key: value for key, value in item.items() if key != reply.details}
-            item |= {reply.details: selected} if selected else {}
-        width = size.last_width if size.last_width and place == last else size.width
-        if size.is_brief and width is None:
-            width = len(dumps(item))
-        items.append(item if width is None else reply.shorten(item, width))
-    return items
+            item |= {reply.details: kept} if kept else {}
+        chars = size.last_chars if place == last else None
+        chars = chars or size.item_chars
+        written[place] = item if chars is None else reply.shorten(item, chars)
+    lists, start = {}, 0
+    for name, members in reply.lists.items():
+        end = start + len(members)
+        lists[name] = [written[place] for place in places if start <= place < end]
+        start = end
+    return lists
 
 
-def _left_out(
-    reply: Reply, size: _Size, items: Sequence[Item], *, with_place: bool = True
-) -> str:
-    """Say what is left out or cut and how to get it; return "" where nothing is.
-
-    The place to go on from is left to the fields of JSON if not ``with_place``.
-    """
-    missing, missing_parts = len(reply.items) - len(items), reply.parts - size.parts
-    cut_texts = sum("left_chars" in item for item in items)
-    is_all = missing_parts <= 0 or not reply.items
-    if is_all and not reply.has_more:
-        if size.is_brief:
-            return f"fields are left out: {reply.hint}"
-        if size.is_bare or not cut_texts:
-            return ""
-        count = f"{cut_texts} texts are" if cut_texts > 1 else "a text is"
-        return f"{count} cut: {reply.cut_hint}"
-    what = "more"
-    if missing > 0:
-        what = f"{missing} left out"
-    elif missing_parts > 0:
-        what = f"{missing_parts} messages left out"
-    if size.is_bare:
-        return f"{what}: more tokens"
-    page = reply.next_page(min(size.parts, len(reply.items)))
-    token, offset = page.get("continuation_token"), page.get("next_offset")
-    if offset is not None and "total" in page:
-        rest, total = f"{page['total'] - offset:,}", f"of {page['total']:,}"
-        what = f"{rest} {total} left out" if missing > 0 else f"{rest} more {total}"
-    hint = reply.hint if missing_parts > 0 else reply.more_hint or reply.hint
-    if not size.parts and reply.items:
-        hint = MORE
-    elif (missing > 0 or reply.has_more) and (token or offset is not None):
-        place = f"token {token}" if token else f"offset {offset}"
-        hint = f"continue with {place}" if with_place else "continue there"
-    also = f"; {cut_texts} cut: {reply.cut_hint}" if cut_texts else ""
-    return f"{what}: {hint}{also}"
+def _left_out(reply: Reply, size: _Size, lists: Mapping[str, Sequence[Item]]) -> str:
+    """Say what is left out or cut and how to get it; return "" if nothing is."""
+    items = [item for members in lists.values() for item in members]
+    missing = len(reply.items) - len(items)
+    missing_details = reply.count_parts() - size.parts if reply.items else 0
+    texts = []
+    if missing or reply.has_more:
+        page = reply.next_page(len(items))
+        token, offset = page.get("continuation_token"), page.get("next_offset")
+        what = f"{missing} more" if missing else "more"
+        how = reply.hint if missing else reply.more_hint or reply.hint
+        if offset is not None:
+            what = f"{page['total'] - offset:,} more of {page['total']:,}"
+        if not items:
+            how = MORE
+        elif token or offset is not None:
+            how = f"token={token}" if token else f"offset={offset}"
+        texts.append(f"{what}: {'more tokens' if size.is_bare else how}")
+    elif missing_details > 0:
+        texts.append(f"{missing_details} more messages: {reply.hint}")
+    if any("left_chars" in item for item in items) and not size.is_bare:
+        texts.append(reply.cut_hint)
+    return "; ".join(texts)
 
 
 def dumps(value: object) -> str:
@@ -317,7 +295,16 @@ MARGIN = 1.05
 ASTRAL_TOKENS = 2
 """Added for each character beyond the basic plane (emoji): up to three tokens each."""
 
-LAST_WIDTHS = (400, 250, 150, 60, 40)
+BARE_CHARS = 10
+
+HEAD_CHARS = (300, 80, BARE_CHARS, 0)
+"""The lengths that the head and the notes are cut to in turn until an item fits. At
+``BARE_CHARS`` only the first field of the head is left, then nothing."""
+
+NOTE_CHARS = 40
+"""The notes of a reply without items are cut no shorter than this."""
+
+LAST_CHARS = (400, 250, 150, 60, 40)
 """The lengths the first item that does not fit is cut to, to use the rest."""
 
 
@@ -328,8 +315,8 @@ class Fitted:
     text: str
     parts: int
     """The number of parts written."""
-    width: int | None
-    """The length its texts were cut to; None if they were not."""
+    chars: int | None
+    """The length that the texts of its items were cut to; None if they were not."""
     tokens: int
     """The cost: counted, or estimated with a margin."""
 
@@ -387,7 +374,7 @@ def _fit(
     limit = max(MIN_TOKENS, min(limit, MAX_TOKENS))
     reply = replace(
         reply,
-        items=[_neutral(item, reply.multiline) for item in reply.items],
+        lists=_neutral(reply.lists, reply.multiline),
         head=_neutral(reply.head),
         head_lines=_neutral(reply.head_lines),
         notes=_neutral(reply.notes),
@@ -396,58 +383,46 @@ def _fit(
     def fits(size: _Size) -> bool:
         return cost(write(reply, size), counter) <= limit
 
-    size = _choose_size(reply, fits, limit)
+    size = _Size(reply.count_parts())
+    if not fits(size):
+        size = _choose_size(reply, fits, limit)
     text = write(reply, size)
     parts = size.parts if reply.items else 0
-    return Fitted(text, parts, size.width, cost(text, counter))
+    return Fitted(text, parts, size.item_chars or size.last_chars, cost(text, counter))
 
 
 def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
-    size = _choose_cut(reply, fits, limit)
-    if reply.brief_head and (size.is_bare or size.parts < reply.parts):
+    """Shorten what stands beside the items until one of them fits."""
+    without_items = None
+    for chars in HEAD_CHARS:
+        if without_items and reply.items and chars <= BARE_CHARS:
+            break
+        size = _fill(reply, chars, fits, limit)
+        if size.parts > 0:
+            return size
+        if size.parts == 0 and without_items is None:
+            without_items = size
+    return without_items or _Size(0, 0)
 
-        def fits_briefly(size: _Size) -> bool:
-            return fits(replace(size, is_brief=True))
 
-        brief = _choose_cut(reply, fits_briefly, limit)
-        if size.is_bare or brief.parts >= 2 * size.parts:
-            return replace(brief, is_brief=True)
-    return size
-
-
-def _choose_cut(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
-    whole, least = _whole(reply), reply.min_chars
-    if fits(whole):
-        return whole
-    if least and fits(_Size(whole.parts, least)):
+def _fill(
+    reply: Reply, head_chars: int, fits: Callable[[_Size], bool], limit: int
+) -> _Size:
+    """Add parts until the budget is full; -1 if not even the head fits."""
+    least = reply.item_chars or None
+    most = reply.count_parts()
+    if least and fits(_Size(most, head_chars, least)):
         # A token hardly ever has more than ten characters.
-        longest = 10 * limit
-        chars = _largest(least, longest, lambda n: fits(_Size(whole.parts, n)))
-        return _Size(whole.parts, chars)
-
-    def most_parts(width: int | None) -> int:
-        return _largest(0, whole.parts, lambda n: fits(_Size(n, width)))
-
-    frame = None
-    widths = [least or None, *(one for one in WIDTHS if one < (least or 1_000))]
-    for width in widths:
-        found = most_parts(width)
-        is_cut_off = reply.is_headed and width is not None and width < NOTE_CHARS
-        if found > 0 and not (frame and is_cut_off):
-            return _fill_up(reply, _Size(found, width), fits)
-        if found == 0 and frame is None:
-            frame = _Size(0, width)
-    bare = _Size(0, WIDTHS[-1])
-    return frame or (bare if fits(bare) else _Size(0, 0))
-
-
-def _fill_up(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:
-    """Add the first item that does not fit, cut to the room that is left."""
-    least = reply.min_chars if reply.is_headed else 0
-    if size.parts < len(reply.items) and size.width in (None, reply.min_chars):
-        for width in LAST_WIDTHS:
-            larger = _Size(size.parts + 1, size.width, width)
-            if least <= width <= (size.width or width) and fits(larger):
+        chars = _largest(
+            least, 10 * limit, lambda number: fits(_Size(most, head_chars, number))
+        )
+        return _Size(most, head_chars, chars)
+    parts = _largest(0, most, lambda number: fits(_Size(number, head_chars, least)))
+    size = _Size(parts, head_chars, least)
+    if 0 <= parts < len(reply.items):
+        for chars in LAST_CHARS:
+            larger = _Size(parts + 1, head_chars, least, chars)
+            if chars <= (least or chars) and fits(larger):
                 return larger
     return size
 
@@ -466,10 +441,11 @@ def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
     if isinstance(value, Mapping):
         inside = name if multiline and name == multiline else ""
         return {
-            key: _neutral(one, multiline, inside or key) for key, one in value.items()
+            key: _neutral(field, multiline, inside or key)
+            for key, field in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_neutral(one, multiline, name) for one in value]
+        return [_neutral(element, multiline, name) for element in value]
     return value
 
 

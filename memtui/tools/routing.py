@@ -25,7 +25,6 @@ from memtui.search.query import (
     restrict_to_periods,
 )
 from memtui.services import browse, sessions
-from memtui.store import database, scopes
 from memtui.text import analyzer
 from memtui.tools import formatting
 from memtui.tools.formatting import LineWriter
@@ -83,22 +82,23 @@ def route(
     filters = replace(EVERYTHING, scope=scope)
     parsed = parse_with_dates(question, workspace.now(), zone, filters)
     # Filters of the question hold for browsing too.
-    with database.connection():
-        scope, unknown_notes = scopes.resolve_names(parsed.filters.scope)
+    scope, unknown_notes = browse.resolve_scope(parsed.filters.scope)
     strategy, why = choose_strategy(parsed)
     by_period = {
         period: browse.list_covering(period.start, period.end, zone, scope)
         for period in parsed.periods
     }
-    found = [node for nodes in by_period.values() for node in nodes]
-    nodes = [*{node.node_id: node for node in found}.values()]
+    covering = [node for nodes in by_period.values() for node in nodes]
+    nodes = [*{node.node_id: node for node in covering}.values()]
     quoted = QuoteResult(Hits(question))
     if strategy in (Strategy.TELEPORT, Strategy.BOTH):
         quoted = _search(workspace, question, parsed, limit, scope)
-    times = [one.at for one in quoted.quotes]
+    times = [quote.at for quote in quoted.quotes]
     elsewhere = []
     if parsed.periods and times and not any(map(parsed.covers, times)):
-        named = " and ".join(one.label.partition(":")[0] for one in parsed.periods)
+        named = " and ".join(
+            period.label.partition(":")[0] for period in parsed.periods
+        )
         lead_in = f"Nothing of {named} matches; these" if nodes else "These"
         elsewhere = [f"{lead_in} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
@@ -107,21 +107,21 @@ def route(
     items = describe_quotes(quoted.quotes)
     items += formatting.nodes(nodes[:limit], zone, scope)
     understood = [
-        {"text": period.label, "is_met": bool(some)}
-        for period, some in by_period.items()
+        {"text": period.label, "is_met": bool(nodes)}
+        for period, nodes in by_period.items()
     ]
     missing = unknown_notes or [
-        f"Nothing is stored for {one['text']}."
-        for one in understood
-        if not one["is_met"]
+        f"Nothing is stored for {period['text']}."
+        for period in understood
+        if not period["is_met"]
     ]
     if quoted.unknown and not unknown_notes:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
-    starts = [node.start_time for node in found]
+    starts = [node.start_time for node in covering]
     missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.
-    found_notes = search_notes(replace(quoted.found, times=()))
-    notes = [*missing, *elsewhere, *found_notes]
+    search_remarks = search_notes(replace(quoted.found, times=()))
+    notes = [*missing, *elsewhere, *search_remarks]
     if not (notes or items):
         notes = [nothing_found()]
     return _reply(
@@ -151,13 +151,11 @@ def _reply(
     }
     lines = LineWriter(workspace.zone)
     return Reply(
-        "answers",
-        items,
+        {"answers": items},
         lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
         [f"{strategy.value}: {why} {band.value} ({score:.2f}): {band.advice}"],
         notes,
-        is_headed=True,
     )
 
 
@@ -189,15 +187,15 @@ def _list_left_open(
     dated = parse_with_dates(question, workspace.now(), zone)
     words = _OPEN_WORDS.sub(" ", dated.text)
     parsed = search_query.parse(words, zone, replace(EVERYTHING, scope=scope))
-    with database.connection():
-        scope, unknown_notes = scopes.resolve_names(parsed.filters.scope)
-        for name in () if scope.project else _NAME.findall(words):
-            named, is_unknown = scopes.resolve_names(Scope(scope.agent, name))
-            if not is_unknown:
-                scope = named
+    scope, unknown_notes = browse.resolve_scope(parsed.filters.scope)
+    for name in () if scope.project else _NAME.findall(words):
+        named, is_unknown = browse.resolve_scope(Scope(scope.agent, name))
+        if not is_unknown:
+            scope = named
     project = {*analyzer.terms(scope.project)}
     topic = [w for w in parsed.words if w.is_specific and not w.matches(project)]
-    found: list[tuple[bool, list[Item]]] = []
+    items: list[Item] = []
+    items_about_topic: list[Item] = []
     page = sessions.list_sessions(
         agent=scope.agent, project=scope.project, limit=OPEN_SESSIONS
     )
@@ -205,23 +203,24 @@ def _list_left_open(
         if dated.periods and not dated.covers(session.updated_at):
             continue
         details = sessions.get_details(session.agent, session.session_id)
-        items = formatting.left_open(details)
-        texts = [details.work.name, *(item["snippet"] for item in items)]
+        points = formatting.left_open(details)
+        texts = [details.work.name, *(point["snippet"] for point in points)]
         terms = {*analyzer.terms("\n".join(texts))}
-        found.append((any(word.matches(terms) for word in topic), items))
-    about = [items for is_about, items in found if is_about and items]
-    some = [item for items in about or [items for _, items in found] for item in items]
-    is_elsewhere = bool(topic and some and not about)
+        items += points
+        if any(word.matches(terms) for word in topic):
+            items_about_topic += points
+    is_elsewhere = bool(topic and items and not items_about_topic)
+    items = items_about_topic or items
     not_found = f"In none of them: {', '.join(word.text for word in topic)}."
     of = f" of {scope}" if scope.is_narrow else ""
     time = "; ".join(period.label for period in dated.periods)
     why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."
     notes = [*unknown_notes, *([not_found] if is_elsewhere else [])]
-    if not (notes or some):
+    if not (notes or items):
         then = " then" if time else ""
         notes = [f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{then}."]
-    score = MISS_SCORE if is_elsewhere or not some else TIME_SCORE
-    return _reply(workspace, Strategy.LEFT_OPEN, why, score, some[:limit], notes)
+    score = MISS_SCORE if is_elsewhere or not items else TIME_SCORE
+    return _reply(workspace, Strategy.LEFT_OPEN, why, score, items[:limit], notes)
 
 
 def choose_strategy(parsed: Query) -> tuple[Strategy, str]:
@@ -249,7 +248,7 @@ def _search(
         return find(question, filters=everything)
     within = restrict_to_periods(everything, parsed.periods)
     quoted = find(parsed.text, filters=within)
-    quotes = tuple(one for one in quoted.quotes if parsed.covers(one.at))
+    quotes = tuple(quote for quote in quoted.quotes if parsed.covers(quote.at))
     if quotes:
         return replace(quoted, quotes=quotes)
     return find(parsed.text, filters=everything)
@@ -271,7 +270,7 @@ def _score(
         return TOP_SCORE
     if strategy is Strategy.BROWSE:
         return TIME_SCORE if nodes else MISS_SCORE
-    best = max((one.score for one in quoted.quotes), default=0.0)
+    best = max((quote.score for quote in quoted.quotes), default=0.0)
     covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)
     score = max(best, covered - UNKNOWN_PENALTY * len(quoted.unknown))
     has_unknown_name = any(word != word.lower() for word in quoted.unknown)

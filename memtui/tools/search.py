@@ -6,25 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.model import citations
-from memtui.model.events import from_ms
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.model.nodes import BulletKind, TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
-from memtui.services import session_work
-from memtui.store import database, events, segments
-from memtui.store import nodes as store_nodes
-from memtui.store.segments import SegmentRange
+from memtui.services import browse, memories, session_work
+from memtui.services.memories import Memory
 from memtui.text import analyzer, date_format
 from memtui.tools import formatting
 from memtui.tools.formatting import LineWriter, one_line
 from memtui.tools.replies import Item, Reply
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memtui.workspace import Workspace
 
 
@@ -32,13 +27,12 @@ def teleport(
     workspace: "Workspace", query: str, *, limit: int = 10, scope: Scope = ALL
 ) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
-    found = workspace.teleport.find(query, limit=limit, scope=scope)
-    items = [formatting.hit(hit, is_recent=found.is_recent) for hit in found.hits]
+    result = workspace.teleport.find(query, limit=limit, scope=scope)
+    items = [formatting.hit(hit, is_recent=result.is_recent) for hit in result.hits]
     return Reply(
-        "hits",
-        add_verdicts(items, found.hits),
+        {"hits": add_verdicts(items, result.hits)},
         LineWriter(workspace.zone).hit,
-        notes=search_notes(found, "" if found.hits else nothing_found(scope)),
+        notes=search_notes(result, "" if result.hits else nothing_found(scope)),
     )
 
 
@@ -51,14 +45,11 @@ def search_memory(
 ) -> Reply:
     """List short quotes that match, from everything; several of one session."""
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
-    found = quoted.found
+    nothing = "" if quoted.quotes else nothing_found(filters.scope)
     return Reply(
-        "hits",
-        describe_quotes(quoted.quotes, is_recent=found.is_recent),
+        {"hits": describe_quotes(quoted.quotes, is_recent=quoted.found.is_recent)},
         LineWriter(workspace.zone).hit,
-        notes=search_notes(
-            found, "" if quoted.quotes else nothing_found(filters.scope)
-        ),
+        notes=search_notes(quoted.found, nothing),
     )
 
 
@@ -72,47 +63,43 @@ def search_sessions(
     filters: Filters = EVERYTHING,
 ) -> Reply:
     """List messages that match, each with those around it."""
-    found = workspace.message_search.find(
+    result = workspace.message_search.find(
         query, limit=limit, before=before, after=after, filters=filters
     )
+    nothing = "" if result.hits else nothing_found(filters.scope)
     return Reply(
-        "hits",
-        formatting.message_hits(found.hits, is_recent=found.is_recent),
+        {"hits": formatting.message_hits(result.hits, is_recent=result.is_recent)},
         LineWriter(workspace.zone).message_hit,
         {"query": query},
-        notes=search_notes(found, "" if found.hits else nothing_found(filters.scope)),
+        notes=search_notes(result, nothing),
         details="window",
         shorten=formatting.shorten_message_hit,
     )
 
 
 def describe_quotes(
-    found: Sequence[CombinedHit], *, is_recent: bool = False
+    hits: Sequence[CombinedHit], *, is_recent: bool = False
 ) -> list[Item]:
     """Describe quotes, with the verdicts of bullets."""
-    found = session_work.add_work(found)
-    items = formatting.quotes(found, is_recent=is_recent)
-    by_cite = {formatting.cite(one): one for one in reversed(found)}
+    hits = session_work.add_work(hits)
+    items = formatting.quotes(hits, is_recent=is_recent)
+    by_cite = {formatting.cite(hit): hit for hit in reversed(hits)}
     add_verdicts(items, [by_cite.get(item["id"]) for item in items])
     return items
 
 
 def add_verdicts(
-    items: Sequence[Item], found: Sequence[Hit | CombinedHit | None]
+    items: Sequence[Item], hits: Sequence[Hit | CombinedHit | None]
 ) -> Sequence[Item]:
     """Add the verdict to each item whose snippet is a bullet of a node."""
     pairs = [
-        (item, one.node_id)
-        for item, one in zip(items, found, strict=True)
-        if one and item["id"].startswith("toc:")
+        (item, hit.node_id)
+        for item, hit in zip(items, hits, strict=True)
+        if hit and item["id"].startswith("toc:")
     ]
-    with database.connection():
-        known = {
-            node.node_id: node
-            for node in store_nodes.get_many(list({node_id for _, node_id in pairs}))
-        }
+    nodes = browse.get_nodes(list({node_id for _, node_id in pairs}))
     for item, node_id in pairs:
-        node, text = known.get(node_id), item["snippet"].strip("… ")
+        node, text = nodes.get(node_id), item["snippet"].strip("… ")
         for bullet in node.bullets if node and text else ():
             if text in one_line(bullet.labelled):
                 item |= formatting.verdict(bullet)
@@ -126,28 +113,20 @@ def nothing_found(scope: Scope = ALL) -> str:
     return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
-def search_notes(found: Hits[Any], none: str = "") -> list[str]:
+def search_notes(result: Hits[Any], nothing: str = "") -> list[str]:
     """Return the notes of a search, or this one if there are none."""
-    notes = [*found.notes, *map(str, found.times)]
-    if found.is_recent and not found.hits:
+    notes = [*result.notes, *map(str, result.times)]
+    if result.is_recent and not result.hits:
         notes = [note for note in notes if note != NEWEST_LISTED]
         notes.append(NOTHING_STORED)
-    if found.suggestion:
-        notes.append(f"Did you mean: {found.suggestion}")
-    return notes or list(filter(None, [none]))
+    if result.suggestion:
+        notes.append(f"Did you mean: {result.suggestion}")
+    return notes or list(filter(None, [nothing]))
 
 
 # The tool retrieve_memory. A memory is a summary, and for key moments the messages
 # behind it. Messages are quoted with their line breaks escaped, so that none can pass
 # for a heading.
-
-MAX_MEMORIES = 20
-
-KEY_SURPRISE = 0.7
-"""A segment at least as surprising is a key moment."""
-
-DETAILED_RANKS = 2
-"""By default, key moments up to this rank have details."""
 
 SUMMARY_CHARS = 400
 """Matching bullets lengthen a summary to at most this many characters."""
@@ -169,72 +148,33 @@ def retrieve_memory(
     detail_limit: int | None = None,
     filters: Filters = EVERYTHING,
 ) -> Reply:
-    """Return the memories that match best, some with messages (``has_details``)."""
+    """Return the memories that match best, some with messages."""
     quoted = workspace.quotes.find(query, filters=filters)
-    found = quoted.found
-    if found.is_recent and detail_limit is None:
-        # Without a word to look for these are the newest ones: none is relevant.
-        detail_limit = 0
+    result, now = quoted.found, workspace.now()
     parsed = search_query.parse(query, workspace.zone)
-    hits = found.hits[: min(limit, MAX_MEMORIES)]
-    # Sessions are ranked by their score, but described by their best quotes.
-    matches = []
-    for hit in hits:
-        own = [one for one in quoted.quotes if one.session_id == hit.session_id]
-        matches.append([one for one in own if one.event_id] or [hit])
-    items = []
-    with database.connection():
-        names = [first.node_id for first, *_ in matches if first.node_id]
-        surprises = segments.get_surprise(names)
-        nodes = {node.node_id: node for node in store_nodes.get_many(names)}
-        for rank, (hit, quotes) in enumerate(zip(hits, matches, strict=True), 1):
-            node = nodes.get(quotes[0].node_id)
-            unexpected = surprises.get(quotes[0].node_id)
-            segment = segments.get(quotes[0].node_id)
-            ended = _end_time(segment, quotes[0], node)
-            item: Item = {
-                "rank": rank,
-                "score": None if found.is_recent else round(hit.score, 2),
-                "is_key_moment": is_key_moment(unexpected),
-                "when": date_format.calendar_age(
-                    ended, workspace.now(), workspace.zone
-                ),
-                "summary": formatting.one_line(_summary(quotes[0], node, parsed)),
-                "cite": _cite(quotes[0], node),
-            }
-            if segment and has_details(rank, unexpected, detail_limit, len(hits)):
-                item["details"] = _details(segment, quotes)
-            items.append(item)
+    items: list[Item] = []
+    for rank, memory in enumerate(memories.choose(quoted, limit, detail_limit), 1):
+        summary = _summary(memory.quotes[0], memory.node, parsed)
+        item: Item = {
+            "rank": rank,
+            "score": None if result.is_recent else round(memory.score, 2),
+            "is_key_moment": memories.is_key_moment(memory.surprise),
+            "when": date_format.calendar_age(memory.ended_at, now, workspace.zone),
+            "summary": one_line(summary),
+            "cite": _cite(memory.quotes[0], memory.node),
+        }
+        if memory.messages:
+            item["details"] = _details(memory)
+        items.append(item)
     return Reply(
-        "memories",
-        items,
+        {"memories": items},
         markdown,
-        notes=search_notes(found, "" if items else nothing_found(filters.scope)),
+        notes=search_notes(result, "" if items else nothing_found(filters.scope)),
         hint="ask for more tokens, or less at once",
         separator="\n\n",
         details="details",
         multiline="details",
     )
-
-
-def has_details(
-    rank: int, surprise: float | None, detail_limit: int | None, count: int
-) -> bool:
-    """Decide whether a memory is given with its messages.
-
-    The limit says how many may have details; by default the key moments among the first
-    two ranks. As many as there are memories or more gives all of them details, fewer
-    the key moments up to that rank.
-    """
-    if detail_limit is not None and detail_limit >= count:
-        return detail_limit > 0
-    most = DETAILED_RANKS if detail_limit is None else detail_limit
-    return rank <= most and is_key_moment(surprise)
-
-
-def is_key_moment(surprise: float | None) -> bool:
-    """Return whether a segment differs much from the sessions before it."""
-    return (surprise or 0.0) >= KEY_SURPRISE
 
 
 def markdown(item: Item) -> str:
@@ -256,42 +196,31 @@ def markdown(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _end_time(
-    segment: SegmentRange | None, hit: CombinedHit, node: TocNode | None
-) -> "datetime":
-    """Return the time of the last message: a session may end days later."""
-    if segment is None:
-        return node.end_time if node else hit.at
-    times = segment.session_number, segment.start_ms, segment.end_ms
-    last_ms = events.last_message_ms(*times)
-    return from_ms(last_ms) if last_ms is not None else hit.at
-
-
 def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     """Return the title and, of the bullets, those that match, with their verdicts."""
     summary = hit.title
     quote = hit.snippet.text
     quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
-    found, requests = [], set()
+    matches, requests = [], set()
     for bullet in node.bullets if node else ():
         if bullet.kind is BulletKind.ASKED:
             requests.add(bullet.text)
         count = len(snippets.matching_terms(bullet.text, parsed))
         if bullet.has_support and (count or bullet.text == quote):
             mark = formatting.mark(formatting.verdict(bullet))
-            found.append((count, bullet.text, f"{mark}{bullet.labelled}"))
-    found.sort(key=lambda one: -one[0])
-    bullets = [(text, labelled) for _, text, labelled in found]
+            matches.append((count, bullet.text, f"{mark}{bullet.labelled}"))
+    matches.sort(key=lambda match: -match[0])
+    bullets = [(text, labelled) for _, text, labelled in matches]
     title_terms = set(analyzer.terms(hit.title))
     for text, labelled in [*bullets, *quotes]:
-        labelled = formatting.one_line(labelled)
-        added, known = _normalize(text), _normalize(summary)
+        labelled = one_line(labelled)
+        added, before = _normalize(text), _normalize(summary)
         is_title = text in requests and title_terms.issuperset(
             analyzer.query_terms(text)
         )
-        if added in known or is_title:
+        if added in before or is_title:
             continue
-        if summary == hit.title and added.startswith(known):
+        if summary == hit.title and added.startswith(before):
             summary = labelled  # It says the title and more.
         elif len(summary) + len(labelled) <= SUMMARY_CHARS:
             end = "" if summary.endswith(ENDS) or not summary else "."
@@ -312,16 +241,14 @@ def _cite(hit: CombinedHit, node: TocNode | None) -> str:
     return citations.cite_grip(next(grip_ids, ""))
 
 
-def _details(segment: SegmentRange, quotes: Sequence[CombinedHit]) -> list[Item]:
-    """Return the messages of a segment, those that match marked."""
-    found = events.between(segment.session_number, segment.start_ms, segment.end_ms)
-    messages = [event for event in found if event.is_message and event.text]
-    is_long = sum(len(event.text) for event in messages) > WHOLE_CHARS
+def _details(memory: Memory) -> list[Item]:
+    """Return the messages of a memory, those that match marked."""
+    is_long = sum(len(event.text) for event in memory.messages) > WHOLE_CHARS
     details = []
-    for event in messages:
+    for event in memory.messages:
         parts = [
             quote.snippet.text
-            for quote in quotes
+            for quote in memory.quotes
             if quote.role and quote.event_id == event.event_id
         ]
         in_part = parts and is_long and len(event.text) > SHORT_CHARS

@@ -6,16 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.errors import UsageError
-from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
-from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.search.query import SessionNameError, UnknownSessionError, find_session
-from memtui.services import sessions
-from memtui.services.conversation import expand, find_cited_event
+from memtui.services import browse, sessions
+from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
-from memtui.store import database, scopes
-from memtui.store import events as store_events
 from memtui.text import dates, fencing
 from memtui.tools import formatting, replies
 from memtui.tools.formatting import LineWriter
@@ -40,8 +36,7 @@ def list_sessions(
     limit: int = 20,
 ) -> Reply:
     """List a page of the sessions, the latest first."""
-    with database.connection():
-        scope, unknown = scopes.resolve_names(scope)
+    scope, unknown_names = browse.resolve_scope(scope)
     page = sessions.list_sessions(
         agent=scope.agent, project=scope.project, offset=offset, limit=limit
     )
@@ -50,9 +45,9 @@ def list_sessions(
         if scope.is_narrow
         else "There is no session."
     )
-    none = " ".join(unknown) or none
+    none = " ".join(unknown_names) or none
     items = list(map(formatting.session, page.sessions))
-    reply = Reply("sessions", items, LineWriter(workspace.zone).session)
+    reply = Reply({"sessions": items}, LineWriter(workspace.zone).session)
     return _as_page(reply, offset, page.total, none)
 
 
@@ -82,20 +77,18 @@ def _describe(workspace: "Workspace", facts: SessionDetails) -> Reply:
     }
     lines = LineWriter(workspace.zone)
     about = ("created_by", "branch", "model", "segments", "subagents")
-    rest = [f"{name}: {head[name]}" for name in about if head[name]]
+    counts = [f"{name}: {head[name]}" for name in about if head[name]]
     began = f"began: {lines.minute(head['created_at'])}"
     more = ("root", "folder", "forked_from", "shared_messages", "summary")
     return Reply(
-        "card",
-        list(map(formatting.bullet, facts.card)),
+        {"card": list(map(formatting.bullet, facts.card))},
         lines.bullet,
         head,
         [
             lines.session(head),
-            " · ".join([began, *rest]),
+            " · ".join([began, *counts]),
             *(f"{name}: {head[name]}" for name in more if head[name]),
         ],
-        is_headed=True,
     )
 
 
@@ -153,10 +146,12 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
     count = len(meta.head_lines) - bool(facts.session.summary)
     about, summary = meta.head_lines[:count], meta.head_lines[count:]
     head_lines = [*about, *map(meta.line, meta.items)]
-    for one in facts.subagents:
-        started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
-        parts = [one.kind, one.task, f"{one.events:,} events", started]
-        head_lines.append(f"subagent {one.name}: {' · '.join(filter(None, parts))}")
+    for subagent in facts.subagents:
+        call = subagent.tool_use_id
+        started = f"started by {call}" if call else ""
+        parts = [subagent.kind, subagent.task, f"{subagent.events:,} events", started]
+        described = " · ".join(filter(None, parts))
+        head_lines.append(f"subagent {subagent.name}: {described}")
     head_lines += summary  # perhaps several screens long
     subagents = list(map(asdict, facts.subagents))
     head = {"session": meta.head, "card": meta.items, "subagents": subagents}
@@ -165,11 +160,10 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
 
 def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
     return Reply(
-        name,
-        items,
+        {name: items},
         LineWriter(workspace.zone).dated_event,
         multiline="text",
-        min_chars=EVENT_CHARS,
+        item_chars=EVENT_CHARS,
         shorten=formatting.shorten_event,
         cut_hint=formatting.CUT_HINT,
     )
@@ -205,7 +199,8 @@ def _as_page(
             place = places[count] if places else offset + count
         return {"total": total, "next_offset": place if place < total else None}
 
-    past_end = f"The offset is past the end: there are {total:,} {reply.name}."
+    name = next(iter(reply.lists))
+    past_end = f"The offset is past the end: there are {total:,} {name}."
     return replace(
         reply,
         notes=() if reply.items else (past_end if total and last <= offset else none,),
@@ -218,7 +213,7 @@ def _no_session(name: str, error: SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
     notes = replies.error_info(error).message.splitlines()
     notes += [SEE_SESSIONS] if isinstance(error, UnknownSessionError) else []
-    return Reply(name, (), str, notes=notes)
+    return Reply({name: ()}, str, notes=notes)
 
 
 def get_events(
@@ -242,7 +237,7 @@ def get_events(
         raise UsageError("when is missing; give it, or a session")
     periods = dates.read_exact(when, workspace.now(), workspace.zone)[:1]
     if when.strip() and not periods:
-        return Reply("events", (), str, notes=(NO_TIME,))
+        return Reply({"events": ()}, str, notes=(NO_TIME,))
     labels = [period.label for period in periods]
     start, end = (periods[0].start, periods[0].end) if periods else (None, None)
     if session:
@@ -252,39 +247,28 @@ def get_events(
         except SessionNameError as error:
             reply = _no_session("events", error)
             return replace(reply, notes=[*reply.notes, *labels])
-    with database.connection():
-        last_id = citations.strip(token)
-        # It may have been forgotten.
-        after = last_id if is_event_id(last_id) else find_cited_event(last_id)
-        found = store_events.list_in_time(
-            to_ms(start) if start else None,
-            to_ms(end) if end else None,
-            after=after,
-            limit=limit + 1,
-            scope=scope,
-            session=session,
-        )
-    page = found[:limit]
-
-    def next_page(count: int) -> Item:
-        has_more = count < len(found)
-        last = page[count - 1].event_id if count else token
-        return {"continuation_token": last if has_more else None, "has_more": has_more}
-
-    # The reason for an empty page comes first, as later notes may be cut.
-    notes = [NO_TOKEN] if token and not after else []
-    notes += labels if page else ["Nothing was said then.", *labels]
-    reply = _event_list(workspace, "events", list(map(formatting.event, page)))
-    return replace(
-        reply,
-        notes=notes,
-        next_page=next_page,
-        has_more=len(found) > limit,
+    page = sessions.list_events(
+        start, end, after=token, limit=limit, scope=scope, session_id=session
     )
 
+    def next_page(count: int) -> Item:
+        is_last = count >= len(page.events) and not page.has_more
+        last_id = page.events[count - 1].event_id if count else token
+        return {
+            "continuation_token": None if is_last else last_id,
+            "has_more": not is_last,
+        }
 
-GROUPS = {"before": "BEFORE", "excerpt": "EXCERPT", "after": "AFTER"}
-"""The events of a citation, and their headings."""
+    # The reason for an empty page comes first, as later notes may be cut.
+    notes = [NO_TOKEN] if token and not page.is_continued else []
+    notes += labels if page.events else ["Nothing was said then.", *labels]
+    items = list(map(formatting.event, page.events))
+    return replace(
+        _event_list(workspace, "events", items),
+        notes=notes,
+        next_page=next_page,
+        has_more=page.has_more,
+    )
 
 
 def expand_grip(
@@ -299,38 +283,39 @@ def expand_grip(
 
     ``text_offset`` is for the first event that it names.
     """
-    found = expand(grip_id, before=before, after=after)
-    if found.grip is None:
+    expansion = expand(grip_id, before=before, after=after)
+    grip, session = expansion.grip, expansion.session
+    if grip is None:
         note = IS_NODE if grip_id.startswith("toc:") else NO_GRIP
-        return Reply("events", (), str, notes=(note,), groups=GROUPS)
-    first = -len(found.events_before)
-    own = len(found.excerpt_events)
-    items: list[Item] = []
-    for number, event in enumerate(
-        (*found.events_before, *found.excerpt_events, *found.events_after), first
-    ):
-        place = min(number, 0) or max(number - own + 1, 0)
-        items.append(formatting.event(event) | {"place": place})
-    if own and text_offset:
-        items[-first] = _from_offset(items[-first], text_offset)
-    head: Item = {"grip": formatting.grip(found.grip)}
+        return Reply({"before": (), "excerpt": (), "after": ()}, str, notes=(note,))
+    parts = {
+        "before": expansion.events_before,
+        "excerpt": expansion.excerpt_events,
+        "after": expansion.events_after,
+    }
+    lists = {name: list(map(formatting.event, parts[name])) for name in parts}
+    if lists["excerpt"]:
+        lists["excerpt"][0] = _from_offset(lists["excerpt"][0], text_offset)
+    head: Item = {"grip": formatting.grip(grip)}
     lines, head_lines = LineWriter(workspace.zone), []
-    if found.session:
-        head["session"] = formatting.session(found.session)
+    if session:
+        head["session"] = formatting.session(session)
         head_lines = [lines.session(head["session"])]
+    first, end = len(lists["before"]), len(lists["before"]) + len(lists["excerpt"])
     return Reply(
-        "events",
-        items,
+        lists,
         lines.event,
         head,
         head_lines,
         hint=f"{replies.MORE}, or for fewer before and after",
         # What is cited comes first, then what is nearest to it.
-        priority=sorted(range(len(items)), key=lambda at: abs(items[at]["place"])),
-        groups=GROUPS,
-        group=lambda item: list(GROUPS)[1 + (item["place"] > 0) - (item["place"] < 0)],
+        order=sorted(
+            range(end + len(lists["after"])),
+            key=lambda place: max(first - place, place - end + 1, 0),
+        ),
+        has_headings=True,
         multiline="text",
-        min_chars=EVENT_CHARS,
-        shorten=partial(formatting.shorten_event, quote=found.grip.excerpt),
+        item_chars=EVENT_CHARS,
+        shorten=partial(formatting.shorten_event, quote=grip.excerpt),
         cut_hint=formatting.CUT_HINT,
     )

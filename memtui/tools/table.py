@@ -86,11 +86,9 @@ class Parameter:
             empty = {"string": "", "array": (), "object": {}}
             return empty.get(self.type) if self.default is None else self.default
         checked = self._convert(value)
-        for one in checked if isinstance(checked, tuple) else (checked,):
-            if self.choices and one not in self.choices:
-                raise UsageError(
-                    f"{self.name} must be one of {', '.join(self.choices)}"
-                )
+        values = checked if isinstance(checked, tuple) else (checked,)
+        if self.choices and not set(self.choices).issuperset(values):
+            raise UsageError(f"{self.name} must be one of {', '.join(self.choices)}")
         if isinstance(checked, str) and self.is_required and not value.strip():
             raise UsageError(f"{self.name} is empty")
         return checked
@@ -106,12 +104,12 @@ class Parameter:
             with suppress(ValueError, TypeError):
                 value = value if isinstance(value, Mapping) else json.loads(value)
             if isinstance(value, Mapping) and len(value) <= MAX_FIELDS:
-                fields = {clean(str(key)): one for key, one in value.items()}
-                if all(isinstance(one, str | int | float) for one in fields.values()):
-                    return {key: clean(str(one)) for key, one in fields.items()}
+                fields = {clean(str(key)): field for key, field in value.items()}
+                if all(isinstance(f, str | int | float) for f in fields.values()):
+                    return {key: clean(str(field)) for key, field in fields.items()}
         if self.type == "array":
             words = [value] if isinstance(value, str) else value
-            if isinstance(words, list) and all(isinstance(one, str) for one in words):
+            if isinstance(words, list) and all(isinstance(word, str) for word in words):
                 return tuple(words)
         if self.type == "integer":
             try:
@@ -149,26 +147,31 @@ class Tool:
         parameters = self.parameters_with_budget
         schema: dict[str, Any] = {
             "type": "object",
-            "properties": {one.name: one.schema() for one in parameters},
+            "properties": {
+                parameter.name: parameter.schema() for parameter in parameters
+            },
             "additionalProperties": False,
         }
-        if required := [one.name for one in parameters if one.is_required]:
+        if required := [p.name for p in parameters if p.is_required]:
             schema["required"] = required
         return schema
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return all arguments, checked and with defaults, and ``max_tokens``."""
-        known = {one.name: one for one in self.parameters_with_budget}
-        if unknown := [name for name in arguments if name not in known]:
-            takes = ", ".join(known) or "nothing"
+        parameters = {p.name: p for p in self.parameters_with_budget}
+        if unknown := [name for name in arguments if name not in parameters]:
+            takes = ", ".join(parameters) or "nothing"
             raise UsageError(
                 f"there is no {unknown[0]!r} here; {self.name} takes {takes}"
             )
-        return {name: one.check(arguments.get(name)) for name, one in known.items()}
+        return {
+            name: parameter.check(arguments.get(name))
+            for name, parameter in parameters.items()
+        }
 
     def run(self, workspace: "Workspace", arguments: Mapping[str, Any]) -> Reply:
         module = importlib.import_module(f"{__package__}.{self.module}")
-        given = {one.name: arguments[one.name] for one in self.parameters}
+        given = {p.name: arguments[p.name] for p in self.parameters}
         if "project" in given:
             given["scope"] = Scope(given.pop("agent", ""), given.pop("project"))
         reply: Reply = getattr(module, self.name)(workspace, **given)
@@ -181,8 +184,8 @@ def _number(name: str, description: str, maximum: int = 10_000_000) -> Parameter
 
 
 PARAMETERS: Final = {
-    one.name: one
-    for one in (
+    parameter.name: parameter
+    for parameter in (
         Parameter(
             "query",
             'words to find; also "an exact phrase", -without, project:NAME,'
@@ -223,9 +226,9 @@ PARAMETERS: Final = {
         Parameter(
             "event_type",
             choices=tuple(
-                one.value
-                for one in EventType
-                if one not in (EventType.SUBAGENT_START, EventType.SUBAGENT_STOP)
+                event_type.value
+                for event_type in EventType
+                if event_type not in (EventType.SUBAGENT_START, EventType.SUBAGENT_STOP)
             ),
         ),
         Parameter("tool_name", max_chars=200),
@@ -360,32 +363,9 @@ TOOLS: Final = (
     _tool(
         "browse_toc",
         "toc",
-        "node_id limit=10 token project",
-        "List the children of a node page by page, newest first.",
-    ),
-    _tool(
-        "browse_time",
-        "toc",
-        "when! project",
-        "Find the summaries of a time given in words.",
-    ),
-    _tool(
-        "browse_keyword",
-        "toc",
-        "keyword! node_id limit=10",
-        "List the segments with a keyword, newest first.",
-    ),
-    _tool(
-        "search_node",
-        "toc",
-        "node_id! query! limit=5",
-        "Search the summaries of one node and all below it.",
-    ),
-    _tool(
-        "search_children",
-        "toc",
-        "node_id query! limit=5",
-        "Find which children of a node match, by their summaries and all below them.",
+        "node_id when keyword limit=10 token project",
+        "List nodes page by page, newest first: the children of a node, the nodes of a"
+        " time given in words, or the segments with a keyword.",
     ),
     _tool(
         "get_events",
@@ -443,9 +423,9 @@ TOOLS: Final = (
 def available_tools(*, with_writing: bool, only_core: bool = False) -> dict[str, Tool]:
     """Return the tools by name, those that change something only if allowed."""
     return {
-        one.name: one
-        for one in TOOLS
-        if (with_writing if one.is_writing else one.is_core or not only_core)
+        tool.name: tool
+        for tool in TOOLS
+        if (with_writing if tool.is_writing else tool.is_core or not only_core)
     }
 
 
@@ -523,18 +503,18 @@ class ToolRunner:
     def read_resource(self, uri: str) -> str:
         if self._is_empty():
             return replies.NOTHING_KEPT
-        found = None
+        reply = None
         name = uri.removeprefix(SCHEME).strip("/").replace("/", ":")
         if uri.startswith(SCHEME) and name.partition(":")[0] == "toc":
-            found = self._read("get_node", node_id="" if name == "toc" else name)
+            reply = self._read("get_node", node_id="" if name == "toc" else name)
         elif uri.startswith(SCHEME) and name.startswith("grip:"):
-            found = self._read("expand_grip", grip_id=name)
-        if found is None or not (found.items or found.head_lines or name == "toc"):
-            shown = neutralize_line(uri)[:80]
+            reply = self._read("expand_grip", grip_id=name)
+        if reply is None or not (reply.items or reply.head_lines or name == "toc"):
+            quoted = repr(neutralize_line(uri)[:80])
             raise MemtuiError(
-                f"there is no resource {shown!r}; {ROOT_URI} lists the years"
+                f"there is no resource {quoted}; {ROOT_URI} lists the years"
             )
-        return replies.fit_text(found, RESOURCE_TOKENS, self.workspace().counter).text
+        return replies.fit_text(reply, RESOURCE_TOKENS, self.workspace().counter).text
 
     def list_resources(self) -> list[tuple[str, str]]:
         """Return the URIs and titles of the years."""
@@ -565,12 +545,12 @@ class ToolRunner:
 
 def describe_error(error: MemtuiError) -> Answer:
     """Return an error for agents: its hints name tools instead of commands."""
-    found = replies.error_info(error)
-    hint = found.hint or ("see the tool's schema" * (found.code == replies.USAGE))
+    info = replies.error_info(error)
+    hint = info.hint or ("see the tool's schema" * (info.code == replies.USAGE))
     # Commands that no tool replaces are for people.
     if re.search(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b", hint):
         hint = f"ask the person to do this: {hint}"
-    return _error_answer(found.code, found.message, hint)
+    return _error_answer(info.code, info.message, hint)
 
 
 def _error_answer(code: str, message: str, hint: str) -> Answer:

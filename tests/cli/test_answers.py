@@ -31,11 +31,9 @@ ASKED = (
     "show nothing",
     "call retrieve_memory query=mutex limit=2",
     "call browse_toc node_id=toc:year:2024 limit=1",
-    "call browse_time when=2024-01",
+    "call browse_toc when=2024-01",
     "call get_events when=2024-01-18 limit=2",
-    "call browse_keyword keyword=token",
-    "call search_node node_id=toc:year:2024 query=token",
-    "call search_children query=token",
+    "call browse_toc keyword=token",
     "call search_sessions query=mutex --max-tokens 300",
     "call teleport query=mutex limit=2",
 )

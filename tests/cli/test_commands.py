@@ -315,7 +315,7 @@ def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
     assert every["total"] == output["session"]["events"]
     page = run_at_terminal(home, "session", first["id"], "--limit", "1", "--all")
     assert first["id"] in page
-    assert "continue with offset 1" in page
+    assert "(6 more of 7: offset=1)" in page
 
 
 def test_nothing_of_a_scope_is_said_so(home: Path) -> None:

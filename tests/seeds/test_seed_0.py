@@ -250,12 +250,12 @@ def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
         children = [child.node_id for child in browse.list_children(node.node_id)]
         shown = text.count("\ntoc:")
         assert 0 < shown <= len(children)
-        assert "[grip:" in text and (shown == len(children) or "left out" in text)
+        assert "[grip:" in text and (shown == len(children) or " more: " in text)
         # On request the answer has all of it, unabridged.
         whole = agent_text(
             full_workspace, "get_node", node_id=node.node_id, max_tokens=5_000
         )
-        assert whole.count("\ntoc:") == len(children) and "left out" not in whole
+        assert whole.count("\ntoc:") == len(children) and " more: " not in whole
         assert all(bullet.labelled in whole for bullet in node.bullets)
 
 
@@ -294,7 +294,7 @@ def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
 
 
 def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_workspace: Workspace) -> None:
-    text = agent_text(full_workspace, "browse_keyword", keyword="basket")
+    text = agent_text(full_workspace, "browse_toc", keyword="basket")
     assert "Sessions time out after ten minutes" in text
     assert "keywords: " in text
 
@@ -447,7 +447,7 @@ def test_filtering_by_a_keyword_never_dead_ends(full_workspace: Workspace) -> No
         node = browse.get_node(year.node_id)
         assert node is not None
         for word in node.keyword_texts:
-            found = toc.browse_keyword(full_workspace, word, node_id=year.node_id).items
+            found = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
             assert found, (year.node_id, word)
             assert all(one["level"] == "segment" for one in found)
 
@@ -607,7 +607,7 @@ def test_browsing_a_time_range_gives_the_days_that_it_covers(
     full_workspace: Workspace,
 ) -> None:
     def covering(when: str) -> set[str]:
-        found = toc.browse_time(full_workspace, when).items
+        found = toc.browse_toc(full_workspace, when=when).items
         return {one["node_id"] for one in found}
 
     assert covering("January 15-18, 2024") == {
@@ -732,7 +732,7 @@ def test_new_versions_are_appended_and_old_ones_kept(full_workspace: Workspace) 
         ("get_node", {"node_id": "toc:month:2024-01"}, 450),
         ("get_node", {"node_id": "toc:week:2024-W03"}, 450),
         ("get_node", {"node_id": "toc:day:2024-01-18"}, 450),
-        ("browse_time", {"when": "2024-W03"}, 150),
+        ("browse_toc", {"when": "2024-W03"}, 150),
         ("teleport", {"query": "sliding window", "max_tokens": 400}, 400),
     ],
 )
@@ -758,8 +758,8 @@ def test_the_periods_of_the_guide_have_their_titles() -> None:
 COSTS = [
     ("week summary", "get_node", {"node_id": "toc:week:2024-W03"}, 300),
     ("grip expansion", "expand_grip", {"grip_id": "grip:1705572650000:a080"}, 300),
-    ("time range", "browse_time", {"when": "January 2024"}, 800),
-    ("keyword filtering", "browse_keyword", {"keyword": "refresh"}, 1_200),
+    ("time range", "browse_toc", {"when": "January 2024"}, 800),
+    ("keyword filtering", "browse_toc", {"keyword": "refresh"}, 1_200),
     ("teleport", "teleport", {"query": "sliding window token refresh"}, 400),
     ("teleport", "teleport", {"query": "session"}, 400),
 ]
@@ -878,14 +878,11 @@ def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
     assert all("2024-01-15" <= hit["at"][:10] <= "2024-01-21" for hit in hits)
 
 
-def test_a_search_within_a_node_needs_no_index(full_workspace: Workspace) -> None:
+def test_teleport_needs_no_index(full_workspace: Workspace) -> None:
     shutil.rmtree(full_workspace.paths.index)
-    found = toc.search_node(full_workspace, "toc:month:2024-01", "sliding window").items
-    assert found and found[0]["score"] >= 0.5
-    week = "toc:week:2024-W03"
-    assert all("2024-01" in hit["node_id"] or hit["node_id"] == week for hit in found)
-    children = toc.search_children(full_workspace, "memchr", "toc:month:2024-01").items
-    assert [child["node_id"] for child in children] == ["toc:week:2024-W04"]
+    result = full_workspace.teleport.find("sliding window")
+    assert any("2024-01-18" in hit.node_id for hit in result.hits)
+    assert any("missing or damaged" in note for note in result.notes)
 
 
 def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) -> None:

@@ -212,7 +212,8 @@ def test_s3_79_the_context_of_an_event_that_cannot_be_read_is_given(
     found = ask_json(home, "expand_grip", f"grip_id=evt:{event_id}")
     assert replies.DAMAGED in found["notes"]
     groups = {
-        name: [one["id"] for one in found[name]] for name in agents_sessions.GROUPS
+        name: [one["id"] for one in found[name]]
+        for name in ("before", "excerpt", "after")
     }
     assert groups == {"before": names[:2], "excerpt": [], "after": names[2:5]}
     shown = run_memtui(home, "expand", f"evt:{event_id}").stdout
@@ -859,9 +860,8 @@ def test_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None
         path.append(name)
     assert [one.split(":")[1] for one in path] == [level.value for level in TocLevel]
     node = toc.get_node(full_workspace, name)
-    grip_id = next(item["grip_ids"][0] for item in node.items if item.get("grip_ids"))
-    events_read = agents_sessions.expand_grip(full_workspace, grip_id).items
-    assert any(one["place"] == 0 for one in events_read)
+    grip_id = next(one["grip_ids"][0] for one in node.items if one.get("grip_ids"))
+    assert agents_sessions.expand_grip(full_workspace, grip_id).lists["excerpt"]
 
 
 @pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import DraftBullet
-from memtui.services import browse
+from memtui.services import browse, memories
 from memtui.store import database, segments
 from memtui.store import events as store_events
 from memtui.store.schema import SegmentRow
@@ -92,7 +92,7 @@ def test_the_format_is_that_of_the_example() -> None:
         items.append(item | {"when": when, "summary": summary, "cite": ""})
     items[0]["details"] = [{"role": role, "text": text} for role, text in talk]
     reply = Reply(
-        "memories", items, search.markdown, separator="\n\n", details="details"
+        {"memories": items}, search.markdown, separator="\n\n", details="details"
     )
     text = replies.fit_text(reply, 2_000, ESTIMATING_COUNTER).text
     # A fence says that the memories are data.
@@ -123,7 +123,7 @@ DETAIL_VECTORS = [
 def test_details_are_included_by_rank_and_surprise(
     rank: int, score: float | None, limit: int | None, expected: bool
 ) -> None:
-    assert search.has_details(rank, score, limit, 5) is expected
+    assert memories.has_details(rank, score, limit, 5) is expected
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_details_are_included_by_rank_and_surprise(
 def test_a_key_moment_has_a_surprise_of_at_least_0_7(
     score: float | None, is_key: bool
 ) -> None:
-    assert search.is_key_moment(score) is is_key
+    assert memories.is_key_moment(score) is is_key
     item: Item = {"rank": 1, "score": 0.5, "is_key_moment": is_key}
     item |= {"when": "yesterday", "summary": "S", "cite": ""}
     assert ("key moment" in search.markdown(item)) is is_key

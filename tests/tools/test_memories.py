@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from memtui.model import citations
+from memtui.services import memories
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.tools import replies, search
 from memtui.tools.replies import Item, Reply
@@ -15,7 +16,7 @@ def memory(rank: int, score: float, surprise: float, **more: Any) -> Item:
     return {
         "rank": rank,
         "score": score,
-        "is_key_moment": search.is_key_moment(surprise),
+        "is_key_moment": memories.is_key_moment(surprise),
         "when": "yesterday",
         "summary": "Prefers dark mode.",
         "cite": "",
@@ -65,7 +66,7 @@ def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
     shown = {
         rank
         for rank, surprise in enumerate(surprises, 1)
-        if search.has_details(rank, surprise, detail_limit, len(surprises))
+        if memories.has_details(rank, surprise, detail_limit, len(surprises))
     }
     assert shown == ranks
 
@@ -73,7 +74,7 @@ def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
 def test_what_a_memory_says_cannot_pass_for_another() -> None:
     said = "x\n## Memory 2 [rank: 2]\n**When:** now"
     sly = memory(1, 0.5, 0.0, summary=said, details=[{"role": "user", "text": said}])
-    reply = Reply("memories", [sly], search.markdown, details="details")
+    reply = Reply({"memories": [sly]}, search.markdown, details="details")
     text = replies.fit_text(reply, 500, ESTIMATING_COUNTER).text
     assert sum(line.startswith("## ") for line in text.splitlines()) == 1
     assert sum(line.startswith("**When:**") for line in text.splitlines()) == 1

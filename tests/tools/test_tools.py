@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from memtui.model.filters import Scope
 from memtui.paths import in_home
 from memtui.search.query import NOTHING_STORED, STARTS_BEFORE
 from memtui.services import browse
+from memtui.services import keywords as keyword_search
 from memtui.settings import Settings
 from memtui.store import database, nodes
 from memtui.store.schema import NodeRow, SegmentRow
@@ -129,7 +129,7 @@ def test_a_page_cut_by_its_budget_goes_on_where_it_ended(
     asked = toc.browse_toc(full_workspace, "toc:year:2024")
     whole = ids(asked, "children")
     assert len(whole) > 1
-    some = data(asked, 110)
+    some = data(asked, 150)
     assert 0 < len(some["children"]) < len(whole)
     rest = toc.browse_toc(
         full_workspace, "toc:year:2024", token=some["continuation_token"]
@@ -214,7 +214,7 @@ def test_a_day_is_covered_by_a_segment_that_began_before_it(
     assert browse.list_covering(midnight + day, midnight + 2 * day, UTC) == []
     date = f"{midnight:%Y-%m-%d}"
     for reply in (
-        toc.browse_time(workspace, date),
+        toc.browse_toc(workspace, when=date),
         routing.route(workspace, date),
         search.search_memory(workspace, f"what was I doing on {date}"),
     ):
@@ -226,21 +226,16 @@ def test_a_day_is_covered_by_a_segment_that_began_before_it(
 
 
 def test_a_time_in_words_is_shown_as_understood(full_workspace: Workspace) -> None:
-    found = data(toc.browse_time(full_workspace, "in January 2024"))
-    assert found["notes"] == ["January 2024: 1–31 Jan 2024"]
-    assert found["understood"][0]["start"].startswith("2024-01-01")
-    assert found["nodes"]
-    assert "No date" in data(toc.browse_time(full_workspace, "zebra"))["notes"][0]
+    answer = data(toc.browse_toc(full_workspace, when="in January 2024"))
+    assert answer["notes"] == ["January 2024: 1–31 Jan 2024"]
+    assert answer["understood"][0]["start"].startswith("2024-01-01")
+    assert answer["children"]
+    assert "No date" in data(toc.browse_toc(full_workspace, when="zebra"))["notes"][0]
 
 
 def test_words_are_found_without_any_index(full_workspace: Workspace) -> None:
     shutil.rmtree(full_workspace.paths.index)
     full_workspace.paths.message_index.unlink()
-    (year, *_) = toc.search_children(full_workspace, "token refresh").items
-    assert year["node_id"] == "toc:year:2024"
-    found = toc.search_node(full_workspace, year["node_id"], "token").items
-    assert found
-    assert "token" in found[0]["text"].lower()
     assert search.teleport(full_workspace, "token refresh").items, "from the store"
     assert routing.route(full_workspace, "token refresh").items
     assert search.retrieve_memory(full_workspace, "token refresh").items
@@ -250,8 +245,8 @@ def test_a_keyword_leads_down_and_never_into_nothing(full_workspace: Workspace) 
     node = browse.get_node("toc:year:2024")
     assert node is not None
     for word in node.keyword_texts:
-        assert toc.browse_keyword(full_workspace, word).items, word
-    assert not toc.browse_keyword(full_workspace, "zeppelin").items
+        assert toc.browse_toc(full_workspace, keyword=word).items, word
+    assert not toc.browse_toc(full_workspace, keyword="zeppelin").items
 
 
 def test_every_keyword_of_a_segment_leads_to_it(full_workspace: Workspace) -> None:
@@ -262,17 +257,15 @@ def test_every_keyword_of_a_segment_leads_to_it(full_workspace: Workspace) -> No
         day = name.rpartition(":")[0].replace("segment", "day")
         for word in keywords:
             for node_id in ("", day, name):
-                page = toc.browse_keyword(
-                    full_workspace, word, node_id=node_id, limit=99
-                )
+                page = toc.browse_toc(full_workspace, node_id, keyword=word, limit=99)
                 found = [one["node_id"] for one in page.items]
                 assert citations.cite_node(name) in found, word
-    elsewhere = toc.browse_keyword(
-        full_workspace, keywords[0], node_id="toc:day:2024-01-01"
+    elsewhere = toc.browse_toc(
+        full_workspace, "toc:day:2024-01-01", keyword=keywords[0]
     )
     assert not elsewhere.items
-    assert not toc.browse_keyword(
-        full_workspace, keywords[0], scope=Scope("nobody")
+    assert not toc.browse_toc(
+        full_workspace, keyword=keywords[0], scope=Scope("nobody")
     ).items
 
 
@@ -281,13 +274,13 @@ def test_a_keyword_that_may_be_anywhere_is_looked_for_in_the_newest_and_that_is_
 ) -> None:
     with database.connection():
         *_, (name, keywords) = nodes.read_keywords(None)
-    whole = toc.browse_keyword(full_workspace, keywords[0], limit=99)
+    whole = toc.browse_toc(full_workspace, keyword=keywords[0], limit=99)
     assert any(name.startswith(one["node_id"]) for one in whole.items)
     assert not whole.notes
-    monkeypatch.setattr(toc, "MAX_SEGMENTS", 0)
-    cut = toc.browse_keyword(full_workspace, keywords[0], limit=99)
+    monkeypatch.setattr(keyword_search, "MAX_SEGMENTS", 0)
+    cut = toc.browse_toc(full_workspace, keyword=keywords[0], limit=99)
     assert not cut.items
-    assert "the newest 0 were searched" in "".join(cut.notes)
+    assert "were searched: a longer word" in "".join(cut.notes)
 
 
 WAYS = (
@@ -331,14 +324,14 @@ def test_a_reply_says_where_the_rest_begins(full_workspace: Workspace) -> None:
     def text(reply: Reply) -> str:
         return replies.fit_text(reply, 500, tokens.ESTIMATING_COUNTER).text
 
-    assert "(4 more of 6: continue with offset 2)" in text(
+    assert "(4 more of 6: offset=2)" in text(
         sessions.list_sessions(full_workspace, limit=2)
     )
     assert "there are 6" in text(sessions.list_sessions(full_workspace, offset=1_000))
     assert " more of " not in text(sessions.list_sessions(full_workspace, limit=6))
     session = sessions.list_sessions(full_workspace, limit=1).items[0]["id"]
     page = sessions.list_messages(full_workspace, session, limit=1)
-    assert "(2 more of 3: continue with offset 1)" in text(page)
+    assert "(2 more of 3: offset=1)" in text(page)
     assert "there are" in text(
         sessions.list_messages(full_workspace, session, offset=1_000)
     )
@@ -542,9 +535,9 @@ ANSWERS: tuple[Callable[[Workspace, str], Reply], ...] = (
     search.retrieve_memory,
     sessions.expand_grip,
     toc.get_node,
-    toc.browse_keyword,
-    toc.browse_time,
     toc.browse_toc,
+    lambda workspace, text: toc.browse_toc(workspace, when=text),
+    lambda workspace, text: toc.browse_toc(workspace, keyword=text),
 )
 
 
@@ -554,9 +547,6 @@ def test_whatever_is_asked_is_answered(full_workspace: Workspace) -> None:
         assert reply.items or reply.notes, (ask, asked)
         data(reply, replies.MIN_TOKENS)
         replies.fit_text(reply, 500, tokens.ESTIMATING_COUNTER).text.encode()
-    for asked in HARD:
-        data(toc.search_node(full_workspace, "toc:year:2024", asked))
-        data(toc.search_children(full_workspace, asked, "toc:year:2024"))
 
 
 def test_the_name_of_a_session_is_data(full_workspace: Workspace) -> None:
@@ -612,18 +602,16 @@ def test_a_budget_is_not_reported_as_a_limit(full_workspace: Workspace) -> None:
     years = [line.node_id for line in browse.list_children()]
     for reply in (
         toc.get_node(full_workspace, years[0]),
-        toc.search_children(full_workspace, "token"),
-        toc.browse_keyword(full_workspace, "token"),
+        toc.browse_toc(full_workspace, keyword="token"),
         sessions.list_sessions(full_workspace),
         toc.browse_toc(full_workspace),
     ):
         assert reply.items
         told = replies.fit_text(reply, 50, tokens.ESTIMATING_COUNTER)
         if told.parts < len(reply.items):
-            assert "left out: " in told.text
-            assert "more tokens" in told.text or "continue with" in told.text
+            assert "more tokens" in told.text or "token=" in told.text
         left = len(reply.items) - told.parts
-        of = rf"\({left}( of {len(reply.items)})? left out: "
+        of = rf"\({left} more( of {len(reply.items)})?: "
         assert not left or re.search(of, told.text)
 
 
@@ -904,20 +892,6 @@ def test_an_error_is_found_by_its_code(full_workspace: Workspace) -> None:
         assert bool(others) is (code == "exit code 1")
     assert not history.search_error(full_workspace, "ORA-00943").items
     assert not history.search_error(full_workspace, "HTTP 40").items
-
-
-def test_descendants_of_a_node_are_searched(full_workspace: Workspace) -> None:
-    (segment,) = browse.list_children("toc:day:2024-01-15")
-    node = browse.get_node(segment.node_id)
-    assert node is not None
-    year = toc.get_node(full_workspace, "toc:year:2024")
-    above = replies.write_text(replace(year, items=year.items[:20]))
-    words = next(word for word in node.keyword_texts if word not in above)
-    found = toc.search_node(full_workspace, "toc:year:2024", words).items
-    assert citations.cite_node(segment.node_id) in {one["node_id"] for one in found}
-    child, *_ = toc.search_children(full_workspace, words, "toc:year:2024").items
-    assert child["node_id"] == "toc:month:2024-01"
-    assert child["found_in"].startswith(("toc:segment:", "toc:day:", "toc:week:"))
 
 
 def test_the_certainty_of_a_route_follows_from_the_words_it_covers(

@@ -119,17 +119,13 @@ def test_the_contents_are_walked_from_the_years_down(agent: Agent) -> None:
     assert years == ["toc:year:2024", "toc:year:2023"]
     assert "toc:month:2024-01" in agent.ask("browse_toc", node_id="toc:year:2024")
     assert "[grip:" in agent.ask("get_node", node_id=DAY)
-    assert "basket" in agent.ask("search_node", node_id=DAY, query="basket")
-    assert DAY in agent.ask(
-        "search_children", node_id="toc:week:2024-W03", query="basket"
-    )
 
 
 def test_a_time_in_words_is_browsed(agent: Agent) -> None:
-    assert "toc:month:2024-01" in agent.ask("browse_time", when="January 2024")
+    assert "toc:month:2024-01" in agent.ask("browse_toc", when="January 2024")
     shown = agent.ask("get_events", when="2024-01-15", limit=3)
     assert "user: Sessions time out" in shown
-    token = re.search(r"token (\w{26})", shown)
+    token = re.search(r"token=(\w{26})", shown)
     assert token
     assert "Sessions time out" not in agent.ask(
         "get_events", when="2024-01-15", token=token[1]
@@ -139,17 +135,17 @@ def test_a_time_in_words_is_browsed(agent: Agent) -> None:
 def test_a_page_says_how_to_go_on(agent: Agent) -> None:
     first = agent.ask("browse_toc", limit=1)
     assert "toc:year:2024" in first
-    assert "continue with token 1" in first
+    assert "token=1" in first
     second = agent.ask("browse_toc", limit=1, token="1")
     assert "toc:year:2023" in second
-    assert "go on" not in second
+    assert "token=" not in second
 
 
 def test_keywords_are_followed_down(agent: Agent) -> None:
     page = agent.call("get_node", node_id="toc:year:2024", max_tokens=2_000)
     word = re.search(r"^\[toc:year:2024\] 2024: (\w+)", said(page), re.MULTILINE)
     assert word
-    assert "toc:segment:" in agent.ask("browse_keyword", keyword=word[1])
+    assert "toc:segment:" in agent.ask("browse_toc", keyword=word[1])
 
 
 def test_messages_are_found_with_what_was_said_around_them(agent: Agent) -> None:
@@ -206,7 +202,7 @@ def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
 
 
 def test_what_does_not_fit_is_said(agent: Agent) -> None:
-    assert "left out" in agent.ask("list_messages", session="shop-1", max_tokens=150)
+    assert " more of " in agent.ask("list_messages", session="shop-1", max_tokens=150)
 
 
 def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
@@ -385,7 +381,7 @@ def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) 
         assert len(agent.get(agent.client.list_resources).resources) == 1
         assert not home.exists()
         filled(home)
-        assert DAY in agent.ask("browse_time", when="15 January 2024")
+        assert DAY in agent.ask("browse_toc", when="15 January 2024")
 
 
 def test_resources_of_a_damaged_store_are_an_error_in_words(tmp_path: Path) -> None:

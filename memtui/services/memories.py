@@ -1,0 +1,101 @@
+"""Chooses the few memories that match a query: summaries, some with their messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.model.events import Event, from_ms
+from memtui.model.hits import CombinedHit
+from memtui.model.nodes import TocNode
+from memtui.search.combined import QuoteResult
+from memtui.store import database, events, nodes, segments
+from memtui.store.segments import SegmentRange
+
+MAX_MEMORIES = 20
+
+KEY_SURPRISE = 0.7
+"""A segment at least as surprising is a key moment."""
+
+DETAILED_RANKS = 2
+"""By default, key moments up to this rank have details."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A segment that matches a query."""
+
+    score: float
+    quotes: Sequence[CombinedHit]
+    """What matches in its session, the best first."""
+    node: TocNode | None
+    surprise: float | None
+    ended_at: datetime
+    """The time of the last message: a session may end days later."""
+    messages: Sequence[Event]
+    """All its messages; empty if it has no details."""
+
+
+def choose(
+    quoted: QuoteResult, limit: int, detail_limit: int | None = None
+) -> list[Memory]:
+    """Return a memory for each of the best sessions that a search found."""
+    if quoted.found.is_recent and detail_limit is None:
+        # Without a word to look for these are the newest ones: none is relevant.
+        detail_limit = 0
+    hits = quoted.found.hits[: min(limit, MAX_MEMORIES)]
+    memories = []
+    with database.connection():
+        for rank, hit in enumerate(hits, 1):
+            # Sessions are ranked by their score, but described by their best quotes.
+            quotes = [
+                quote
+                for quote in quoted.quotes
+                if quote.session_id == hit.session_id and quote.event_id
+            ] or [hit]
+            node_id = quotes[0].node_id
+            node = nodes.get(node_id)
+            surprise = segments.get_surprise([node_id]).get(node_id)
+            segment = segments.get(node_id)
+            messages: list[Event] = []
+            if segment and has_details(rank, surprise, detail_limit, len(hits)):
+                times = segment.session_number, segment.start_ms, segment.end_ms
+                messages = [
+                    event
+                    for event in events.between(*times)
+                    if event.is_message and event.text
+                ]
+            ended_at = _end_time(segment, quotes[0], node)
+            memories.append(
+                Memory(hit.score, quotes, node, surprise, ended_at, messages)
+            )
+    return memories
+
+
+def has_details(
+    rank: int, surprise: float | None, detail_limit: int | None, count: int
+) -> bool:
+    """Decide whether a memory is given with its messages.
+
+    The limit says how many may have details; by default the key moments among the first
+    two ranks. As many as there are memories or more gives all of them details, fewer
+    the key moments up to that rank.
+    """
+    if detail_limit is not None and detail_limit >= count:
+        return detail_limit > 0
+    most = DETAILED_RANKS if detail_limit is None else detail_limit
+    return rank <= most and is_key_moment(surprise)
+
+
+def is_key_moment(surprise: float | None) -> bool:
+    """Return whether a segment differs much from the sessions before it."""
+    return (surprise or 0.0) >= KEY_SURPRISE
+
+
+def _end_time(
+    segment: SegmentRange | None, quote: CombinedHit, node: TocNode | None
+) -> datetime:
+    if segment is None:
+        return node.end_time if node else quote.at
+    times = segment.session_number, segment.start_ms, segment.end_ms
+    last_ms = events.last_message_ms(*times)
+    return from_ms(last_ms) if last_ms is not None else quote.at
