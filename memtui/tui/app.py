@@ -371,6 +371,11 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         if location.session is not None:
             self.show_session(location.session)
 
+    def action_help(self) -> None:
+        from memtui.tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen(self.screen))
+
     # Importing
 
     def _welcome_if_empty(self, is_empty: bool) -> None:

@@ -115,10 +115,10 @@ def support_counts(bullets: Sequence[Bullet]) -> str:
     checked = [bullet.support for bullet in bullets if bullet.is_checked]
     if not checked:
         return ""
-    found = Counter(checked)
+    counts = Counter(checked)
     of = plural(len(checked), "bullet")
-    text = f"{found[Support.SUPPORTED]} of {of} supported"
-    weak = found[Support.WEAK]
+    text = f"{counts[Support.SUPPORTED]} of {of} supported"
+    weak = counts[Support.WEAK]
     return f"{text}, {weak} weak" if weak else text
 
 
@@ -164,8 +164,8 @@ def scope_text(scope: Scope) -> str:
 
 def name_list(several: Sequence[str], most: int = 3) -> str:
     """List a few names, and how many more there are."""
-    shown = ", ".join(several[:most])
-    return shown if len(several) <= most else f"{shown} +{len(several) - most}"
+    listed = ", ".join(several[:most])
+    return listed if len(several) <= most else f"{listed} +{len(several) - most}"
 
 
 def speaker(event: Event) -> str:

@@ -163,12 +163,14 @@ class NoColorFilter(LineFilter):
         background, foreground = style.bgcolor, style.color
         if style.reverse:
             background, foreground = None, None
-        for color, known in (
+        for color, replacements in (
             (background, self._backgrounds),
             (foreground, self._foregrounds),
         ):
-            found = next((style for one, style in known if _is_near(one, color)), None)
-            plain = plain + found if found else plain
+            for theme_color, replacement in replacements:
+                if _is_near(theme_color, color):
+                    plain += replacement
+                    break
         return plain
 
 
@@ -182,10 +184,10 @@ def _parse(
     ]
 
 
-def _is_near(one: Color, color: RichColor | None) -> bool:
+def _is_near(theme_color: Color, color: RichColor | None) -> bool:
     if color is None or color.triplet is None:
         return False
-    pairs = zip(one.rgb, color.triplet, strict=True)
+    pairs = zip(theme_color.rgb, color.triplet, strict=True)
     return all(abs(a - b) <= TOLERANCE for a, b in pairs)
 
 
@@ -299,7 +301,7 @@ class LineFilters:
         self, filters: Sequence[LineFilter], theme: str, variables: Mapping[str, str]
     ) -> list[LineFilter]:
         """Add ours to the filters of Textual, and replace its filter for NO_COLOR."""
-        ours = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
+        ours = [f for f in filters if not isinstance(f, Monochrome | NoColor)]
         if self.is_colorless:
             if self._no_color is None or self._no_color[0] != theme:
                 self._no_color = theme, NoColorFilter(variables)

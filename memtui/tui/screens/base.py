@@ -136,10 +136,8 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         """Reload after the interval, because this load failed."""
         self.set_timer(self.RELOAD_INTERVAL_S, self.request_reload)
 
-    def action_help(self) -> None:
-        from memtui.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self))
+    async def action_help(self) -> None:
+        await self.app.run_action("app.help")
 
     def action_quit(self) -> None:
         self.app.exit()

@@ -258,13 +258,12 @@ class DayGrid(Widget, can_focus=True):
         for day in days:
             text, style = " " * cells, NO_MESSAGES
             is_shown = day.year == year and year in self.years
-            if is_shown and (found := self._find(day)) is not None:
-                level = self.scale.level(found.counts.messages)
+            if is_shown and (activity := self._find(day)) is not None:
+                level = self.scale.level(activity.counts.messages)
                 text, style = GLYPHS[level] * cells, "$accent"
             elif is_shown and day <= self._last_day:
                 text = GLYPHS[0].ljust(cells)
-            is_cursor = has_cursor and day == self.cursor
-            parts.append((text, CURSOR if is_cursor else style))
+            parts.append((text, CURSOR if day == self.cursor else style))
         return Content.assemble(*parts)
 
 
@@ -431,21 +430,21 @@ class CalendarScreen(BaseScreen[str]):
         if grid.current is not None:
             self.dismiss(grid.current.node_id)
         elif grid.is_loaded:
-            wanted = calendar.day_id(grid.cursor)
-            find = partial(browse.find_nearest, wanted, self._scope)
+            day_id = calendar.day_id(grid.cursor)
+            find = partial(browse.find_nearest, day_id, self._scope)
             self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
-    def _go_to_nearest(self, wanted: date, found: str) -> None:
+    def _go_to_nearest(self, asked: date, nearest_id: str) -> None:
         """Move to the nearest day with conversations, and say so."""
-        if not found:
+        if not nearest_id:
             return
-        day = calendar.period(found).first
+        day = calendar.period(nearest_id).first
         self._grid.go_to(day)
         scope = ""
         if self._scope.is_narrow:
             scope = f" for {format.scope_text(self._scope)}"
         text = (
-            f"{date_format.day(wanted)} has no conversations{scope}."
+            f"{date_format.day(asked)} has no conversations{scope}."
             f" Nearest: {date_format.day(day)}; enter opens it."
         )
         self.notify(text)

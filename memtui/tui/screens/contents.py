@@ -76,9 +76,9 @@ class ContentsScreen(BaseScreen[None]):
 
     def __init__(self, scope: Scope, size: Size) -> None:
         # With the classes of its size from the start, it is laid out but once.
-        found = [max(one for one in LAYOUTS if one[0] <= size.width)[1]]
-        found.append(max(one for one in HEIGHTS if one[0] <= size.height)[1])
-        super().__init__(classes=" ".join(["-at-tree", *found]))
+        layout = max(layout for layout in LAYOUTS if layout[0] <= size.width)[1]
+        height = max(height for height in HEIGHTS if height[0] <= size.height)[1]
+        super().__init__(classes=f"-at-tree {layout} {height}")
         self._scope = scope
         self._pane = "tree"
         # The locations that were left by a jump, the latest last.
@@ -257,9 +257,9 @@ class ContentsScreen(BaseScreen[None]):
         line = self._tree.current
         if line is None:
             return None
-        shown = JumpTarget(line.node_id, self._page.bullets.grip_id)
-        shown = self._source.shown_target or shown
-        return replace(shown, node_id=line.node_id, pane=self._pane)
+        target = JumpTarget(line.node_id, self._page.bullets.grip_id)
+        target = self._source.shown_target or target
+        return replace(target, node_id=line.node_id, pane=self._pane)
 
     @property
     def day(self) -> date | None:

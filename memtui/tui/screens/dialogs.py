@@ -65,16 +65,16 @@ class DateScreen(Dialog[str]):
         find = partial(browse.find_nearest, date.node_id)
         self.load(find, partial(self._leave_to, date.node_id), "nearest")
 
-    def _leave_to(self, wanted: str, found: str) -> None:
-        if not found:
+    def _leave_to(self, asked_id: str, nearest_id: str) -> None:
+        if not nearest_id:
             self._say(NOTHING, "$error")
             return
-        if found != wanted:
+        if nearest_id != asked_id:
             self.notify(
-                f"{dates.node_label(wanted)} has no conversations."
-                f" Nearest: {dates.node_label(found)}."
+                f"{dates.node_label(asked_id)} has no conversations."
+                f" Nearest: {dates.node_label(nearest_id)}."
             )
-        self.dismiss(found)
+        self.dismiss(nearest_id)
 
     def show_error(self, error: BaseException, group: str) -> None:
         self._say(f"✗ {format.error_text(error)}", "$error")

@@ -70,8 +70,8 @@ class HooksScreen(BaseScreen[None]):
     def _show(self, installations: Sequence[HookStatus]) -> None:
         listed = self.query_one(AgentList)
         listed.loading = False
-        rows = [Option(_row(one), id=one.agent) for one in installations]
-        listed.show_items({one.agent: one for one in installations}, rows)
+        rows = [Option(_row(status), id=status.agent) for status in installations]
+        listed.show_items({status.agent: status for status in installations}, rows)
         listed.focus()
 
     @on(OptionList.OptionHighlighted)
@@ -82,15 +82,15 @@ class HooksScreen(BaseScreen[None]):
 
     @on(OptionList.OptionSelected)
     def plan(self) -> None:
-        one = self.query_one(AgentList).current
-        if one is None:
+        status = self.query_one(AgentList).current
+        if status is None:
             return
-        self._agent = one.agent
-        is_removal = one.is_installed and one.is_current
+        self._agent = status.agent
+        is_removal = status.is_installed and status.is_current
         plan = (
             config_files.plan_removal if is_removal else config_files.plan_installation
         )
-        hooks = agents.find_agent(one.agent).hooks
+        hooks = agents.find_agent(status.agent).hooks
         self.load(partial(plan, hooks, self._machine), self._show_change, "hooks")
 
     def _show_change(self, change: ConfigChange) -> None:
@@ -117,10 +117,10 @@ class HooksScreen(BaseScreen[None]):
 
     def _show_written(self, agent: str, installations: Sequence[HookStatus]) -> None:
         self._show(installations)
-        one = self.query_one(AgentList).items[agent]
-        done = "installed" if one.is_installed else "removed"
-        note = f" {one.note}" if one.is_installed and one.note else ""
-        self._clear(f"{one.title}: hooks {done}.{note}")
+        status = self.query_one(AgentList).items[agent]
+        done = "installed" if status.is_installed else "removed"
+        note = f" {status.note}" if status.is_installed and status.note else ""
+        self._clear(f"{status.title}: hooks {done}.{note}")
 
     def show_error(self, error: BaseException, group: str) -> None:
         self.query_one(AgentList).loading = False
@@ -149,17 +149,17 @@ def _write(machine: Machine, change: ConfigChange) -> Sequence[HookStatus]:
     return agents.hook_statuses(machine)
 
 
-def _row(one: HookStatus) -> Content:
-    mark = "✗" if one.problem else "✓" if one.is_installed else " "
-    state = "installed" if one.is_installed else "not installed"
-    if not one.is_installed and not one.is_found:
+def _row(status: HookStatus) -> Content:
+    mark = "✗" if status.problem else "✓" if status.is_installed else " "
+    state = "installed" if status.is_installed else "not installed"
+    if not status.is_installed and not status.is_found:
         state = "not found on this machine"
-    problem = f"\n    {one.problem}" if one.problem else ""
+    problem = f"\n    {status.problem}" if status.problem else ""
     return Content.assemble(
-        (f"{mark} ", "$error" if one.problem else ""),
-        (f"{one.title:<13}", "bold" if one.is_found else "$context"),
-        (f"{state:<27}", "" if one.is_found else "$context"),
-        (with_tilde(one.file), "$context"),
+        (f"{mark} ", "$error" if status.problem else ""),
+        (f"{status.title:<13}", "bold" if status.is_found else "$context"),
+        (f"{state:<27}", "" if status.is_found else "$context"),
+        (with_tilde(status.file), "$context"),
         (problem, "$error"),
     )
 

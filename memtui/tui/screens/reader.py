@@ -239,43 +239,43 @@ class ReaderScreen(BaseScreen[None]):
         def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
             about = conversation.get_info(self.key)
             event_id = self._event_id
-            known = conversation.find_event(event_id) if event_id else None
+            event = conversation.find_event(event_id) if event_id else None
             is_live = self.now() - about.session.updated_at < LIVE
-            wanted = TurnsRequested(
+            request = TurnsRequested(
                 TurnsPosition.END if is_live else TurnsPosition.BEGINNING
             )
-            if known is not None:
-                wanted = _around(known[1])
-            turns = transcript_view.read_turns(self.key, wanted)
-            return about, wanted, render(turns)
+            if event is not None:
+                request = _around(event[1])
+            turns = transcript_view.read_turns(self.key, request)
+            return about, request, render(turns)
 
         def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
-            about, wanted, loaded = opened
+            about, request, loaded = opened
             self._show_about(about)
-            self._jump(wanted, loaded)
+            self._jump(request, loaded)
 
         self.load(read, show, TURNS, self._show_loading)
 
     @on(TurnsRequested)
-    def load_turns(self, wanted: TurnsRequested) -> None:
-        if self._is_jumping and not wanted.is_jump:
+    def load_turns(self, request: TurnsRequested) -> None:
+        if self._is_jumping and not request.is_jump:
             return
-        self._is_jumping = wanted.is_jump
-        render = self._renderer(reuses=not wanted.is_jump)
-        buffer, shown = self.view.buffer, self.view.buffer.range
+        self._is_jumping = request.is_jump
+        render = self._renderer(reuses=not request.is_jump)
+        buffer, before = self.view.buffer, self.view.buffer.range
         version = buffer.version
 
         def read() -> LoadedTurns:
-            turns = transcript_view.read_turns(self.key, wanted)
-            if wanted.where is TurnsPosition.BEFORE:
-                turns = join_turns(turns, shown, keeps_end=False)
-            elif wanted.where is TurnsPosition.AFTER:
-                turns = join_turns(shown, turns, keeps_end=True)
+            turns = transcript_view.read_turns(self.key, request)
+            if request.where is TurnsPosition.BEFORE:
+                turns = join_turns(turns, before, keeps_end=False)
+            elif request.where is TurnsPosition.AFTER:
+                turns = join_turns(before, turns, keeps_end=True)
             return render(turns)
 
         def show(loaded: LoadedTurns) -> None:
-            if wanted.is_jump:
-                self._jump(wanted, loaded)
+            if request.is_jump:
+                self._jump(request, loaded)
             elif version == buffer.version:
                 self._refresh(loaded)
             else:
@@ -287,13 +287,13 @@ class ReaderScreen(BaseScreen[None]):
         """Return what renders turns on a thread, perhaps without those shown now."""
         buffer = self.view.buffer
         pairs = zip(buffer.turns, buffer.rendered, strict=True) if reuses else ()
-        known = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
+        reused = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
         layout, expanded = self._turn_layout(), frozenset(self._expanded)
 
         def render(turns: TurnRange) -> LoadedTurns:
             first = turns.turns[0].position if turns.turns else None
             length = conversation.measure_length(self.key, first)
-            lines = turn_rendering.render_turns(turns.turns, layout, expanded, known)
+            lines = turn_rendering.render_turns(turns.turns, layout, expanded, reused)
             return LoadedTurns(turns, length, lines, layout, expanded)
 
         return render
@@ -302,17 +302,17 @@ class ReaderScreen(BaseScreen[None]):
         self.view.refresh_turns(loaded.turns, loaded.rendered, loaded.length)
         self._catch_up(loaded)
 
-    def _jump(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
+    def _jump(self, request: TurnsRequested, loaded: LoadedTurns) -> None:
         """Show only these turns, unless the user has moved on."""
         self._is_jumping = False
-        view, turns, place = self.view, loaded.turns, wanted.place
-        is_there = wanted.followed_from in (None, view.cursor)
-        if is_there and wanted.number == view.jump_count:
-            if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
+        view, turns, place = self.view, loaded.turns, request.place
+        is_there = request.followed_from in (None, view.cursor)
+        if is_there and request.number == view.jump_count:
+            if request.where is TurnsPosition.AROUND and place is None and turns.turns:
                 place = turns.turns[len(turns.turns) // 2].position
             view.show(turns, loaded.rendered, loaded.length, place)
-            if wanted.spot is not None:
-                view.restore(wanted.spot)
+            if request.spot is not None:
+                view.restore(request.spot)
             self._show_match()
         else:
             view.end_request(retry=True)

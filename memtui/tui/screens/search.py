@@ -99,11 +99,11 @@ class FilterSuggester(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """Return the query with its last word completed, None if there is no way."""
         word = value.rpartition(" ")[2]
-        name, colon, rest = word.partition(":")
+        name, colon, typed_value = word.partition(":")
         field = name.lower()
         if colon and field in FILTER_FIELDS:
             # Values are separated by commas; the last one may be incomplete.
-            begun = rest.rpartition(",")[2]
+            begun = typed_value.rpartition(",")[2]
             values = FILTER_FIELDS[field].values or self._values.get(field, ())
             # A value with a space would need quotes.
             return _complete(value, begun, (v for v in values if " " not in v))
@@ -123,33 +123,33 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 
 
 def compose_notes(
-    found: Hits[SearchResult], query: str, view: SearchView, zone: tzinfo
+    hits: Hits[SearchResult], query: str, view: SearchView, zone: tzinfo
 ) -> list[str]:
     """Return the notes to show below the results, each a sentence."""
-    notes = [note for note in found.notes if note != NO_WORD]
-    has_no_word = len(notes) < len(found.notes)
-    if not (has_no_word and found.times):
-        notes += map(str, found.times)
-    if found.suggestion:
-        notes.insert(0, f"Did you mean “{found.suggestion}”? (ctrl+s)")
+    notes = [note for note in hits.notes if note != NO_WORD]
+    has_no_word = len(notes) < len(hits.notes)
+    if not (has_no_word and hits.times):
+        notes += map(str, hits.times)
+    if hits.suggestion:
+        notes.insert(0, f"Did you mean “{hits.suggestion}”? (ctrl+s)")
     if has_no_word:
-        reason = ONLY_A_TIME if found.times else NOTHING_TO_LOOK_UP
+        reason = ONLY_A_TIME if hits.times else NOTHING_TO_LOOK_UP
         notes.insert(0, reason.format(_shorten(query)))
-    elif not found.hits and found.is_recent:
+    elif not hits.hits and hits.is_recent:
         notes.remove(NEWEST_LISTED)
         notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
-    elif not found.hits:
+    elif not hits.hits:
         notes.insert(0, _advise(query, view, zone))
-    if found.total > len(found.hits):
-        notes.append(f"Best hit per session of {found.total:,} (tab: all).")
+    if hits.total > len(hits.hits):
+        notes.append(f"Best hit per session of {hits.total:,} (tab: all).")
     return notes
 
 
 def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
-    shown = _shorten(text)
+    quoted = _shorten(text)
     query = search_query.parse(text, zone)
     if query.is_empty:
-        return NOTHING_TO_LOOK_UP.format(shown)
+        return NOTHING_TO_LOOK_UP.format(quoted)
     advice = []
     if query.filters != EVERYTHING:
         advice.append("without the filter")
@@ -164,7 +164,7 @@ def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
     if view is not SearchView.ALL:
         advice.append("another view (tab)")
     hint = f" Try {', or '.join(advice)}." if advice else ""
-    return f"Nothing found for “{shown}”.{hint}"
+    return f"Nothing found for “{quoted}”.{hint}"
 
 
 def _shorten(query: str) -> str:
@@ -227,16 +227,16 @@ class SearchHistory:
 
     def add(self, query: str) -> None:
         if query.strip():
-            others = [one for one in self._queries if one != query]
+            others = [earlier for earlier in self._queries if earlier != query]
             self._queries = [*others[1 - HISTORY_SIZE :], query]
         self._at = len(self._queries)
 
     def step(self, by: int, typed: str) -> str:
         """Return the previous (-1) or next query; after the last, what was typed."""
         if not 0 <= self._at < len(self._queries) or self._queries[self._at] != typed:
-            known = typed in self._queries
-            self._at = self._queries.index(typed) if known else len(self._queries)
-            self._draft = "" if known else typed
+            is_listed = typed in self._queries
+            self._at = self._queries.index(typed) if is_listed else len(self._queries)
+            self._draft = "" if is_listed else typed
         self._at = min(max(self._at + by, 0), len(self._queries))
         return [*self._queries, self._draft][self._at]
 
@@ -248,14 +248,14 @@ def make_finders(
     filters = Filters(scope=scope)
 
     def find_all(text: str) -> Hits[CombinedHit]:
-        found = workspace.search.find(text, filters=filters)
-        return replace(found, hits=session_work.add_work(found.hits))
+        hits = workspace.search.find(text, filters=filters)
+        return replace(hits, hits=session_work.add_work(hits.hits))
 
     def find_messages(text: str) -> Hits[MessageHit]:
-        found = workspace.message_search.find(
+        hits = workspace.message_search.find(
             text, one_per_session=history.one_per_session, filters=filters
         )
-        return replace(found, hits=session_work.add_work(found.hits))
+        return replace(hits, hits=session_work.add_work(hits.hits))
 
     return {
         SearchView.ALL: find_all,
@@ -419,11 +419,11 @@ class SearchScreen(Dialog[JumpTarget]):
             self._show_count("searching…")
 
     def show_result(
-        self, view: SearchView, query: str, found: Hits[SearchResult]
+        self, view: SearchView, query: str, hits: Hits[SearchResult]
     ) -> None:
         if self._is_current(view, query):
-            notes = compose_notes(found, query, view, self._zone)
-            self._show(found, notes)
+            notes = compose_notes(hits, query, view, self._zone)
+            self._show(hits, notes)
 
     def _is_current(self, view: SearchView, query: str) -> bool:
         """Return True if a result belongs to the input; if not, search the input."""
@@ -435,24 +435,24 @@ class SearchScreen(Dialog[JumpTarget]):
             self._search()
         return False
 
-    def _show(self, found: Hits[SearchResult], notes: list[str]) -> None:
-        self.found = found
-        self._list.show(found, self._now())
+    def _show(self, hits: Hits[SearchResult], notes: list[str]) -> None:
+        self.found = hits
+        self._list.show(hits, self._now())
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
-        bar.set_class(bool(found.hits), "-found").set_class(is_unasked, "-unasked")
-        count = f"{plural(len(found.hits), 'hit')} · {found.took_ms:.0f} ms"
+        bar.set_class(bool(hits.hits), "-found").set_class(is_unasked, "-unasked")
+        count = f"{plural(len(hits.hits), 'hit')} · {hits.took_ms:.0f} ms"
         self._show_count("" if is_unasked else count)
         self._show_notes(notes)
-        if found.is_incomplete:
-            self.set_timer(RETRY_S, partial(self._search_again, found))
+        if hits.is_incomplete:
+            self.set_timer(RETRY_S, partial(self._search_again, hits))
         if self._opens_first:
             self._opens_first = False
             self._open(0)
 
-    def _search_again(self, found: Hits[SearchResult]) -> None:
+    def _search_again(self, hits: Hits[SearchResult]) -> None:
         """Search once more, unless the hits have been used or replaced since."""
-        if self.found is found and not self.is_waiting and not self._list.highlighted:
+        if self.found is hits and not self.is_waiting and not self._list.highlighted:
             self._search()
 
     def _show_notes(self, sentences: list[str]) -> None:

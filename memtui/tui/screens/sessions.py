@@ -327,12 +327,12 @@ class SessionsScreen(BaseScreen[None]):
         self.query_one(PaneTitle).info = workers.LOADING
 
     def reload(self) -> None:
-        shown, place = self._list, self._list.cursor
-        session = None if shown.is_outdated else shown.current
+        rows, place = self._list, self._list.cursor
+        session = None if rows.is_outdated else rows.current
         read = partial(
             sessions.list_around, self.listing, session, place, 2 * SESSIONS_PAGE
         )
-        slow = self._show_loading if shown.is_outdated else None
+        slow = self._show_loading if rows.is_outdated else None
         self.load(read, partial(self._show_reloaded, place), "list", slow)
 
     def _show_reloaded(self, place: int, loaded: SessionRange) -> None:

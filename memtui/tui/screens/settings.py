@@ -190,8 +190,8 @@ class SettingScreen(Dialog[SettingEntry]):
 
     def action_step(self, by: int) -> None:
         line = self.query_one(Input)
-        known = line.value in self._choices
-        at = self._choices.index(line.value) + by if known else 0
+        is_choice = line.value in self._choices
+        at = self._choices.index(line.value) + by if is_choice else 0
         line.value = self._choices[at % len(self._choices)]
         line.cursor_position = len(line.value)
 

@@ -54,10 +54,10 @@ class VersionList(ItemList[TocVersion]):
 
     def show(self, history: TocHistory) -> None:
         status = history.entry.status
-        items = {str(one.version): one for one in history.versions}
+        items = {str(version.version): version for version in history.versions}
         rows = [
-            Option(_draw_version(one, status, self._zone), id=name)
-            for name, one in items.items()
+            Option(_draw_version(version, status, self._zone), id=name)
+            for name, version in items.items()
         ]
         current = self.current or history.shown
         self.show_items(items, rows, str(current.version) if current else "")
@@ -96,12 +96,12 @@ def describe_choice(
         outlook: Whether and when a new version can be written.
         is_written: True if a model is writing one at the moment.
     """
-    shown = history.shown
-    if shown is None:
+    version = history.shown
+    if version is None:
         return NOT_SUMMARIZED
     texts = []
-    if shown.is_pinned:
-        texts.append(f"You pinned version {shown.version} (P: unpin).")
+    if version.is_pinned:
+        texts.append(f"You pinned version {version.version} (P: unpin).")
         if history.entry.status is NodeStatus.STALE:
             texts.append("The conversation has changed since.")
     elif len(history.versions) == 1:
@@ -230,9 +230,9 @@ class VersionsScreen(ListDetailScreen[bool]):
     @on(OptionList.OptionHighlighted)
     def load_version(self) -> None:
         self._confirming = 0
-        if one := self._list.current:
-            read = partial(versions.get_version, self._line.node_id, one.version)
-            self.load(read, partial(self._show_version, one.version), "version")
+        if version := self._list.current:
+            read = partial(versions.get_version, self._line.node_id, version.version)
+            self.load(read, partial(self._show_version, version.version), "version")
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
         one = self._list.current
@@ -264,34 +264,34 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def action_pin(self) -> None:
         """Pin the selected version, or unpin it; confirm a rejected one first."""
-        one = self._list.current
-        if one is None:
+        version = self._list.current
+        if version is None:
             self.notify(NOT_SUMMARIZED)
-        elif one.is_pinned:
+        elif version.is_pinned:
             self.execute(self._unpin, self._confirm, CHANGE)
-        elif one.rejection and self._confirming != one.version:
-            self._confirming = one.version
+        elif version.rejection and self._confirming != version.version:
+            self._confirming = version.version
             text = (
-                f"Version {one.version} was rejected: {one.rejection}."
+                f"Version {version.version} was rejected: {version.rejection}."
                 "\nPress P again to pin it anyway."
             )
             self.notify(text, severity="warning")
         else:
-            self.execute(partial(self._pin, one), self._confirm, CHANGE)
+            self.execute(partial(self._pin, version), self._confirm, CHANGE)
 
-    def _pin(self, one: TocVersion) -> str:
+    def _pin(self, version: TocVersion) -> str:
         versions.pin(
             self._line.node_id,
-            one.version,
+            version.version,
             self.zone,
             self.now(),
-            even_rejected=bool(one.rejection),
+            even_rejected=bool(version.rejection),
         )
-        return f"Version {one.version} is pinned: newer versions do not replace it."
+        return f"Version {version.version} is pinned: newer versions do not replace it."
 
     def _unpin(self) -> str:
-        shown = versions.unpin(self._line.node_id, self.zone, self.now())
-        return f"Unpinned. Version {shown.version}, the newest, is shown."
+        newest = versions.unpin(self._line.node_id, self.zone, self.now())
+        return f"Unpinned. Version {newest.version}, the newest, is shown."
 
     def action_regenerate(self) -> None:
         if self._list.current is None:
@@ -300,10 +300,10 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.execute(self._request_version, self._confirm, CHANGE)
 
     def _request_version(self) -> str:
-        shown = versions.request(self._line.node_id, self.now())
+        version = versions.request(self._line.node_id, self.now())
         text = f"A new version is requested. {self.memtui.rewrite_forecast().message}"
-        if shown.is_pinned:
-            text += f"\nVersion {shown.version} is pinned and stays shown."
+        if version.is_pinned:
+            text += f"\nVersion {version.version} is pinned and stays shown."
         return text
 
     def _confirm(self, text: str) -> None:

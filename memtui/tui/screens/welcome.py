@@ -83,24 +83,25 @@ class WelcomeScreen(BaseScreen[bool]):
         self.query_one("#choices", Static).update(Content("\n").join(rows))
 
     def _show_found(self, histories: Sequence[AgentHistory]) -> None:
-        found = self._found = [one for one in histories if one.sessions]
-        if not found:
+        histories = self._found = [each for each in histories if each.sessions]
+        if not histories:
             text = "No agent's conversations were found on this machine."
             places = transcript_folders().items()
             self._show(text, _searched(places), SET_FOLDERS)
             return
-        rows = Content("\n").join(_history(one) for one in found)
+        rows = Content("\n").join(_history(history) for history in histories)
         if not self._is_ours:
             self._show(IMPORT_ELSEWHERE, rows)
             return
-        names = sorted({agent_title(one.agent) for one in found})
-        sessions = plural(sum(one.sessions for one in found), "session")
+        names = sorted({agent_title(history.agent) for history in histories})
+        count = sum(history.sessions for history in histories)
+        sessions = plural(count, "session")
         number, noun = sessions.split()
         what = f"{number} {names[0]} {noun}" if len(names) == 1 else sessions
-        rest = (
+        effect = (
             f" to import the {what} found on this machine and watch for new messages."
         )
-        offer = Content.assemble("Press ", ("i", "bold $accent"), rest)
+        offer = Content.assemble("Press ", ("i", "bold $accent"), effect)
         self._show(offer, rows, IMPORT_ONCE)
 
     def show_progress(self, message: ProgressReported) -> None:
@@ -144,11 +145,11 @@ class WelcomeScreen(BaseScreen[bool]):
         self.dismiss(False)
 
 
-def _history(one: AgentHistory) -> Content:
+def _history(history: AgentHistory) -> Content:
     return Content.assemble(
-        f"  {agent_title(one.agent):<{TITLE_CELLS}} ",
-        f"{plural(one.sessions, 'session'):>16}",
-        (f"   {with_tilde(one.folder)}", "$context"),
+        f"  {agent_title(history.agent):<{TITLE_CELLS}} ",
+        f"{plural(history.sessions, 'session'):>16}",
+        (f"   {with_tilde(history.folder)}", "$context"),
     )
 
 

@@ -115,7 +115,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
             self._update_options((first, -1))
             return True
         self.bullets = self.bullets[:first]
-        self._quotes = {at: some for at, some in self._quotes.items() if at < first}
+        self._quotes = {at: quotes for at, quotes in self._quotes.items() if at < first}
         position = self.current or (0, -1)
         hidden = position[0] >= first
         self._update_options((max(first - 1, 0), -1) if hidden else position)
@@ -208,7 +208,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
         index, grip = self._grip
         bullet = self.bullets[index]
         total = len(bullet.grip_ids)
-        wanted = messages.SourceRequested(
+        request = messages.SourceRequested(
             why_none="" if total else WHY_NO_SOURCE,
             grip_id=self.grip_id,
             number=min(grip + 1, total),
@@ -217,7 +217,7 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
             node_id=self.node_id,
             bullet=index + 1,
         )
-        self.post_message(wanted)
+        self.post_message(request)
         return True
 
     def step_grip(self, by: int) -> bool:
@@ -328,10 +328,8 @@ def _name(position: BulletPosition) -> str:
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
     from memtui.services import conversation  # not needed at the start
 
-    expansions = [
-        conversation.expand(grip_id, before=0, after=0) for grip_id in grip_ids
-    ]
-    return [one.grip.excerpt if one.grip else "" for one in expansions]
+    grips = (conversation.expand(name, before=0, after=0).grip for name in grip_ids)
+    return [grip.excerpt if grip else "" for grip in grips]
 
 
 def draw_text(bullet: Bullet, style: str = "") -> Content:
@@ -443,19 +441,19 @@ class NodePage(Vertical, workers.AppNode):
         self,
         row: TocEntry | DaySession,
         scope: Scope,
-        found: tuple[TocNode, bool] | None,
+        page: tuple[TocNode, bool] | None,
     ) -> None:
         """Show what was read, unless another node was opened meanwhile."""
         if (row.node_id, scope) != (self._node_id, self.scope):
             return
         if self.node is None or self.node.node_id != row.node_id:
             self._leave()
-        if found is None:
+        if page is None:
             self.node, self._shown = None, None
             self._show_text(Content(NOT_FOUND))
-        elif found != self._shown:
-            self._shown = found
-            node, is_rejected = found
+        elif page != self._shown:
+            self._shown = page
+            node, is_rejected = page
             self._show_node(node, is_rejected=is_rejected)
         shown_node = self.node
         if shown_node is not None and isinstance(row, TocEntry):
@@ -478,9 +476,9 @@ class NodePage(Vertical, workers.AppNode):
     def _show_cost(self, node: TocNode, tokens: int) -> None:
         """Show what the page costs an agent, in tokens."""
         if node == self.node:
-            first, separator, rest = _size(node).partition(SEPARATOR)
+            first, separator, others = _size(node).partition(SEPARATOR)
             cost = f"~{plural(tokens, 'token')}"
-            info = f"{first}{SEPARATOR}{cost}{separator}{rest}" if first else ""
+            info = f"{first}{SEPARATOR}{cost}{separator}{others}" if first else ""
             self.query_one(PaneTitle).info = info
 
     def _go_to_grip(self) -> None:
@@ -515,7 +513,7 @@ class NodePage(Vertical, workers.AppNode):
         is_segment = node.level is TocLevel.SEGMENT
         if headline := node.headline or (node.title if is_segment else ""):
             lines.append(Content.styled(headline, "bold"))
-        names = [format.name_list(some) for some in (node.agents, node.projects)]
+        names = [format.name_list(node.agents), format.name_list(node.projects)]
         status = format.status_text(node.status, is_pinned=node.is_pinned)
         origin = [
             format.author(node, is_rejected=is_rejected),
@@ -562,5 +560,5 @@ def _share(node: TocNode, scope: Scope) -> str:
 
 
 def _quiet(parts: Iterable[str]) -> Content | None:
-    known = list(filter(None, parts))
-    return Content.styled(" · ".join(known), "$context") if known else None
+    present = list(filter(None, parts))
+    return Content.styled(" · ".join(present), "$context") if present else None

@@ -182,7 +182,7 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         with self.prevent(OptionList.OptionHighlighted):
             self.set_options(options)
         ids = [cursor, before.id if before and before.id else "", *items]
-        if here := next((one for one in ids if one in items), ""):
+        if here := next((option_id for option_id in ids if option_id in items), ""):
             self.highlighted = self.get_option_index(here)
 
     def watch_loading(self) -> None:

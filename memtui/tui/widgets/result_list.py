@@ -86,12 +86,12 @@ class SearchResult:
 # Results of the searches
 
 
-def to_results(found: Hits[Any]) -> Hits[SearchResult]:
-    results = tuple(map(_to_result, found.hits))
-    if found.is_recent:
+def to_results(hits: Hits[Any]) -> Hits[SearchResult]:
+    results = tuple(map(_to_result, hits.hits))
+    if hits.is_recent:
         # Without words in the query nothing can match well or badly.
         results = tuple(replace(result, band="") for result in results)
-    return replace(found, hits=results)
+    return replace(hits, hits=results)
 
 
 def _to_result(hit: Hit | CombinedHit | MessageHit) -> SearchResult:
@@ -264,9 +264,9 @@ class ResultRow(TextBlock):
             rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
         details, facts = self._feet()
         foot = spread(details, facts, details.cell_length + facts.cell_length + GAP)
-        rest = room + INDENT - rows[-1].cell_length
-        if len(rows) > 1 and foot.cell_length + GAP <= rest:
-            rows[-1] += " " * (rest - foot.cell_length) + foot
+        room_left = room + INDENT - rows[-1].cell_length
+        if len(rows) > 1 and foot.cell_length + GAP <= room_left:
+            rows[-1] += " " * (room_left - foot.cell_length) + foot
         elif foot:
             rows.append(_MARGIN + spread(details, facts, room))
         first, *others = rows
@@ -276,9 +276,9 @@ class ResultRow(TextBlock):
     def _is_outcome_new(self) -> bool:
         """True if there is an outcome that neither title nor snippet shows."""
         result = self.result
-        shown = [result.title, result.match.snippet.text if result.match else ""]
+        texts = [result.title, result.match.snippet.text if result.match else ""]
         outcome = " ".join(result.outcome.split())
-        return not any(outcome in " ".join(text.split()) for text in shown)
+        return not any(outcome in " ".join(text.split()) for text in texts)
 
     @property
     def _is_title_match(self) -> bool:
@@ -345,8 +345,8 @@ def _draw_snippet(
     excerpt = _cut_around_marks(match.snippet, width * lines - (lines - 1) * 12)
     wrapped = mark_snippet(excerpt, style).wrap(width)
     if len(wrapped) > lines:
-        rest = Content(" ").join(wrapped[lines - 1 :])
-        wrapped = [*wrapped[: lines - 1], rest.truncate(width, ellipsis=True)]
+        cut_off = Content(" ").join(wrapped[lines - 1 :])
+        wrapped = [*wrapped[: lines - 1], cut_off.truncate(width, ellipsis=True)]
     first, *others = wrapped or [Content("")]
     indent = Content(" " * (len(speaker) + len(opening)))
     drawn = [
@@ -412,14 +412,14 @@ class ResultList(ItemList[SearchResult], can_focus=False):
         self._rows: list[ResultRow] = []
         self._selected = 0
 
-    def show(self, found: Hits[SearchResult], now: datetime) -> None:
-        times = [format_when(result, now, self._zone) for result in found.hits]
+    def show(self, hits: Hits[SearchResult], now: datetime) -> None:
+        times = [format_when(result, now, self._zone) for result in hits.hits]
         widest = max(map(len, times), default=0)
         columns, height = self.app.size
         lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
             ResultRow(result, time, widest, lines)
-            for result, time in zip(found.hits, times, strict=True)
+            for result, time in zip(hits.hits, times, strict=True)
         ]
         self._selected = 0
         self.set_options(

@@ -116,14 +116,14 @@ class SourcePane(Vertical, workers.AppNode):
 
     # What is shown
 
-    def request(self, wanted: SourceRequested) -> None:
+    def request(self, request: SourceRequested) -> None:
         """Show the source of a bullet, or why it has none.
 
         A search result stays until it is released.
         """
         if self.shown_target is not None:
             return
-        self._requested = wanted
+        self._requested = request
         # The text still on screen must no longer be copied or opened.
         self.expansion = Expansion()
         self._load()
@@ -152,10 +152,10 @@ class SourcePane(Vertical, workers.AppNode):
 
     def change_context(self, more: bool) -> None:
         expansion, size = self.expansion, self._context_size
-        shown = max(len(expansion.events_before), len(expansion.events_after))
+        context = max(len(expansion.events_before), len(expansion.events_after))
         if not expansion.excerpt_events:
             self.notify(NO_SOURCE)
-        elif more and (shown < size or size == MAX_CONTEXT):
+        elif more and (context < size or size == MAX_CONTEXT):
             self.notify("There is nothing more within an hour of it.")
         elif not more and size == 0:
             self.notify("Only the source itself is shown.")
@@ -167,30 +167,30 @@ class SourcePane(Vertical, workers.AppNode):
     # Reading
 
     def _load(self) -> None:
-        wanted = self._requested
-        if not (wanted.grip_id or wanted.event_id):
-            self._show_text(_title(wanted), wanted.why_none)
+        request = self._requested
+        if not (request.grip_id or request.event_id):
+            self._show_text(_title(request), request.why_none)
             return
-        read = partial(_read, wanted, self._context_size)
+        read = partial(_read, request, self._context_size)
         slow = None if self.expansion.excerpt_events else self._show_loading
-        self.load(read, partial(self._show, wanted), "source", slow)
+        self.load(read, partial(self._show, request), "source", slow)
 
-    def _show(self, wanted: SourceRequested, expansion: Expansion) -> None:
+    def _show(self, request: SourceRequested, expansion: Expansion) -> None:
         """Show the events, the quoted ones a third of the way down."""
-        if wanted is not self._requested:
+        if request is not self._requested:
             return
         self.expansion = expansion
         if expansion.session is None:
-            self._show_text(_title(wanted), NOT_FOUND)
+            self._show_text(_title(request), NOT_FOUND)
             return
         said = [
             f"{date_format.clock(event.timestamp, self.zone)} {format.speaker(event)}"
             for event in expansion.excerpt_events[:1]
         ]
         info = SEPARATOR.join([*said, *self._session(8)])
-        self.query_one(PaneTitle).show(_title(wanted), info)
+        self.query_one(PaneTitle).show(_title(request), info)
         self.query_one("#transcript", Static).update(
-            SourceExcerpt(expansion, self.zone, self.now(), wanted.verdict)
+            SourceExcerpt(expansion, self.zone, self.now(), request.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
@@ -250,27 +250,27 @@ class SourcePane(Vertical, workers.AppNode):
         return f"“{grip.excerpt}” — {', '.join(where)}, {at} ({ids})"
 
 
-def _read(wanted: SourceRequested, size: int) -> Expansion:
+def _read(request: SourceRequested, size: int) -> Expansion:
     from memtui.services import conversation  # not needed at the start
 
-    if wanted.event_id:
-        event_id, excerpt = wanted.event_id, wanted.excerpt
+    if request.event_id:
+        event_id, excerpt = request.event_id, request.excerpt
         return conversation.expand_event(event_id, excerpt, before=size, after=size)
-    return conversation.expand(wanted.grip_id, before=size, after=size)
+    return conversation.expand(request.grip_id, before=size, after=size)
 
 
-def _title(wanted: SourceRequested) -> str:
-    if wanted.event_id:
+def _title(request: SourceRequested) -> str:
+    if request.event_id:
         return "Message"
-    if not wanted.bullet:
+    if not request.bullet:
         return "Source"
-    bullet = f"Bullet {wanted.bullet}"
-    if not wanted.total:
+    bullet = f"Bullet {request.bullet}"
+    if not request.total:
         return f"{bullet}, no source"
-    verdict = wanted.verdict
+    verdict = request.verdict
     is_source = verdict is None or verdict.support is not Support.UNSUPPORTED
     kind = "source" if is_source else "closest words"
-    return f"{bullet}, {kind} {wanted.number} of {wanted.total}"
+    return f"{bullet}, {kind} {request.number} of {request.total}"
 
 
 # Marks
@@ -307,8 +307,8 @@ def find_marks(
         text = format.event_text(event)
         own = [span for span in spans if span.event_id == event.event_id]
         if not spans:
-            found = find_excerpt(text, excerpt)
-            quoted = [found] if found else []
+            span_found = find_excerpt(text, excerpt)
+            quoted = [span_found] if span_found else []
         elif all(span.matches(event.text) for span in own):
             # The shown text lacks the newlines that the event's text begins with.
             by = len(event.text) - len(event.text.lstrip("\n"))
@@ -330,13 +330,13 @@ def find_marks(
 
 def find_excerpt(text: str, excerpt: str) -> TextSpan | None:
     """Return where an excerpt is in a text, even with other line breaks."""
-    wanted = excerpt.strip().strip("…").strip()
-    if not wanted:
+    quote = excerpt.strip().strip("…").strip()
+    if not quote:
         return None
-    start = text.find(wanted)
+    start = text.find(quote)
     if start >= 0:
-        return start, start + len(wanted)
-    pattern = r"\s+".join(re.escape(word) for word in wanted.split())
+        return start, start + len(quote)
+    pattern = r"\s+".join(re.escape(word) for word in quote.split())
     match = re.search(pattern, text)
     return match.span() if match else None
 
@@ -388,8 +388,8 @@ class SourceExcerpt(TextBlock):
                 if not first_quoted and has_style(line, MARKED):
                     head, first_quoted = len(lines), len(lines) + number
             lines += chunk
-        found = (head, first_quoted) if first_quoted else (first_evidence,) * 2
-        self._evidence_lines = found[0], found[1]
+        evidence = (head, first_quoted) if first_quoted else (first_evidence,) * 2
+        self._evidence_lines = evidence[0], evidence[1]
         return Content("\n").join(lines)
 
     def _chunks(self, width: int) -> Iterator[tuple[bool, list[Content]]]:
@@ -433,11 +433,11 @@ class SourceExcerpt(TextBlock):
             (f"{time} ", "$context"),
             (f"{speaker:<{format.SPEAKER_CELLS}} ", "bold" if is_evidence else style),
         )
-        first, *rest = text.wrap(width - GUTTER)
+        first, *others = text.wrap(width - GUTTER)
         blank = Content(" " * (GUTTER - 2))
         return [
             _bar_of(first, bar) + head + first,
-            *(_bar_of(line, bar) + blank + line for line in rest),
+            *(_bar_of(line, bar) + blank + line for line in others),
         ]
 
 

@@ -114,12 +114,12 @@ class Paragraph(TextBlock):
         if width - indent - reserved < MIN_WIDTH:
             reserved = 0
         room = max(1, width - indent - reserved)
-        first, *rest = self.paragraph.wrap(room)
+        first, *others = self.paragraph.wrap(room)
         lines = [self.mark + first]
         if reserved:
             padding = " " * (room - first.cell_length + GAP)
             lines = [self.mark + first + padding + self.end]
-        lines += [Content(" " * indent) + line for line in rest]
+        lines += [Content(" " * indent) + line for line in others]
         for paragraph in self.under:
             wrapped = paragraph.wrap(max(1, width - indent - GAP))
             lines += [Content(" " * (indent + GAP)) + line for line in wrapped]

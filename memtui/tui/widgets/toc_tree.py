@@ -128,10 +128,11 @@ def draw_session(
     if only is not None:
         lead = f"{format.LIVE if is_live else ' '} "
         mark = ""
-    mark = _worst([format.node_mark(one) for one in segments], _VERDICTS) or mark
-    author = _worst([_author_mark(one) for one in segments], _AUTHORS)
+    verdicts = [format.node_mark(segment) for segment in segments]
+    mark = _worst(verdicts, _VERDICTS) or mark
+    author = _worst([_author_mark(segment) for segment in segments], _AUTHORS)
     marks = f"  {author}{mark}" if author or mark else ""
-    is_pending = all(one.status is NodeStatus.PENDING for one in segments)
+    is_pending = all(segment.status is NodeStatus.PENDING for segment in segments)
     waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
     name = " ".join((session.work.name or waiting).split())
     gap = " " if marks else "  "
@@ -143,7 +144,7 @@ def draw_session(
     project = f"  {session.project}" if has_projects and session.project else ""
     left = room - cell_len(name)
     between = next(
-        (one for one in (f"{project}{time}", time) if cell_len(one) <= left), ""
+        (text for text in (f"{project}{time}", time) if cell_len(text) <= left), ""
     )
     quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
@@ -383,9 +384,9 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         if (note := _note(branch)) is not None:
             note.remove()
         parent_id = _key_of(branch)[1]
-        shown = {(parent_id, line.node_id) for line in lines}
+        keys = {(parent_id, line.node_id) for line in lines}
         for child in list(branch.children):
-            if _key_of(child) not in shown:
+            if _key_of(child) not in keys:
                 self._remove(child)
         for index, line in enumerate(lines):
             row = self._rows.get((parent_id, line.node_id))
@@ -668,7 +669,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     def _has_projects(self) -> bool:
         years = (row.data for row in self.root.children)
         names = (year.projects for year in years if isinstance(year, TocEntry))
-        return len({name for some in names for name in some}) > 1
+        return len({name for projects in names for name in projects}) > 1
 
 
 def _key_of(row: TreeNode[TocRow]) -> RowKey:

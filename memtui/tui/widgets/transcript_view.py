@@ -158,8 +158,8 @@ class TurnBuffer:
             return round(self.turns_before * y / self.lines_before)
         beyond = y - self.lines_before - self.height
         share = beyond / max(1, self.lines_after)
-        known = self.turns_before + len(self.turns)
-        return known + round(self.turns_after * min(1.0, max(0.0, share)))
+        turns_until_here = self.turns_before + len(self.turns)
+        return turns_until_here + round(self.turns_after * min(1.0, max(0.0, share)))
 
     def replace(
         self,
@@ -170,8 +170,8 @@ class TurnBuffer:
         self.turns, self.rendered = [*loaded.turns], [*rendered]
         self.is_first, self.is_last = loaded.at_start, loaded.at_end
         self.turns_before = 0 if self.is_first else max(1, length.before)
-        rest = length.total - self.turns_before - len(self.turns)
-        self.turns_after = 0 if self.is_last else max(1, rest)
+        turns_left = length.total - self.turns_before - len(self.turns)
+        self.turns_after = 0 if self.is_last else max(1, turns_left)
         self._update_tops()
 
     def update(self, rendered: Mapping[str, RenderedTurn]) -> None:
@@ -260,8 +260,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if not buffer.turns:
             self.refresh()
             return
-        known = place and buffer.find(place)
-        index = known if known is not None else 0
+        found_at = place and buffer.find(place)
+        index = found_at if found_at is not None else 0
         if place is None and loaded.at_end and not loaded.at_start:
             index = len(buffer.turns) - 1
         self._put_cursor(index)
@@ -328,19 +328,19 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         first, last = buffer.lines_before, buffer.lines_before + buffer.height
         bottom = top + self._height
         is_before, is_after = bottom < first, top > last
-        wanted: TurnsRequested | None = None
+        request: TurnsRequested | None = None
         if (is_before and not buffer.is_first) or (is_after and not buffer.is_last):
             rank = buffer.rank(top)
-            wanted = TurnsRequested(
+            request = TurnsRequested(
                 TurnsPosition.AROUND, rank=rank, number=self.start_jump()
             )
         elif not buffer.is_first and top < first + PREFETCH_LINES:
-            wanted = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].position)
+            request = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].position)
         elif not buffer.is_last and bottom > last - PREFETCH_LINES:
-            wanted = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].position)
-        if wanted is not None:
+            request = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].position)
+        if request is not None:
             self._is_waiting = True
-            self.post_message(wanted)
+            self.post_message(request)
 
     # The scroll position
 
@@ -535,15 +535,15 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(messages.TranscriptResized())
 
 
-def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
-    place = wanted.place
-    match wanted.where:
+def read_turns(whose: ConversationKey, request: TurnsRequested) -> TurnRange:
+    place = request.place
+    match request.where:
         case TurnsPosition.BEGINNING | TurnsPosition.AFTER:
             return conversation.read_after(whose, place)
         case TurnsPosition.END | TurnsPosition.BEFORE:
             return conversation.read_before(whose, place)
         case _:
-            here = place or conversation.find_by_rank(whose, wanted.rank)
+            here = place or conversation.find_by_rank(whose, request.rank)
             if here is None:
                 return conversation.read_before(whose, None)
             return conversation.read_around(whose, here)

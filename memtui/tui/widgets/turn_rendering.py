@@ -80,7 +80,7 @@ def render_turns(
     turns: "Sequence[Turn]",
     layout: TurnLayout,
     expanded: frozenset[str],
-    known: RenderedTurns | None = None,
+    rendered_before: RenderedTurns | None = None,
 ) -> list[RenderedTurn]:
     """Render turns, the events with some ids expanded.
 
@@ -89,7 +89,7 @@ def render_turns(
     rendered = []
     for turn in turns:
         event_id = turn.event.event_id
-        before, lines = (known or {}).get(event_id, (None, None))
+        before, lines = (rendered_before or {}).get(event_id, (None, None))
         if lines is None or before != turn:
             lines = render_turn(turn, layout, is_expanded=event_id in expanded)
         rendered.append(lines)
@@ -108,9 +108,9 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
         text = add_omissions(text, excerpt, EXPORT_HINT)
         lines += _beside(event.timestamp, format.speaker(event), text, layout)
     words = layout.words.casefold()
-    found = frozenset(at for at, line in enumerate(lines) if has_style(line, FOUND))
+    matches = frozenset(at for at, line in enumerate(lines) if has_style(line, FOUND))
     has_match = bool(words) and words in event.text.casefold()
-    return RenderedTurn(tuple(lines), body, found, has_match)
+    return RenderedTurn(tuple(lines), body, matches, has_match)
 
 
 def is_collapsible(event: Event) -> bool:
@@ -164,9 +164,9 @@ def _beside(
             *text.wrap(room),
         ]
     name = f"{speaker:<{format.SPEAKER_CELLS}} "
-    first, *rest = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
+    first, *others = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
     head = Content.assemble((f"{time} ", "$context"), (name, style))
-    return [head + first, *(Content(" " * GUTTER) + line for line in rest)]
+    return [head + first, *(Content(" " * GUTTER) + line for line in others)]
 
 
 def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Content]:
@@ -234,8 +234,8 @@ def mark_words(content: Content, words: str, style: str) -> Content:
     """Style every occurrence of some words, whatever their case."""
     if not words:
         return content
-    found = re.finditer(re.escape(words), content.plain, re.IGNORECASE)
-    return content.add_spans([Span(*match.span(), style) for match in found])
+    matches = re.finditer(re.escape(words), content.plain, re.IGNORECASE)
+    return content.add_spans([Span(*match.span(), style) for match in matches])
 
 
 # Excerpts of long texts
