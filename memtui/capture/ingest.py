@@ -208,7 +208,7 @@ class SpoolIngester:
             file.parse(now), key=lambda item: not isinstance(item, SessionMetadata)
         )
         items = list(ingest_filter.filter_items(ordered))
-        part, redacted = None, ingest_filter.redaction_counts
+        part, redacted = None, ingest_filter.take_redactions()
         if any(isinstance(item, InvalidRecord) for item in items):
             part = extract_invalid(file, now, ingest_filter.why_not_quarantined)
             items = [item for item in items if not isinstance(item, InvalidRecord)]
@@ -349,6 +349,7 @@ class _Batch:
                 self.titles.append(item)
             case FileReplaced():
                 self.is_replaced = True
+                self.problems.clear()
             case InvalidRecord() | SkippedRecord() | PendingRecord():
                 one = _as_problem(item)
                 if before := self.problems.get((one.reason, one.kind)):
@@ -448,9 +449,7 @@ class TranscriptReader:
             if file and file.exists():
                 stamp = read_stamp(file)
                 # A cursor without a format marks an unreadable file.
-                sources.save_cursor(
-                    name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms
-                )
+                sources.save_cursor(name, FileCursor("", stamp, 0, 0, ""), now_ms)
 
 
 class _ReadElsewhereError(Exception):
@@ -471,24 +470,16 @@ class _FileImport:
         self._stored_offset = stored.offset if stored else None
         self._is_first_batch = not self._stored_offset
         self._history: ProblemHistory = {}
-        self._has_forgotten = False
         self._is_read_again = False
         """Nothing was added to the file since it was read."""
+        self._titles: dict[tuple[str, str], str] = {}
+        """The titles of sessions that are not known yet, by agent and message."""
         self._start: Cursor | None = None
         if stored and stored.source == source.name:
             position = stored.offset, stored.line, stored.fingerprint
             self._start = Cursor(*position, stored.state, stored.has_pending)
-        self._without_text = Cursor()
-        """The last cursor whose state needs no conversation text."""
-        if self._start:
-            self._remember_without_text(self._start)
-
-    def _remember_without_text(self, cursor: Cursor) -> bool:
-        state = self._source.state_without_text(cursor.state)
-        if state is None:
-            return False
-        self._without_text = replace(cursor, state=state)
-        return True
+            for agent, source_id, title in stored.titles:
+                self._titles[agent, source_id] = title
 
     def run(self, file: Path, stamp: FileStamp) -> Iterator[ImportProgress]:
         reader = self._reader
@@ -526,17 +517,18 @@ class _FileImport:
             created = set(added.created)
             new = [event for event in batch.events if event.event_id in created]
             sources.add_activity(self._source.name, new, now_ms)
+            if batch.is_replaced:
+                self._titles = {}
+            for item in batch.titles:
+                self._titles[item.agent, item.source_id] = item.title
+            waits_for_session = False
             if is_last:
                 source_copies.update_owners()
                 if self._start is None:
                     sources.request_reading(UNKNOWN_SESSION)
-                if cursor is not None and batch.titles:
-                    cursor = self._link_titles(cursor)
+                if cursor is not None:
+                    waits_for_session = self._link_titles(cursor)
             self._store_problems(now_ms)
-            if batch.is_replaced:
-                self._without_text = Cursor()
-            self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
-            cursor = self._cursor_to_store(cursor, is_last=is_last)
             if cursor is not None:
                 stored = FileCursor(
                     source=self._source.name,
@@ -545,11 +537,12 @@ class _FileImport:
                     line=cursor.line,
                     fingerprint=cursor.fingerprint,
                     state=cursor.state,
-                    has_pending=cursor.needs_reread,
+                    titles=[(*key, title) for key, title in self._titles.items()],
+                    has_pending=cursor.needs_reread or waits_for_session,
                 )
                 sources.save_cursor(self._name, stored, now_ms)
                 self._stored_offset = cursor.offset
-            self._filter.store_redaction_counts(now_ms)
+            sources.add_redactions(self._filter.take_redactions(created), now_ms)
         progress.created += len(added.created)
         progress.forgotten += added.forgotten + self._filter.forgotten_count
         self._filter.forgotten_count = 0
@@ -558,49 +551,31 @@ class _FileImport:
         )
         self._batch = _Batch()
 
-    def _cursor_to_store(
-        self, cursor: Cursor | None, *, is_last: bool
-    ) -> Cursor | None:
-        """Return the cursor that may be stored, or None to keep the stored one.
+    def _link_titles(self, cursor: Cursor) -> bool:
+        """Give sessions the titles found in this file.
 
-        The state may contain text that the user has forgotten. Then the last cursor
-        without text is stored; what follows it is read again when the file changes.
+        Returns True if the file must be read once more, after the other files of an
+        import: the session of a title is not known yet.
         """
-        if cursor is None or not cursor.state or not tombstones.any_exist():
-            return cursor
-        is_resumable = self._remember_without_text(cursor)
-        if not self._has_forgotten:
-            return cursor if is_last or is_resumable else None
-        if not is_last:
-            return self._without_text if is_resumable else None
-        return replace(self._without_text, needs_reread=cursor.needs_reread)
-
-    def _link_titles(self, cursor: Cursor) -> Cursor:
-        """Give sessions the titles found in this file; return the cursor without these.
-
-        For titles of unknown sessions the file is read once more, after the other files
-        of an import.
-        """
-        done: list[str] = []
         self._is_read_again = self._start is not None and (
             self._start.offset == cursor.offset
         )
         waits = False
-        for one in self._batch.titles:
-            key = one.agent, one.source_id
-            session = sessions.find_by_last_message(*key)
-            if tombstones.covers_title(one.title) or tombstones.covers_source_id(*key):
-                done.append(one.source_id)
-            elif session and session.agent_title in ("", one.title):
-                found = SessionMetadata(one.agent, session.session_id, title=one.title)
-                store_session_metadata([found])
-                done.append(one.source_id)
+        for (agent, source_id), title in list(self._titles.items()):
+            session = sessions.find_by_last_message(agent, source_id)
+            if tombstones.covers_title(title) or tombstones.covers_source_id(
+                agent, source_id
+            ):
+                del self._titles[agent, source_id]
+            elif session and session.agent_title in ("", title):
+                titled = SessionMetadata(agent, session.session_id, title=title)
+                store_session_metadata([titled])
+                del self._titles[agent, source_id]
             else:
                 reason = OTHER_TITLE if session else UNKNOWN_SESSION
-                self._batch.add(PendingRecord(reason, words=len(one.title.split())))
+                self._batch.add(PendingRecord(reason, words=len(title.split())))
                 waits = waits or (not session and not self._is_read_again)
-        state = self._source.state_without_titles(cursor.state, done)
-        return replace(cursor, state=state, needs_reread=cursor.needs_reread or waits)
+        return waits
 
     def _store_problems(self, now_ms: int) -> None:
         batch, progress = self._batch, self._reader.progress

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
@@ -17,6 +17,7 @@ from memtui.capture.formats.base import (
     ParsedItem,
     PendingRecord,
     SkippedRecord,
+    as_object,
     as_text,
 )
 from memtui.capture.formats.prompts import find_compaction_summary
@@ -24,7 +25,7 @@ from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
 from memtui.redaction import redact as secrets
-from memtui.store import sources, tombstones
+from memtui.store import tombstones
 
 OTHER_PROJECT = "of another project, which has its own store"
 """The reason of sessions that a store for one project leaves out."""
@@ -103,10 +104,8 @@ class IngestFilter:
         self._policy, self._path = policy, path
         self._reasons: dict[tuple[str, str], str] = {}
         """The reason for leaving out each session; "" if it is stored."""
-        self.redaction_counts: Tally[str] = Tally()
-        """The number of secrets taken out, by kind, since they were last stored."""
-        self.has_forgotten = False
-        """There were items of a forgotten session or project."""
+        self._redactions: Tally[str] = Tally()
+        self._event_redactions: dict[str, Tally[str]] = {}
         self.forgotten_count = 0
         """The number of events left out for that; the caller resets it."""
 
@@ -128,9 +127,9 @@ class IngestFilter:
             elif isinstance(item, MessageTitle):
                 yield replace(item, title=self._redact_text(item.title))
             elif isinstance(item, Cursor):
-                # Its secrets are counted when they are stored in an event.
+                # Its secrets are counted when they are stored with a session.
                 state, _ = secrets.redact_json(item.state)
-                yield replace(item, state=tombstones.remove_titles(state))
+                yield replace(item, state=as_object(state))
             elif isinstance(item, InvalidRecord | SkippedRecord | PendingRecord):
                 reason = self._redact_text(item.reason)
                 is_same = reason is item.reason
@@ -151,9 +150,18 @@ class IngestFilter:
             SessionMetadata("", session_id, cwd, found.project, root=found.root)
         )
 
-    def store_redaction_counts(self, now_ms: int) -> None:
-        sources.add_redactions(self.redaction_counts, now_ms)
-        self.redaction_counts.clear()
+    def take_redactions(self, created: Collection[str] | None = None) -> Tally[str]:
+        """Return the number of secrets taken out since the last call, by kind.
+
+        Of events, only those that were created count, if they are given: the others
+        have been counted when they were stored.
+        """
+        counts, self._redactions = self._redactions, Tally()
+        events, self._event_redactions = self._event_redactions, {}
+        for event_id, kinds in events.items():
+            if created is None or event_id in created:
+                counts += kinds
+        return counts
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
         cwd = clean(session.cwd)
@@ -162,8 +170,6 @@ class IngestFilter:
         session = replace(session, cwd=cwd, root=clean(found.root), project=project)
         # Events have clean ids; their session must be found by them.
         key = clean(session.agent), clean(session.session_id)
-        if tombstones.covers_session(*key):
-            self.has_forgotten = True
         if key not in self._reasons or session.cwd:
             self._reasons[key] = self._session_reason(session)
         if not self._reasons[key]:
@@ -182,7 +188,6 @@ class IngestFilter:
             return f"excluded by {rule}"
         folder = project_folder(session.root, session.cwd)
         if tombstones.covers_project(session.project, folder):
-            self.has_forgotten = True
             return FORGOTTEN
         return ""
 
@@ -199,7 +204,8 @@ class IngestFilter:
                 return item
             return replace(item, text=text, subagent=name)
         event, kinds = secrets.redact_event(item)
-        self.redaction_counts.update(kinds)
+        if kinds:
+            self._event_redactions[event.event_id] = Tally(kinds)
         return event if name == event.subagent else replace(event, subagent=name)
 
     def _redact_fields(self, item: object, names: Iterable[str]) -> dict[str, Any]:
@@ -207,7 +213,7 @@ class IngestFilter:
 
     def _redact_text(self, text: str) -> str:
         redacted = secrets.redact(text)
-        self.redaction_counts.update(redacted.kinds)
+        self._redactions.update(redacted.kinds)
         return redacted.text
 
 

@@ -2,8 +2,8 @@
 active, the records that were not stored, and the secrets that were removed."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,12 +24,6 @@ from memtui.store.schema import CursorRow
 
 # How far files have been read
 
-_NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
-"""Formats whose saved state, or whose path, contains the ids of its sessions."""
-
-_ANY_AGENT_FORMAT = "plain"
-"""The format whose sessions may be of any agent; the others have the agent's name."""
-
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
@@ -48,8 +42,10 @@ class FileCursor:
     offset: int
     line: int
     fingerprint: str
-    state: Mapping[str, Any]
-    has_pending: bool
+    state: Mapping[str, Any] = field(default_factory=dict)
+    has_pending: bool = False
+    titles: Sequence[tuple[str, str, str]] = ()
+    """The titles of sessions that are not known yet, with agent and last message."""
 
 
 def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
@@ -70,18 +66,24 @@ def get_cursor(path: str) -> FileCursor | None:
     row = CursorRow.get_or_none(CursorRow.path == path)
     if row is None:
         return None
+    state = json.loads(row.state)
+    titles = state.pop("titles", ())
     return FileCursor(
         row.source,
         FileStamp(row.size, row.mtime_ns),
         row.offset,
         row.line,
         row.fingerprint,
-        json.loads(row.state),
+        state,
         row.has_pending,
+        titles,
     )
 
 
 def save_cursor(path: str, cursor: FileCursor, now_ms: int) -> None:
+    state = dict(cursor.state)
+    if cursor.titles:
+        state["titles"] = cursor.titles
     CursorRow.insert(
         path=path,
         source=cursor.source,
@@ -90,7 +92,7 @@ def save_cursor(path: str, cursor: FileCursor, now_ms: int) -> None:
         offset=cursor.offset,
         line=cursor.line,
         fingerprint=cursor.fingerprint,
-        state=json.dumps(dict(cursor.state)),
+        state=json.dumps(state),
         has_pending=cursor.has_pending,
         read_ms=now_ms,
     ).on_conflict_replace().execute()
@@ -158,22 +160,19 @@ def delete_all_cursors() -> None:
 
 
 def delete_cursors_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
-    """Delete the cursors whose state may hold text of sessions; return their paths."""
+    """Delete the cursors that name sessions or contain titles; return their paths.
+
+    Their files are read again from the start.
+    """
     keys = list(sessions)
     names = {name for _, name in keys} | {json.dumps(name)[1:-1] for _, name in keys}
-    agents = {agent for agent, _ in keys} | {_ANY_AGENT_FORMAT}
-    sql = "SELECT path, source, state FROM cursors WHERE state <> '{}'"
-    found = [
+    paths = [
         path
-        for path, source, state in fetch(sql)
-        if (
-            any(name in path or name in state for name in names)
-            if source in _NAMED_STATE_FORMATS
-            else source in agents
-        )
+        for path, state in fetch("SELECT path, state FROM cursors")
+        if '"titles"' in state or any(name in path or name in state for name in names)
     ]
-    delete_cursors(found)
-    return found
+    delete_cursors(paths)
+    return paths
 
 
 @dataclass(frozen=True, slots=True)

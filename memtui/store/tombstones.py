@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Any
 
 from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
@@ -248,22 +247,6 @@ def covers_source_id(agent: str, source_id: str) -> bool:
 
 def for_title(title: str) -> Tombstone:
     return Tombstone(TombstoneKind.TITLE, _hash_text(title))
-
-
-def remove_titles(state: object) -> Any:
-    """Return a JSON value with forgotten titles replaced by empty strings."""
-    rows = fetch("SELECT subject FROM tombstones WHERE kind = 'title'")
-    return _remove_titles(state, {subject for (subject,) in rows}) if rows else state
-
-
-def _remove_titles(value: object, hashes: set[str]) -> object:
-    if isinstance(value, str):
-        return "" if value and _hash_text(value) in hashes else value
-    if isinstance(value, dict):
-        return {name: _remove_titles(part, hashes) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_remove_titles(part, hashes) for part in value]
-    return value
 
 
 def _hash_text(text: str) -> str:

@@ -206,9 +206,9 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
     facts = [
         reading
         for reading in read(
-            {"type": "summary", "summary": "Cart fixed", "leafUuid": "uuid-2"},
             user(1, "Fix the cart"),
             assistant(2, text("Fixed."), gitBranch="fix/cart"),
+            {"type": "ai-title", "sessionId": "s1", "aiTitle": "Cart fixed"},
         )
         if isinstance(reading, SessionMetadata)
     ]
@@ -225,20 +225,17 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
     ]
 
 
-def test_a_summary_waits_for_its_session(tmp_path: Path) -> None:
-    file = tmp_path / "s1.jsonl"
-    summary = {"type": "summary", "summary": "Cart fixed", "leafUuid": "uuid-2"}
-    lines = [json.dumps(one) for one in (summary, user(1, "Fix"), user(2, "Thanks"))]
-    cursor, title = None, ""
-    waiting: list[list[str]] = []
-    for end in range(1, len(lines) + 1):
-        file.write_text("".join(f"{line}\n" for line in lines[:end]))
-        found = list(claude_code.FORMAT.read(file, cursor, agent="", now=NOW))
-        cursor = next(one for one in found if isinstance(one, Cursor))
-        waiting.append([one.title for one in found if isinstance(one, MessageTitle)])
-        titles = [one.title for one in found if isinstance(one, SessionMetadata)]
-        title = titles[-1] if titles else ""
-    assert waiting == [["Cart fixed"], ["Cart fixed"], []] and title == "Cart fixed"
+def test_a_summary_is_the_title_of_the_session_that_ends_with_a_message() -> None:
+    summary = {"type": "summary", "summary": "Cart  fixed", "leafUuid": "uuid-2"}
+    items = read(summary, user(1, "Fix"), user(2, "Thanks"))
+    title = MessageTitle("claude-code", "uuid-2", "Cart fixed")
+    assert [item for item in items if isinstance(item, MessageTitle)] == [title]
+
+
+def test_words_of_a_summary_that_names_no_message_are_counted() -> None:
+    items = read({"type": "summary", "summary": "Cart fixed"}, user(1, "Fix"))
+    skipped = [item for item in items if isinstance(item, SkippedRecord)]
+    assert [(item.reason, item.words) for item in skipped] == [("summary", 2)]
 
 
 def test_the_project_of_a_session_comes_before_its_first_event() -> None:

@@ -3,7 +3,6 @@
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     SourceFormat,
 )
+from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from tests.capture import corpora
@@ -38,13 +38,8 @@ pytestmark = pytest.mark.fuzz
 SOON = corpora.AT + timedelta(seconds=12)
 """When the files are still being written: what is held back is not given up yet."""
 
-ACCOUNTS = {
-    Event: "kept",
-    Thought: "thought",
-    InvalidRecord: "refused",
-    SkippedRecord: "left",
-}
-"""What becomes of a record; otherwise it is awaited."""
+ACCOUNTS = Event | Thought | InvalidRecord | SkippedRecord
+"""What becomes of a record that is neither held back nor a call."""
 
 FORMATS = list(corpora.MADE)
 
@@ -78,60 +73,43 @@ def bytes_of(name: str) -> st.SearchStrategy[bytes]:
     )
 
 
-def awaited(state: Mapping[str, Any], line: bytes) -> bool:
-    """Whether what a record begins is in what a reader remembers."""
-    said = json.dumps(state)
-    calls = [*_calls(state)]
-    if any(call["key"] and json.dumps(call["key"]).encode() in line for call in calls):
-        return True
-    held = '"held": [{', '"held": {', '"early_results": [{', '"prompts": [['
-    return any(one in said for one in held)
-
-
-def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for name in ("calls", "waiting", "messages"):
-        held = state.get(name)
-        if isinstance(held, Mapping):
-            yield from _calls(held)
-        elif isinstance(held, list):
-            yield from held
+def new_reader(source: SourceFormat, file: Path) -> RecordReader:
+    if source is gemini.FORMAT:
+        return gemini._SessionReader(file, SOON, {})
+    assert isinstance(source, JsonLinesFormat)
+    return source.reader(file, "own", SOON, {})
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @often(60)
 @given(data=st.data())
-def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
-    shown = data.draw(records(partial(corpora.stretches, name)))
-    source, account = formats.FORMATS_BY_NAME[name], Counter[str]()
-    cursor, raw = Cursor(), b""
-    begun_by: dict[bytes, list[Mapping[str, Any]]] = {}
+def test_every_record_is_stored_or_counted_or_remembered(
+    name: str, data: st.DataObject
+) -> None:
+    lines = data.draw(records(partial(corpora.stretches, name)))
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
-        for line in shown:
-            raw += line + b"\n"
-            file.write_bytes(raw)
-            before = cursor.state
-            found = read(source, file, cursor, SOON)
-            cursor = cursor_of(found)
-            what = [ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS]
-            waiting, earlier = [*_calls(cursor.state)], [*_calls(before)]
-            if waiting != earlier:
-                begun_by[line] = [call for call in waiting if call not in earlier]
-            # Told twice, it changes nothing while its calls have no result.
-            begins = line in begun_by and all(c in waiting for c in begun_by[line])
-            learnt = [
-                r for r in found if isinstance(r, SessionMetadata | SubagentMetadata)
+        file.write_bytes(b"".join(line + b"\n" for line in lines))
+        source = formats.FORMATS_BY_NAME[name]
+        reader = new_reader(source, file)
+        for number, line in enumerate(lines, 1):
+            calls_before = reader.calls.count
+            items = [
+                item
+                for record in jsonl.parse_line(line, number)
+                for item in jsonl.read_one(reader, record)
             ]
-            if what:
-                account[what[0]] += 1
-            elif learnt and b'"record"' in line:
-                account["learnt"] += 1
-            elif waiting != earlier or begins or awaited(cursor.state, line):
-                account["awaited"] += 1
-            assert account.total() == raw.count(b"\n"), line
-        end = [r for r in read(source, file, cursor) if isinstance(r, PendingRecord)]
-        # Summaries that wait for their session have words, calls have none.
-        assert len([r for r in end if not r.words]) == len([*_calls(cursor.state)])
+            is_counted = any(isinstance(item, ACCOUNTS) for item in items)
+            is_fact = b'"record"' in line and any(
+                isinstance(item, SessionMetadata | SubagentMetadata) for item in items
+            )
+            has_call = reader.calls.count > calls_before
+            assert is_counted or is_fact or has_call or reader.holds_text, line
+        pending = [r for r in reader.finish() if isinstance(r, PendingRecord)]
+        whole = read(source, file, now=SOON)
+        assert [r for r in whole if isinstance(r, PendingRecord)] == pending
+        early = getattr(reader, "_early", ())
+        assert len(pending) == len(reader.calls) + len(early)
 
 
 @pytest.mark.parametrize("depth", [970, 985, 990, 5000])
@@ -296,7 +274,7 @@ def test_any_bytes_that_a_hook_was_given_are_accounted_for(raw: bytes) -> None:
 def accounted(raw: bytes) -> Counter[str]:
     """What becomes of the records of one file of the spool."""
     found = hooks.read(raw, received_at=corpora.AT, now=READ_AT)
-    return Counter(ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS)
+    return Counter(type(item).__name__ for item in found if isinstance(item, ACCOUNTS))
 
 
 @often(150)

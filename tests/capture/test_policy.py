@@ -25,7 +25,7 @@ from memtui.capture.policy import (
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import database, sources, tombstones
+from memtui.store import database, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
 
@@ -74,14 +74,22 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
         said(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
         thought,
         SubagentMetadata("claude-code", "s1", "a1", task=f"try {KEY}"),
-        Cursor(1, 1, "", {"calls": [{"tool_input": f"A={KEY}"}]}),
+        Cursor(1, 1, "", {"context": {"facts": {"branch": f"A={KEY}"}}}),
     )
     assert KEY not in repr(shown)
     assert repr(shown).count("[redacted: anthropic key]") == 6
-    assert gate.redaction_counts == {"anthropic key": 5}
-    with database.transaction():
-        gate.store_redaction_counts(1)
-        assert sources.list_redactions() == [("anthropic key", 5)]
+    assert gate.take_redactions() == {"anthropic key": 5}
+    assert gate.take_redactions() == {}
+
+
+def test_secrets_of_events_count_when_the_events_are_created(
+    open_store: Workspace,
+) -> None:
+    gate, event = IngestFilter(EVERYTHING), said(f"My key is {KEY}.")
+    through(gate, event)
+    assert gate.take_redactions(created=[]) == {}
+    through(gate, event)
+    assert gate.take_redactions(created=[event.event_id]) == {"anthropic key": 1}
 
 
 def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
@@ -200,7 +208,7 @@ def test_a_reason_is_shown_without_its_secrets(open_store: Workspace) -> None:
     gate = IngestFilter(EVERYTHING)
     (shown,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
     assert shown == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
-    assert gate.redaction_counts == {"anthropic key": 1}
+    assert gate.take_redactions() == {"anthropic key": 1}
 
 
 def test_a_payload_says_whether_it_may_be_stored(

@@ -14,7 +14,7 @@ different in another project.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePath
@@ -36,6 +36,7 @@ from memtui.capture.formats.base import (
     count_words,
     parse_time,
 )
+from memtui.capture.formats.jsonl import RecordReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import EventRole, EventType
@@ -136,40 +137,46 @@ class _Block:
         return "\n".join(self.lines).strip("\n")
 
 
-class _HistoryReader:
+class _HistoryReader(RecordReader):
     def __init__(
-        self, folder: Path, is_settled: bool, now: datetime, state: State
+        self, folder: Path, is_settled: bool, now: datetime, context: State
     ) -> None:
+        super().__init__()
         self._folder, self._is_settled, self._now = folder, is_settled, now
         self._builder = EventBuilder(AGENT, now)
-        self._started = parse_time(state.get("started"))
-        self._events: int = state.get("events", 0)
-        self._error: str = state.get("error", "no session it belongs to")
+        self._started = parse_time(context.get("started"))
+        self._events: int = context.get("events", 0)
+        self._error: str = context.get("error", "no session it belongs to")
         """The reason that blocks are invalid while no session is open."""
-        self._command: str = state.get("command", "")
-        self._model: str = state.get("model", "")
-        self._is_introduced = False
-        self._block = _Block(**state.get("block", {}))
-        """The block that the next line may continue."""
-        self._is_fenced: bool = state.get("is_fenced", False)
-        """A code block of the assistant is not closed yet."""
-        self._has_line_ends: bool = state.get("has_line_ends", False)
+        self._model: str = context.get("model", "")
+        self._has_line_ends: bool = context.get("has_line_ends", False)
         """Lines of this session were seen to end with two spaces."""
-        self._after_blank: bool = state.get("after_blank", False)
+        self._after_blank: bool = context.get("after_blank", False)
+        self._command = ""
+        self._is_introduced = False
+        self._block = _Block()
+        """The block that the next line may continue."""
+        self._is_fenced = False
+        """A code block of the assistant is not closed yet."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.holds_text or bool(self._command)
+
+    @property
+    def holds_text(self) -> bool:
+        return bool(self._block.lines)
 
     @property
     def needs_reread(self) -> bool:
-        return bool(self._block.lines) or not self._is_settled
+        return self.holds_text or not self._is_settled
 
-    def state(self) -> Mapping[str, object]:
+    def context(self) -> State:
         return {
             "started": self._started.isoformat() if self._started else None,
             "events": self._events,
             "error": self._error,
-            "command": self._command,
             "model": self._model,
-            "block": asdict(self._block),
-            "is_fenced": self._is_fenced,
             "has_line_ends": self._has_line_ends,
             "after_blank": self._after_blank,
         }
@@ -177,7 +184,7 @@ class _HistoryReader:
     def finish(self) -> Iterator[ParsedItem]:
         if self._is_settled:
             yield from self._close()
-        yield from self._session_facts()
+        yield from self.facts_so_far()
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         text = str(record.fields["text"])
@@ -189,12 +196,13 @@ class _HistoryReader:
         if writer == ASSISTANT and self._continues_command():
             writer = AIDER
         if not writer:
-            self._after_blank = True
-            if self._block.writer == ASSISTANT:
+            if self._block.writer == USER:
+                yield from self._close()
+            elif self._block.writer == ASSISTANT:
                 self._block.lines.append("")
+            self._after_blank = True
             return
-        is_next_prompt = writer == USER and self._after_blank
-        if writer != self._block.writer or is_next_prompt:
+        if writer != self._block.writer:
             yield from self._close()
         if not self._block.lines:
             self._block = _Block(writer, record.line)
@@ -230,7 +238,7 @@ class _HistoryReader:
         if at and at == self._started:
             yield SkippedRecord("header", line, is_stored_elsewhere=True)
             return
-        yield from self._session_facts()
+        yield from self.facts_so_far()
         self._started, self._events, self._command, self._model = None, 0, "", ""
         self._is_introduced = False
         if at is None:
@@ -245,11 +253,13 @@ class _HistoryReader:
 
     def _close(self) -> Iterator[ParsedItem]:
         block, self._block, self._after_blank = self._block, _Block(), False
+        self._is_fenced = False
         if not block.text.strip():
             return
         if self._started is None:
             yield InvalidRecord(self._error, block.line)
         elif block.writer == ASSISTANT:
+            self._command = ""
             yield from self._event(block, EventType.ASSISTANT_MESSAGE, block.text)
         elif block.writer == USER:
             yield from self._user(block)
@@ -313,7 +323,7 @@ class _HistoryReader:
         self._events += 1
         if not self._is_introduced:
             self._is_introduced = True
-            yield from self._session_facts()
+            yield from self.facts_so_far()
         at = self._started + self._events * _MILLISECOND
         yield self._builder.event(
             Position(block.line, at, self._session_id(self._started)),
@@ -329,7 +339,7 @@ class _HistoryReader:
     def _session_id(self, started: datetime) -> str:
         return f"{started:%Y-%m-%dT%H-%M-%S}-{self._folder.name}"
 
-    def _session_facts(self) -> Iterator[SessionMetadata]:
+    def facts_so_far(self) -> Iterator[ParsedItem]:
         if self._started and self._events:
             yield SessionMetadata(
                 agent=AGENT,

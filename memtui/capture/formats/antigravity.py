@@ -9,13 +9,13 @@ without one, even if it is written before the call, as happens.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path, PurePath
 
 from memtui.capture.formats.base import (
     HOLD_TIME,
+    CallBeforeStart,
     InvalidRecord,
     ParsedItem,
     PendingRecord,
@@ -60,28 +60,29 @@ class AntigravityFormat(JsonLinesFormat):
         return {"step_index", "source", "type"} <= fields.keys()
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> "_StepReader":
-        return _StepReader(path, now, state)
+        return _StepReader(path, now, context)
 
 
 FORMAT = AntigravityFormat()
 
 
 class _StepReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: State) -> None:
-        super().__init__(AGENT, now, state)
+    def __init__(self, path: Path, now: datetime, context: State) -> None:
+        super().__init__(AGENT, now, context)
         self._now = now
         folder = path.absolute().parents[2].name
         self.session_id = folder if path.parent.name == "logs" else path.stem
-        self._early = [Record(**one) for one in state.get("early_results", ())]
-
-    def state(self) -> Mapping[str, object]:
-        early = [asdict(record) for record in self._early]
-        return {**super().state(), "early_results": early}
+        self._early: list[Record] = []
+        """Results that were read before their calls."""
 
     @property
-    def needs_reread(self) -> bool:
+    def is_open(self) -> bool:
+        return self.holds_text or super().is_open
+
+    @property
+    def holds_text(self) -> bool:
         return bool(self._early)
 
     def finish(self) -> Iterator[ParsedItem]:
@@ -176,6 +177,8 @@ class _StepReader(SessionReader):
             yield from self.read_record(record)
 
     def _result(self, position: Position, record: Record) -> Iterator[ParsedItem]:
+        if self.calls.earlier:
+            raise CallBeforeStart
         keys = self.calls.keys()
         if not keys:
             self._early.append(record)

@@ -5,7 +5,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
@@ -96,9 +96,9 @@ class PendingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MessageTitle:
-    """The title of a session in another file, which ends with a message.
+    """The title of the session that ends with a message.
 
-    Yielded again by every reading, until it is taken out of the cursor's state.
+    The session may be in another file.
     """
 
     agent: str
@@ -124,7 +124,8 @@ class Cursor:
     fingerprint: str = ""
     """A hash that shows whether these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """The values that the reader needs to continue, as JSON values."""
+    """What the reader needs to continue, as JSON values: where it must begin to read
+    again, and ids and facts; no text of the conversation."""
     needs_reread: bool = False
     """The reader holds back something it will yield soon even if the file stays."""
 
@@ -179,17 +180,6 @@ class SourceFormat(ABC):
     def related_files(self, path: Path) -> Iterable[Path]:
         """Return further files whose change means that the content has changed."""
         return ()
-
-    def state_without_text(self, state: State) -> State | None:
-        """Return a cursor's state without conversation text, still able to resume.
-
-        None where the reader cannot go on without the text.
-        """
-        return None
-
-    def state_without_titles(self, state: State, source_ids: Iterable[str]) -> State:
-        """Return a cursor's state without the titles that messages name."""
-        return state
 
 
 def parse_time(value: object) -> datetime | None:
@@ -401,12 +391,21 @@ class ToolCall:
         return {name: value for name, value in values.items() if value}
 
 
+class CallBeforeStart(Exception):
+    """The result of a call that began before what was read."""
+
+
 class PendingCalls:
     """The tool calls of one file that have no result yet, by key."""
 
-    def __init__(self, state: Iterable[Mapping[str, Any]] = ()) -> None:
-        self._calls = {fields["key"]: ToolCall(**fields) for fields in state}
+    def __init__(self) -> None:
+        self._calls: dict[str, ToolCall] = {}
+        self.earlier: set[str] = set()
+        """The keys of open calls before the point from which the file was read."""
         self.count = 0
+
+    def __len__(self) -> int:
+        return len(self._calls)
 
     def __contains__(self, key: str) -> bool:
         return key in self._calls
@@ -430,7 +429,11 @@ class PendingCalls:
 
     def pop(self, key: str) -> ToolCall:
         """Return and forget a call; one that only has its key if it is not known."""
-        return self._calls.pop(key, None) or ToolCall(key)
+        call = self._calls.pop(key, None)
+        if call is None and key in self.earlier:
+            raise CallBeforeStart
+        self.earlier.discard(key)
+        return call or ToolCall(key)
 
     def pop_conversation(
         self, session_id: str, subagent: str, *, with_subagents: bool = False
@@ -448,9 +451,6 @@ class PendingCalls:
     def pending_records(self) -> Iterator[PendingRecord]:
         for call in self._calls.values():
             yield PendingRecord("tool call without a result yet", call.line)
-
-    def state(self) -> list[dict[str, object]]:
-        return [asdict(call) for call in self._calls.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,13 +593,16 @@ class EventBuilder:
 class RecentTexts:
     """The latest texts of one file, to find those that are recorded twice."""
 
-    def __init__(self, state: Iterable[Sequence[Any]] = ()) -> None:
-        self._texts: list[tuple[str, str, int, list[str]]] = [
-            (letters, whole, at_ms, list(writers))
-            for letters, whole, at_ms, writers in state
-        ]
+    def __init__(self) -> None:
+        self._texts: list[tuple[str, str, int, list[str]]] = []
         self.differs = False
         """The text found last is not quite the same as its copy before."""
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def clear(self) -> None:
+        self._texts = []
 
     def is_new(self, kind: str, text: str, writer: str, at: datetime) -> bool:
         """Remember a text; return whether no other writer recorded it before.
@@ -621,26 +624,10 @@ class RecentTexts:
         ]
         return True
 
-    def state(self) -> list[list[object]]:
-        return [[*digests, at_ms, list(who)] for *digests, at_ms, who in self._texts]
-
 
 def text_digest(*parts: str) -> str:
     raw = "\x1f".join(parts).encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
-
-
-def event_to_state(event: Event) -> dict[str, object]:
-    return asdict(event) | {"timestamp": event.timestamp.isoformat()}
-
-
-def event_from_state(fields: Mapping[str, Any]) -> Event:
-    values = {
-        "timestamp": datetime.fromisoformat(fields["timestamp"]),
-        "event_type": EventType(fields["event_type"]),
-        "role": EventRole(fields["role"]),
-    }
-    return Event(**{**fields, **values})
 
 
 def join_texts(texts: Iterable[str]) -> str:

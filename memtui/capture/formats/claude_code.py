@@ -18,11 +18,10 @@ from memtui.capture.formats.base import (
     HOLD_TIME,
     TRANSCRIPT,
     EventBuilder,
+    Fields,
     InvalidRecord,
     MessageTitle,
     ParsedItem,
-    PendingCalls,
-    PendingRecord,
     Position,
     Record,
     SkippedRecord,
@@ -33,15 +32,13 @@ from memtui.capture.formats.base import (
     as_text,
     count_edit_lines,
     count_words,
-    event_from_state,
-    event_to_state,
     join_texts,
     message_texts,
     parse_time,
     result_text,
     text_digest,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat
+from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader
 from memtui.capture.formats.prompts import (
     clean_title,
     find_system_kind,
@@ -57,7 +54,6 @@ from memtui.model.events import (
     Provenance,
     SourceCopy,
     clean,
-    from_ms,
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -93,18 +89,11 @@ _SLASH_COMMAND = re.compile(
 
 _SYNTHETIC_MODEL = "<synthetic>"
 
-_REMEMBERED_RECORDS = 500
-"""The number of records remembered; some titles name a session by its last record."""
-
-_REMEMBERED_SIDECHAIN_RECORDS = 2000
-"""The number of records of subagents that are remembered to assign the records that
-follow."""
-
 _REMEMBERED_MESSAGES = 20
 """The number of messages compared with a queued prompt recorded after them."""
 
-_REMEMBERED_PROMPT_MS = 24 * 60 * 60 * 1000
-"""The time for which a queued prompt is compared with later messages."""
+_REPEATED_WITHIN = timedelta(days=1)
+"""The time within which a message may repeat a prompt stored as it was typed."""
 
 _QUEUE_TIME = timedelta(hours=1)
 """The longest time for which a prompt in the queue is held back."""
@@ -141,27 +130,9 @@ class ClaudeCodeFormat(JsonLinesFormat):
         return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> "_TranscriptReader":
-        return _TranscriptReader(path, now, state)
-
-    def state_without_text(self, state: State) -> State | None:
-        queue = state.get("queue", {})
-        if state.get("calls") or state.get("held") or queue.get("prompts"):
-            return None
-        sessions, names = state.get("sessions", {}), ("cwd", "at", "forked_from")
-        facts = {
-            session: {name: values[name] for name in names if name in values}
-            for session, values in sessions.get("facts", {}).items()
-        }
-        return {**state, "sessions": {**sessions, "facts": facts, "summaries": {}}}
-
-    def state_without_titles(self, state: State, source_ids: Iterable[str]) -> State:
-        summaries = dict(state.get("sessions", {}).get("summaries", {}))
-        known = [one for one in source_ids if summaries.pop(one, None)]
-        if not known:
-            return state
-        return {**state, "sessions": {**state["sessions"], "summaries": summaries}}
+        return _TranscriptReader(path, now, context)
 
 
 FORMAT = ClaudeCodeFormat()
@@ -225,40 +196,41 @@ def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
     return {**fields, "type": "user", "message": message, "origin": origin}
 
 
-class _TranscriptReader:
-    def __init__(self, path: Path, now: datetime, state: State) -> None:
+class _TranscriptReader(RecordReader):
+    def __init__(self, path: Path, now: datetime, context: State) -> None:
+        super().__init__()
         self._path, self._now = path, now
         self._is_subagent_file = path.parent.name == "subagents"
         self._builder = EventBuilder(AGENT, now, has_unique_keys=True)
-        self._calls = PendingCalls(state.get("calls", ()))
-        self._sessions = _Sessions(state.get("sessions", {}))
-        self._held = _HeldMessages(state.get("held", ()))
-        self._queue = _PromptQueue(state.get("queue", {}))
-        self._sidechains: dict[str, str] = dict(state.get("sidechains", {}))
+        self._sessions = _Sessions(context.get("places", {}))
+        self._held = _HeldMessages()
+        self._queue = _PromptQueue(context.get("messages", ()), self.given)
+        self._sidechains: dict[str, str] = {}
         """The subagent of each record of a sidechain, if the file does not name it."""
 
     @property
-    def needs_reread(self) -> bool:
-        waiting = (one for one in self._queue.prompts if not one.is_yielded)
-        return bool(self._held.messages) or any(waiting)
+    def is_open(self) -> bool:
+        waiting = self.calls or self._queue.prompts or self._sidechains
+        return bool(waiting) or self.holds_text
 
-    def state(self) -> Mapping[str, object]:
-        return {
-            "calls": self._calls.state(),
-            "sessions": self._sessions.state(),
-            "held": self._held.state(),
-            "queue": self._queue.state(),
-            "sidechains": self._sidechains,
-        }
+    @property
+    def holds_text(self) -> bool:
+        return bool(self._held.messages) or self._queue.holds_text
+
+    def context(self) -> State:
+        places, messages = self._sessions.places(), self._queue.messages
+        return {"places": places, "messages": messages}
 
     def finish(self) -> Iterator[ParsedItem]:
         yield from self._held.pop_old(self._now)
-        yield from self._queue.pop_old(self._now)
-        yield from self._calls.pending_records()
+        yield from self._queue.list_old(self._now)
+        yield from self.calls.pending_records()
         if self._is_subagent_file:
             yield from self._subagent_metadata()
-        yield from self._sessions.link_summaries()
-        yield from self._sessions.all_metadata()
+        yield from self.facts_so_far()
+
+    def facts_so_far(self) -> Iterator[ParsedItem]:
+        return self._sessions.all_metadata()
 
     def _subagent_metadata(self) -> Iterator[SubagentMetadata]:
         """Yield a subagent's metadata, from the ``.meta.json`` file beside its file."""
@@ -282,6 +254,8 @@ class _TranscriptReader:
         kind, subtype = fields.get("type"), as_text(fields.get("subtype"))
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
+        elif kind == "summary":
+            yield from _session_title(line, fields)
         elif kind in TITLE_FIELDS:
             self._sessions.add_title(fields)
             yield SkippedRecord(kind, line, is_stored_elsewhere=True)
@@ -311,7 +285,7 @@ class _TranscriptReader:
             raise EventRefused("no session id")
         uuid = as_text(fields.get("uuid"))
         source = as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
-        self._sessions.add_record(session, uuid, fields, at, forked_from=source)
+        self._sessions.add_record(session, fields, at, forked_from=source)
         return Position(
             line, at, source or session, self._subagent_of(uuid, fields), uuid
         )
@@ -326,8 +300,6 @@ class _TranscriptReader:
             return agent_id
         parent = as_text(fields.get("parentUuid"))
         self._sidechains[uuid] = self._sidechains.get(parent, uuid[:8] or "sidechain")
-        if len(self._sidechains) > _REMEMBERED_SIDECHAIN_RECORDS:
-            del self._sidechains[next(iter(self._sidechains))]
         return self._sidechains[uuid]
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
@@ -348,7 +320,7 @@ class _TranscriptReader:
         results = [b for b in as_objects(content) if b.get("type") == "tool_result"]
         lines = count_edit_lines(fields.get("toolUseResult"))
         for block in results:
-            call = self._calls.pop(as_text(block.get("tool_use_id")))
+            call = self.calls.pop(as_text(block.get("tool_use_id")))
             if lines and len(results) == 1:
                 call = replace(call, lines=lines)
             is_error = bool(block.get("is_error"))
@@ -371,7 +343,7 @@ class _TranscriptReader:
                 continue
             if event.metadata.get("kind") == "interruption":
                 conversation = position.session_id, position.subagent
-                calls = self._calls.pop_conversation(*conversation)
+                calls = self.calls.pop_conversation(*conversation)
                 yield from self._builder.interrupted_calls(calls)
             yield from self._queue.match(event)
 
@@ -411,7 +383,11 @@ class _TranscriptReader:
                 message_id=message_id,
                 kind="api_error" if fields.get("isApiErrorMessage") else "",
             )
-            if isinstance(event, InvalidRecord) or not message_id:
+            if (
+                isinstance(event, InvalidRecord)
+                or not message_id
+                or event.event_id in self.given
+            ):
                 yield event
             else:
                 self._held.add(event)
@@ -447,7 +423,7 @@ class _TranscriptReader:
             block.get("input"),
             position,
         )
-        if replaced := self._calls.replace(call):
+        if replaced := self.calls.replace(call):
             yield from self._builder.interrupted_calls([replaced])
 
     def _thinking(self, position: Position, block: dict[str, object]) -> ParsedItem:
@@ -470,12 +446,8 @@ class _TranscriptReader:
 class _HeldMessages:
     """Assistant messages that the next record may continue, one per conversation."""
 
-    def __init__(self, state: Iterable[Mapping[str, Any]]) -> None:
-        events = [event_from_state(fields) for fields in state]
-        self.messages = {(e.session_id, e.subagent): e for e in events}
-
-    def state(self) -> list[dict[str, object]]:
-        return [event_to_state(event) for event in self.messages.values()]
+    def __init__(self) -> None:
+        self.messages: dict[tuple[str, str], Event] = {}
 
     def add(self, event: Event) -> None:
         """Hold a message, after the texts of it that are held already."""
@@ -506,9 +478,8 @@ class _HeldMessages:
 @dataclass(slots=True)
 class _QueuedPrompt:
     event: Event
-    left_ms: int = 0
-    """The time at which it was taken from the queue; 0 while it is in it."""
-    is_yielded: bool = False
+    left_at: datetime | None = None
+    """The time at which it was taken from the queue; None while it is in it."""
     words: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -523,27 +494,27 @@ class _PromptQueue:
     after an hour. A record that repeats such a prompt later is a copy of it.
     """
 
-    def __init__(self, state: State) -> None:
-        self.prompts = [
-            _QueuedPrompt(event_from_state(fields), left_ms, is_yielded)
-            for fields, left_ms, is_yielded in state.get("prompts", ())
-        ]
-        self._known: list[tuple[str, int]] = list(map(tuple, state.get("known", ())))
+    def __init__(self, messages: Iterable[Sequence[Any]], given: set[str]) -> None:
+        self.prompts: list[_QueuedPrompt] = []
+        self.messages: list[tuple[str, int]] = [(text, at) for text, at in messages]
         """Hashes of the latest messages; and their times, or 0 if they were queued."""
+        self._given = given
+        """The ids of the prompts that were yielded as they were typed."""
 
-    def state(self) -> Mapping[str, object]:
-        prompts = [
-            (event_to_state(prompt.event), prompt.left_ms, prompt.is_yielded)
-            for prompt in self.prompts
-        ]
-        return {"prompts": prompts, "known": self._known}
+    @property
+    def holds_text(self) -> bool:
+        return not all(map(self._is_given, self.prompts))
+
+    def _is_given(self, prompt: _QueuedPrompt) -> bool:
+        return prompt.event.event_id in self._given
 
     def add(self, event: Event) -> bool:
         """Add a prompt; return whether it is not recorded yet."""
         digest, at_ms = _digest(event), to_ms(event.timestamp)
-        for number, (known, known_ms) in enumerate(self._known):
-            if known == digest and known_ms >= at_ms:
-                self._known[number] = known, 0
+        for number, (message, message_ms) in enumerate(self.messages):
+            if message == digest and message_ms >= at_ms:
+                before, after = self.messages[:number], self.messages[number + 1 :]
+                self.messages = [*before, (digest, 0), *after]
                 return False
         if any(prompt.event.event_id == event.event_id for prompt in self.prompts):
             return False
@@ -561,23 +532,23 @@ class _PromptQueue:
             for prompt in self.prompts
             if prompt.event.session_id == position.session_id
         ]
-        waiting = [prompt for prompt in queued if not prompt.left_ms]
+        waiting = [prompt for prompt in queued if not prompt.left_at]
         taken = _find_repeated(waiting, words) if words else waiting[:1]
         for prompt in taken:
-            prompt.left_ms = to_ms(position.at)
-        is_known = text_digest(position.session_id, words) in dict(self._known)
-        return is_known or bool(taken or _find_repeated(queued, words))
+            prompt.left_at = position.at
+        is_recorded = text_digest(position.session_id, words) in dict(self.messages)
+        return is_recorded or bool(taken or _find_repeated(queued, words))
 
     def match(self, event: Event) -> Iterator[Event]:
+        """Yield a message, or the queued prompts that it repeats."""
         if event.subagent:
             yield event
             return
-        at_ms = to_ms(event.timestamp)
         self._remove(
             prompt
             for prompt in self.prompts
-            if prompt.is_yielded
-            and at_ms - to_ms(prompt.event.timestamp) >= _REMEMBERED_PROMPT_MS
+            if self._is_given(prompt)
+            and event.timestamp - prompt.event.timestamp >= _REPEATED_WITHIN
         )
         queued = [
             prompt
@@ -587,13 +558,13 @@ class _PromptQueue:
         ]
         repeated = _find_repeated(queued, _words(event.text))
         self._remove(repeated)
-        self._remember(event, 0 if repeated else at_ms)
-        if not any(prompt.is_yielded for prompt in repeated):
+        self._remember(event, 0 if repeated else to_ms(event.timestamp))
+        if not any(map(self._is_given, repeated)):
             yield event
             return
         copy = SourceCopy(event.event_id, TRANSCRIPT)
         for prompt in repeated:
-            if prompt.is_yielded:
+            if self._is_given(prompt):
                 provenance = Provenance(TRANSCRIPT, copies=(copy,))
                 yield replace(prompt.event, provenance=provenance)
             else:
@@ -601,23 +572,22 @@ class _PromptQueue:
 
     def _remove(self, prompts: Iterable[_QueuedPrompt]) -> None:
         removed = list(prompts)
-        self.prompts = [one for one in self.prompts if one not in removed]
+        self.prompts = [prompt for prompt in self.prompts if prompt not in removed]
         for prompt in removed:
             self._remember(prompt.event)
 
     def _remember(self, event: Event, at_ms: int = 0) -> None:
-        known = _digest(event), at_ms
-        self._known = [*self._known[1 - _REMEMBERED_MESSAGES :], known]
+        message = _digest(event), at_ms
+        self.messages = [*self.messages[1 - _REMEMBERED_MESSAGES :], message]
 
-    def pop_old(self, now: datetime) -> Iterator[Event]:
+    def list_old(self, now: datetime) -> Iterator[Event]:
         """Yield the prompts that no record will repeat soon."""
         for prompt in self.prompts:
-            if prompt.left_ms:
-                is_old = now - from_ms(prompt.left_ms) > HOLD_TIME
+            if prompt.left_at:
+                is_old = now - prompt.left_at > HOLD_TIME
             else:
                 is_old = now - prompt.event.timestamp > _QUEUE_TIME
-            if is_old and not prompt.is_yielded:
-                prompt.is_yielded = True
+            if is_old:
                 yield prompt.event
 
 
@@ -645,21 +615,31 @@ def _words(text: str) -> str:
     return " ".join(_IMAGE.sub(" ", text).split())
 
 
+def _session_title(line: int, fields: Fields) -> Iterator[ParsedItem]:
+    """Read a summary: the title of the session that ends with a message.
+
+    The agent writes summaries of sessions that are mostly in other files.
+    """
+    title, leaf = clean_title(as_text(fields.get("summary"))), fields.get("leafUuid")
+    has_session = isinstance(leaf, str) and leaf and title
+    if has_session:
+        yield MessageTitle(AGENT, as_text(leaf), title)
+    yield SkippedRecord("summary", line, is_stored_elsewhere=bool(has_session))
+
+
 class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
-    def __init__(self, state: State) -> None:
-        self._facts: dict[str, dict[str, str]] = dict(state.get("facts", {}))
-        self._session_by_record: dict[str, str] = dict(state.get("leaves", {}))
-        self._summaries: dict[str, str] = dict(state.get("summaries", {}))
-        """The summaries that are no session's title yet, by the last record of it."""
+    def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
+        self._facts = {session: dict(place) for session, place in places.items()}
         self._announced: set[str] = set()
 
-    def state(self) -> Mapping[str, object]:
-        # Titles name the last record of a session: only that one is saved.
-        last = {session: uuid for uuid, session in self._session_by_record.items()}
-        leaves = {uuid: session for session, uuid in last.items()}
-        return {"facts": self._facts, "leaves": leaves, "summaries": self._summaries}
+    def places(self) -> dict[str, dict[str, str]]:
+        """Return the folder of each session, and since when it is known."""
+        return {
+            session: {name: facts[name] for name in ("cwd", "at") if name in facts}
+            for session, facts in self._facts.items()
+        }
 
     def ids(self) -> list[str]:
         return list(self._facts)
@@ -667,7 +647,6 @@ class _Sessions:
     def add_record(
         self,
         session: str,
-        uuid: str,
         fields: dict[str, object],
         at: datetime,
         *,
@@ -675,12 +654,7 @@ class _Sessions:
     ) -> None:
         """Add the facts in a message's record; the earliest decides on the folder."""
         if forked_from:
-            self.add_record(forked_from, "", fields, at)
-        if uuid:
-            self._session_by_record.pop(uuid, None)
-            self._session_by_record[uuid] = session
-            if len(self._session_by_record) > _REMEMBERED_RECORDS:
-                del self._session_by_record[next(iter(self._session_by_record))]
+            self.add_record(forked_from, fields, at)
         facts = self._facts.setdefault(session, {})
         cwd, before = as_text(fields.get("cwd")), facts.get("at")
         if cwd and (not before or at < datetime.fromisoformat(before)):
@@ -696,12 +670,8 @@ class _Sessions:
             facts.setdefault("created_by", creator)
 
     def add_title(self, fields: dict[str, object]) -> None:
-        kind = str(fields["type"])
-        title = clean_title(as_text(fields.get(TITLE_FIELDS[kind])))
-        if kind == "summary" and title:
-            leaf = as_text(fields.get("leafUuid")) or f"none {len(self._summaries)}"
-            self._summaries[leaf] = title
-        elif kind != "summary" and (session := as_text(fields.get("sessionId"))):
+        title = clean_title(as_text(fields.get(TITLE_FIELDS[str(fields["type"])])))
+        if session := as_text(fields.get("sessionId")):
             self._facts.setdefault(session, {})["title"] = title
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
@@ -709,23 +679,6 @@ class _Sessions:
         if session not in self._announced:
             self._announced.add(session)
             yield self._metadata(session)
-
-    def link_summaries(self) -> Iterator[MessageTitle | PendingRecord]:
-        """Make summaries the titles of their sessions, and yield the others.
-
-        The agent also writes summaries of sessions that are in other files.
-        """
-        for leaf, title in list(self._summaries.items()):
-            facts = self._facts.get(self._session_by_record.get(leaf, ""), None)
-            if facts is not None and not facts.get("title"):
-                facts["title"] = title
-            if facts is not None and facts["title"] == title:
-                del self._summaries[leaf]
-            elif facts is None and " " not in leaf:
-                yield MessageTitle(AGENT, leaf, title)
-            else:
-                reason = "summary that is the title of no session in its file"
-                yield PendingRecord(reason, words=len(title.split()))
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
         return map(self._metadata, self._facts)

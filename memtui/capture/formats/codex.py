@@ -11,7 +11,7 @@ have not changed for a week.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -107,17 +107,9 @@ class CodexFormat(JsonLinesFormat):
         return fields.get("record_type") == "state" or _is_flat_header(fields)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> "_RolloutReader":
-        return _RolloutReader(path, now, state)
-
-    def state_without_text(self, state: State) -> State | None:
-        if state.get("calls"):
-            return None
-        names = ("cwd", "at", "forked_from")
-        thread = state.get("thread", {})
-        facts = {k: v for k, v in thread.get("facts", {}).items() if k in names}
-        return {**state, "thread": {**thread, "facts": facts}}
+        return _RolloutReader(path, now, context)
 
 
 FORMAT = CodexFormat()
@@ -186,29 +178,35 @@ class _CodexRecord:
 
 
 class _RolloutReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: State) -> None:
-        super().__init__(AGENT, now, state)
+    """Reads a rollout turn by turn.
+
+    What is remembered to recognize records that repeat others is forgotten when a turn
+    is complete.
+    """
+
+    def __init__(self, path: Path, now: datetime, context: State) -> None:
+        super().__init__(AGENT, now, context)
         self._file_name = path.name.partition(".jsonl")[0]
-        self._thread = _Thread(**state.get("thread", {}))
-        self.facts = self._thread.facts
-        self._results: dict[str, str] = dict(state.get("results", {}))
+        self._thread = _Thread(**context.get("thread", {}))
+        self.facts = self._thread.facts = dict(self._thread.facts)
+        self._results: dict[str, str] = {}
         """Hashes of the results that were read, by the keys of their calls."""
         self._differs = False
         """The record being read is a copy of another one, with another text."""
-        self._has_reply: bool = state.get("has_reply", False)
-        self._header_time: str = state.get("header_time", "")
+        self._has_reply = False
+        self._is_in_turn = False
+        self._header_time: str = context.get("header_time", "")
 
-    def state(self) -> Mapping[str, object]:
-        return {
-            **super().state(),
-            "facts": {},
-            "thread": asdict(self._thread),
-            "results": dict(self._results),
-            "has_reply": self._has_reply,
-            "header_time": self._header_time,
-        }
+    @property
+    def is_open(self) -> bool:
+        return self._is_in_turn or super().is_open
 
-    def session_facts(self) -> Iterator[ParsedItem]:
+    def context(self) -> State:
+        facts = super().context()["facts"]
+        thread = {**asdict(self._thread), "facts": facts}
+        return {"thread": thread, "header_time": self._header_time}
+
+    def facts_so_far(self) -> Iterator[ParsedItem]:
         thread, facts = self._thread, dict(self.facts)
         if not thread.session_id:
             return
@@ -220,6 +218,7 @@ class _RolloutReader(SessionReader):
         yield SessionMetadata(AGENT, thread.session_id, at=at, **facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        self._is_in_turn = True
         line, rollout = record.line, _CodexRecord.parse(record.fields)
         if rollout is None:
             yield InvalidRecord("a record without type", line)
@@ -369,10 +368,12 @@ class _RolloutReader(SessionReader):
         if not self._has_reply:
             message = {"message": record.payload.get("last_agent_message")}
             yield from self._reply(position, replace(record, payload=message))
-        self._has_reply = False
         if error := record.payload.get("error"):
             fields = as_object(error) or {"message": error}
             yield from self._error(position, replace(record, payload=fields))
+        self._is_in_turn = self._has_reply = False
+        self.recent.clear()
+        self._results, self._thread.texts = {}, {}
 
     def _error(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         fields = as_object(record.payload.get("error")) or record.payload

@@ -56,19 +56,24 @@ class CopilotFormat(JsonLinesFormat):
         return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> "_CopilotReader":
-        return _CopilotReader(path, now, state)
+        return _CopilotReader(path, now, context)
 
 
 FORMAT = CopilotFormat()
 
 
 class _CopilotReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: State) -> None:
-        super().__init__(AGENT, now, state)
+    def __init__(self, path: Path, now: datetime, context: State) -> None:
+        super().__init__(AGENT, now, context)
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
+
+    @property
+    def is_open(self) -> bool:
+        # A thought of this turn may be recorded once more.
+        return bool(self.recent) or super().is_open
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         kind, data = record.fields.get("type"), record.fields.get("data")
@@ -129,6 +134,7 @@ class _CopilotReader(SessionReader):
                 self.learn("at", at.isoformat())
 
     def _user_message(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
+        self.recent.clear()
         files = map(_attachment, as_objects(data.get("attachments")))
         text = join_texts((as_text(data.get("content")), *files))
         source = as_text(data.get("source"))

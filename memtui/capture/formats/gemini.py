@@ -13,7 +13,7 @@ The project is only known by a hash of its path, unless a ``.project_root`` file
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -40,8 +40,6 @@ from memtui.capture.formats.base import (
     as_text,
     count_diff_lines,
     count_words,
-    event_from_state,
-    event_to_state,
     join_texts,
     parse_time,
     placeholder,
@@ -70,10 +68,6 @@ _STABLE_FIELDS = ("name", "args", "subject", "description", "text")
 
 _REMINDERS = ("System: Please continue.", "Please continue.")
 """Messages of the program to a model that stopped without an answer."""
-
-_REMEMBERED = 2000
-"""The number of yielded items remembered. One that is written again much later is
-yielded again, which changes nothing, since its event has the same id."""
 
 
 class GeminiFormat(SourceFormat):
@@ -144,37 +138,34 @@ def _read_document(
 
 
 class _SessionReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: State) -> None:
-        super().__init__(AGENT, now, state)
+    def __init__(self, path: Path, now: datetime, context: State) -> None:
+        super().__init__(AGENT, now, context)
         self._path, self._now = path, now
-        self._hash: str = state.get("hash", "")
-        self._kind: str = state.get("kind", "")
-        self._yielded: dict[str, str] = dict(state.get("yielded", {}))
+        self._hash: str = context.get("hash", "")
+        self._kind: str = context.get("kind", "")
+        self._number: int = context.get("number", 0)
+        self._yielded: dict[str, str] = {}
         """A hash of the text of each item that was yielded or held, by its key."""
-        self._number: int = state.get("number", 0)
-        held = state.get("held")
-        self._held = event_from_state(held) if held else None
+        self._held: Event | None = None
         """A reply that may be written again with more text."""
-        self._held_id: str = state.get("held_id", "")
+        self._held_id = ""
         self._renamed: set[str] = set()
         """Hashes of messages that a snapshot repeats under new ids."""
         self._is_waiting = False
         """The message being read is held, or one of its calls is pending."""
 
     @property
-    def needs_reread(self) -> bool:
+    def is_open(self) -> bool:
+        # Any message may be written again.
+        return bool(self._yielded)
+
+    @property
+    def holds_text(self) -> bool:
         return self._held is not None
 
-    def state(self) -> Mapping[str, object]:
-        return {
-            **super().state(),
-            "hash": self._hash,
-            "kind": self._kind,
-            "yielded": dict([*self._yielded.items()][-_REMEMBERED:]),
-            "number": self._number,
-            "held": event_to_state(self._held) if self._held else None,
-            "held_id": self._held_id,
-        }
+    def context(self) -> State:
+        own = {"hash": self._hash, "kind": self._kind, "number": self._number}
+        return {**super().context(), **own}
 
     def finish(self) -> Iterator[ParsedItem]:
         """Yield a held reply if it will not be continued, and the facts."""
@@ -186,7 +177,7 @@ class _SessionReader(SessionReader):
             yield SubagentMetadata(AGENT, session_id, subagent)
         yield from super().finish()
 
-    def session_facts(self) -> Iterator[ParsedItem]:
+    def facts_so_far(self) -> Iterator[ParsedItem]:
         session_id, subagent = self._conversation
         facts = dict(self.facts)
         at = parse_time(facts.pop("at", None))
@@ -215,7 +206,7 @@ class _SessionReader(SessionReader):
     def _header(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
         session = as_text(fields.get("sessionId")).strip()
         if self.session_id and session not in ("", self.session_id):
-            yield from self.session_facts()
+            yield from self.facts_so_far()
             self.facts, self._hash, self._kind = {}, "", ""
             self._is_introduced = False
         self.session_id = session or self.session_id
@@ -379,7 +370,8 @@ class _SessionReader(SessionReader):
         )
         event = self._event(position, event_type, text, role, metadata)
         self._is_waiting = kind == "gemini"
-        if kind != "gemini" or isinstance(event, InvalidRecord) or not position.key:
+        is_whole = kind != "gemini" or not position.key
+        if isinstance(event, InvalidRecord) or is_whole or event.event_id in self.given:
             yield event
         else:
             self._held, self._held_id = event, position.key

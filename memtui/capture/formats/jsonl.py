@@ -9,18 +9,20 @@ import hashlib
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from io import BytesIO
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from zstandard import ZstdDecompressor, ZstdError
 
 from memtui.capture.formats.base import (
+    CallBeforeStart,
     Cursor,
     EventBuilder,
     FileReplaced,
@@ -48,9 +50,15 @@ MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
 
-STATE_VERSION = 2
-"""The version of the readers' saved state. Files read by an older one are read again,
-which stores nothing twice."""
+STATE_VERSION = 3
+"""The version of the saved state. Files read by an older one are read again, which
+stores nothing twice."""
+
+MAX_OPEN_BYTES = 1024 * 1024
+"""The most bytes after a call without a result that every reading reads again."""
+
+EARLIER_CALLS = "earlier_calls"
+"""The name in a context of the keys of calls that were open before its start."""
 
 COMPRESSED = ".zst"
 
@@ -70,25 +78,56 @@ _SEPARATORS = "\ufeff \t\r\n\0,"
 """Characters that may stand between the objects of a line, and around them."""
 
 
-class RecordReader(Protocol):
-    """Reads the records of one file, in their order."""
+class RecordReader:
+    """Reads the records of one file, in their order.
+
+    A reader saves none of the texts that it has read. Reading goes on later with a new
+    reader, from the last point where nothing was open: no call without its result, no
+    message that may continue. What follows that point is read again.
+    """
+
+    def __init__(self) -> None:
+        self.calls = PendingCalls()
+        self.given: set[str] = set()
+        """The ids of events that earlier readings yielded at their ends."""
 
     @property
     def needs_reread(self) -> bool:
-        """Something is held back that ``finish`` will yield a little later."""
+        """True if ``finish`` will yield something a little later."""
+        return self.holds_text
+
+    @property
+    def is_open(self) -> bool:
+        """True if a new reader could not begin with the next record."""
+        return bool(self.calls)
+
+    @property
+    def holds_text(self) -> bool:
+        """True if a text was read that is not yielded yet."""
+        return False
+
+    def context(self) -> State:
+        """Return the ids and facts that a new reader needs, as JSON values.
+
+        They contain no text of the conversation, nor titles.
+        """
+        return {}
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record; EventRefused says why it is invalid."""
+        raise NotImplementedError
+
+    def facts_so_far(self) -> Iterator[ParsedItem]:
+        """Yield what is known of the sessions."""
+        return iter(())
 
     def finish(self) -> Iterator[ParsedItem]:
         """Yield what is known when there is nothing more to read for now."""
-
-    def state(self) -> Mapping[str, object]:
-        """Return what another reader needs to continue, as JSON values."""
+        return self.facts_so_far()
 
 
 MakeReader = Callable[[State], RecordReader]
-"""Makes a reader that continues from a state; the state is empty at a file's start."""
+"""Makes a reader that continues with a context; it is empty at a file's start."""
 
 
 class JsonLinesFormat(SourceFormat):
@@ -111,37 +150,29 @@ class JsonLinesFormat(SourceFormat):
 
     @abstractmethod
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> RecordReader:
         """Make the reader of a file's records."""
 
 
-class SessionReader:
+class SessionReader(RecordReader):
     """The base of the readers of files with one session each."""
 
-    def __init__(self, agent: str, now: datetime, state: State) -> None:
+    def __init__(self, agent: str, now: datetime, context: State) -> None:
+        super().__init__()
         self.builder = EventBuilder(agent, now)
-        self.calls = PendingCalls(state.get("calls", ()))
-        self.recent = RecentTexts(state.get("recent", ()))
-        self.session_id: str = state.get("session", "")
-        self.facts: dict[str, str] = dict(state.get("facts", {}))
+        self.recent = RecentTexts()
+        self.session_id: str = context.get("session", "")
+        self.facts: dict[str, str] = dict(context.get("facts", {}))
         self._is_introduced = False
 
-    @property
-    def needs_reread(self) -> bool:
-        return False
-
-    def state(self) -> Mapping[str, object]:
-        return {
-            "calls": self.calls.state(),
-            "recent": self.recent.state(),
-            "session": self.session_id,
-            "facts": dict(self.facts),
-        }
+    def context(self) -> State:
+        facts = {name: self.facts[name] for name in self.facts if name != "title"}
+        return {"session": self.session_id, "facts": facts}
 
     def finish(self) -> Iterator[ParsedItem]:
         yield from self.calls.pending_records()
-        yield from self.session_facts()
+        yield from self.facts_so_far()
 
     def learn(self, name: str, value: object) -> None:
         """Remember the latest value of one of the session's facts, in one line."""
@@ -154,9 +185,9 @@ class SessionReader:
         """Yield the session's facts once, before its first event."""
         if not self._is_introduced:
             self._is_introduced = True
-            yield from self.session_facts()
+            yield from self.facts_so_far()
 
-    def session_facts(self) -> Iterator[ParsedItem]:
+    def facts_so_far(self) -> Iterator[ParsedItem]:
         facts = dict(self.facts)
         at = parse_time(facts.pop("at", None))
         if facts and self.session_id:
@@ -210,28 +241,37 @@ def read_lines(
         cursor = start or Cursor()
         reason = _replacement(file, cursor) if cursor.offset else ""
         records = _read_array(file, path) if parser is None else None
-        if records is not None and cursor.offset and not reason:
+        if records is not None:
             is_unchanged = cursor.offset == file.seek(0, os.SEEK_END)
-            if is_unchanged and not cursor.needs_reread:
-                yield cursor
-                return
-            reason = "an array is always read from its start"
+            if cursor.offset and not reason:
+                if is_unchanged and not cursor.needs_reread:
+                    yield cursor
+                    return
+                reason = "an array is always read from its start"
         if reason:
             yield FileReplaced(reason)
             cursor = Cursor()
-        reader = make_reader(cursor.state)
-        if records is None:
-            lines, is_whole = parser or JSON_LINES, path.suffix == COMPRESSED
-            yield from _read_from(file, cursor, reader, lines, is_whole=is_whole)
+        if records is not None:
+            yield from _read_whole(file, records, make_reader({}))
             return
-        for record in records:
-            if isinstance(record, InvalidRecord):
-                yield record
-            else:
-                yield from read_one(reader, record)
-        yield from reader.finish()
-        offset = file.seek(0, os.SEEK_END)
-        yield Cursor(offset, 0, _fingerprint(file, offset), {}, reader.needs_reread)
+        reading = _Reading(file, make_reader, parser or JSON_LINES)
+        # Nothing will be added to a compressed file.
+        is_whole = path.suffix == COMPRESSED
+        try:
+            yield from reading.read_on(cursor, is_whole=is_whole)
+        except CallBeforeStart:
+            yield FileReplaced("a call began before what was read again")
+            yield from reading.read_on(Cursor(), is_whole=is_whole)
+
+
+def _read_whole(
+    file: BinaryIO, records: Iterable[Record | InvalidRecord], reader: RecordReader
+) -> Iterator[ParsedItem]:
+    for record in records:
+        yield from read_one(reader, record)
+    yield from _finish(reader)
+    offset = file.seek(0, os.SEEK_END)
+    yield Cursor(offset, 0, _fingerprint(file, offset), {}, reader.needs_reread)
 
 
 @contextmanager
@@ -304,59 +344,133 @@ def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
                 return
 
 
-def _read_from(
-    file: BinaryIO,
-    cursor: Cursor,
-    reader: RecordReader,
-    parser: LineParser,
-    *,
-    is_whole: bool,
+def _finish(reader: RecordReader) -> Iterator[ParsedItem]:
+    """Finish a reading; leave out the events that an earlier one yielded."""
+    for item in reader.finish():
+        if not isinstance(item, Event):
+            yield item
+        elif item.event_id not in reader.given:
+            reader.given.add(item.event_id)
+            yield item
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A point at which a new reader can begin."""
+
+    offset: int = 0
+    line: int = 0
+    context: State = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cursor: Cursor) -> "_Start":
+        offset, line = cursor.state.get("start", (cursor.offset, cursor.line))
+        return cls(offset, line, cursor.state.get("context", {}))
+
+
+class _Reading:
+    """Reads the lines of one file on from a cursor.
+
+    The lines from the cursor's start to its offset are read again, for what is open
+    in them. Of these, only the facts of sessions are yielded.
+    """
+
+    def __init__(
+        self, file: BinaryIO, make_reader: MakeReader, parser: LineParser
+    ) -> None:
+        self._file, self._make_reader, self._parser = file, make_reader, parser
+
+    def read_on(self, cursor: Cursor, *, is_whole: bool) -> Iterator[ParsedItem]:
+        file, self._start = self._file, _Start.of(cursor)
+        reader = self._reader = self._make_reader(self._start.context)
+        reader.calls.earlier = set(self._start.context.get(EARLIER_CALLS, ()))
+        reader.given.update(cursor.state.get("given", ()))
+        yield from self._read_again(cursor.offset)
+        file.seek(cursor.offset)
+        offset, number = cursor.offset, cursor.line
+        is_cut_off = False
+        for count, raw in enumerate(_lines(file), 1):
+            if not reader.is_open:
+                self._start = self._start_at(offset, number)
+            if raw is None:
+                size = f"{MAX_RECORD_BYTES // 1024**2} MB"
+                yield InvalidRecord(f"a line longer than {size}", number + 1)
+                offset = file.tell()
+            else:
+                complete = len(raw)
+                if not raw.endswith(b"\n"):
+                    complete = self._parser.complete_bytes(raw)
+                yield from self._read_line(raw[:complete], number + 1)
+                offset += complete
+                if complete < len(raw):
+                    is_cut_off = bool(_decoded(raw[complete:]))
+                    break
+            if raw is None or raw.endswith(b"\n"):
+                number += 1
+            if count % RECORDS_PER_CURSOR == 0:
+                yield from reader.facts_so_far()
+                yield self._cursor(offset, number)
+                file.seek(offset)
+        yield from _finish(reader)
+        if is_cut_off:
+            kind = InvalidRecord if is_whole else PendingRecord
+            yield kind("the last line is cut off", number + 1)
+        yield replace(self._cursor(offset, number), needs_reread=reader.needs_reread)
+
+    def _read_again(self, end: int) -> Iterator[SessionMetadata]:
+        self._file.seek(self._start.offset)
+        lines = BytesIO(self._file.read(end - self._start.offset))
+        for number, raw in enumerate(_lines(lines), self._start.line + 1):
+            for item in self._read_line(raw or b"", number):
+                if isinstance(item, SessionMetadata):
+                    yield item
+
+    def _read_line(self, raw: bytes, number: int) -> Iterator[ParsedItem]:
+        for record in self._parser.records(raw, number) if raw else ():
+            yield from read_one(self._reader, record)
+
+    def _cursor(self, offset: int, number: int) -> Cursor:
+        """Return the cursor after a line.
+
+        A call that never ends must not keep its file from being read on. Once much
+        follows it, the next reading starts here. If its result comes after all, the
+        file is read from its beginning once more.
+        """
+        reader, is_long = self._reader, offset - self._start.offset > MAX_OPEN_BYTES
+        if is_long and not reader.holds_text:
+            reader.calls.earlier.update(reader.calls.keys())
+            self._start = self._start_at(offset, number)
+        elif not reader.is_open:
+            self._start = self._start_at(offset, number)
+        start, fingerprint = self._start, _fingerprint(self._file, offset)
+        state: State = {}
+        if start.context or start.offset < offset:
+            state = {
+                "version": STATE_VERSION,
+                "start": (start.offset, start.line),
+                "context": start.context,
+                "given": sorted(reader.given),
+            }
+        return Cursor(offset, number, fingerprint, state)
+
+    def _start_at(self, offset: int, number: int) -> _Start:
+        self._reader.given.clear()
+        context, earlier = self._reader.context(), self._reader.calls.earlier
+        if earlier:
+            context = {**context, EARLIER_CALLS: sorted(earlier)}
+        return _Start(offset, number, context)
+
+
+def read_one(
+    reader: RecordReader, record: Record | InvalidRecord
 ) -> Iterator[ParsedItem]:
-    """Read lines from a cursor on; nothing will be added to a file that is whole."""
-    file.seek(cursor.offset)
-    offset, number = cursor.offset, cursor.line
-    is_cut_off = False
-    for count, raw in enumerate(_lines(file), 1):
-        if raw is None:
-            size = f"{MAX_RECORD_BYTES // 1024**2} MB"
-            yield InvalidRecord(f"a line longer than {size}", number + 1)
-            offset = file.tell()
-        else:
-            complete = len(raw) if raw.endswith(b"\n") else parser.complete_bytes(raw)
-            records = parser.records(raw[:complete], number + 1) if complete else ()
-            for record in records:
-                if isinstance(record, InvalidRecord):
-                    yield record
-                else:
-                    yield from read_one(reader, record)
-            offset += complete
-            if complete < len(raw):
-                is_cut_off = bool(_decoded(raw[complete:]))
-                break
-        if raw is None or raw.endswith(b"\n"):
-            number += 1
-        if count % RECORDS_PER_CURSOR == 0:
-            # The state is taken now: reading on changes it.
-            yield Cursor(offset, number, _fingerprint(file, offset), _state(reader))
-            file.seek(offset)
-    yield from reader.finish()
-    if is_cut_off:
-        kind = InvalidRecord if is_whole else PendingRecord
-        yield kind("the last line is cut off", number + 1)
-    fingerprint = _fingerprint(file, offset)
-    yield Cursor(offset, number, fingerprint, _state(reader), reader.needs_reread)
-
-
-def _state(reader: RecordReader) -> Mapping[str, object]:
-    state = reader.state()
-    return {**state, "version": STATE_VERSION} if state else {}
-
-
-def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
     """Read one record, or report that it is invalid.
 
     The words of records that are not stored are counted.
     """
+    if isinstance(record, InvalidRecord):
+        yield record
+        return
     is_counted = False
     try:
         for item in reader.read_record(record):

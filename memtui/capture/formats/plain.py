@@ -26,7 +26,7 @@ from memtui.capture.formats.base import (
     describe_call,
     parse_time,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat, parse_object
+from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader, parse_object
 from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.model import events
 from memtui.model.events import (
@@ -82,38 +82,36 @@ class PlainFormat(JsonLinesFormat):
         return "session_id" in fields and (is_named or has_role)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: State
+        self, path: Path, agent: str, now: datetime, context: State
     ) -> "_PlainReader":
-        return _PlainReader(agent, now, state)
+        return _PlainReader(agent, now, context)
 
 
 FORMAT = PlainFormat()
 
 
-class _PlainReader:
-    needs_reread = False
-
-    def __init__(self, agent: str, now: datetime, state: State) -> None:
+class _PlainReader(RecordReader):
+    def __init__(self, agent: str, now: datetime, context: State) -> None:
+        super().__init__()
         self._agent, self._now = agent, now
         self._facts: dict[_SessionKey, SessionMetadata] = {}
         self._with_events: set[_SessionKey] = set()
         """The sessions with events yielded by this reading."""
         self._records: dict[_SessionKey, SessionMetadata] = {}
         self._last: _SessionKey | None = None
-        for fields in state.get("sessions", ()):
+        for fields in context.get("sessions", ()):
             self._session(fields)
 
-    def state(self) -> Mapping[str, object]:
-        # A session's record may come before its events, which need it.
-        keys = [
-            key
-            for key in self._records
+    def context(self) -> State:
+        # A session's record may come before its events, which need its project.
+        places = [
+            to_fields(replace(session, title="", summary=""))
+            for key, session in sorted(self._records.items())
             if key == self._last or key not in self._with_events
         ]
-        records = [to_fields(self._records[key]) for key in sorted(keys)]
-        return {"sessions": records} if records else {}
+        return {"sessions": places} if places else {}
 
-    def finish(self) -> Iterator[ParsedItem]:
+    def facts_so_far(self) -> Iterator[ParsedItem]:
         yield from self._facts.values()
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
