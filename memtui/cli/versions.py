@@ -54,7 +54,7 @@ def run(args: Namespace, context: Context) -> int:
     data = {
         "node": history.entry,
         "requested_at": history.requested_at,
-        "shown": history.shown,
+        "shown": history.displayed,
         "note": " ".join(notes),
     }
     return output.print_result(args, data, notes)

@@ -84,15 +84,15 @@ def period(node_id: str) -> Period:
     Raises:
         ValueError: This is not the id of a node.
     """
-    prefix, _, rest = node_id.partition(":")
-    word, _, parts = rest.partition(":")
+    prefix, _, level_and_date = node_id.partition(":")
+    word, _, parts = level_and_date.partition(":")
     if prefix != "toc" or word not in set(TocLevel):
         raise ValueError(f"{node_id!r} is not the id of a node")
     level = TocLevel(word)
-    found = _FORMS[level].fullmatch(parts)
-    if not found:
+    match = _FORMS[level].fullmatch(parts)
+    if not match:
         raise ValueError(f"{node_id!r} is not the id of a {level}")
-    here = _read(level, found.groups())
+    here = _read(level, match.groups())
     if here.first > date.max - timedelta(days=here.days):
         raise ValueError(f"{node_id!r} ends after the last date")
     return here

@@ -100,5 +100,5 @@ def parse_grip(text: str) -> str:
 
 def parse_event(text: str) -> str:
     """Return the prefix of a cited event's id; "" if the text cites no event."""
-    found = _EVENT.fullmatch(text)
-    return (found["start"] or found["bare"]) if found else ""
+    match = _EVENT.fullmatch(text)
+    return (match["start"] or match["bare"]) if match else ""

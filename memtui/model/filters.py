@@ -112,7 +112,7 @@ def _parse_list(kind: type[T], value: str) -> frozenset[T]:
 
 
 def _values(kind: type[StrEnum]) -> tuple[str, ...]:
-    return tuple(one.value for one in kind)
+    return tuple(member.value for member in kind)
 
 
 _DATE_DESCRIPTION = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"

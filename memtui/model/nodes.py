@@ -414,7 +414,7 @@ class TocHistory:
     """The latest first; empty for a pending node."""
 
     @property
-    def shown(self) -> TocVersion | None:
+    def displayed(self) -> TocVersion | None:
         return next((v for v in self.versions if v.is_shown), None)
 
 

@@ -26,8 +26,8 @@ class Support(StrEnum):
 _BY_SEVERITY = tuple(Support)
 
 
-def worst(found: Collection[Support]) -> Support:
-    return max(found, key=_BY_SEVERITY.index)
+def worst(verdicts: Collection[Support]) -> Support:
+    return max(verdicts, key=_BY_SEVERITY.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,11 +152,11 @@ def list_covering(
     two months. Hours are covered by segments, and so is a day on which none starts: by
     those that began before it. A side that is None is open.
     """
-    found: list[str] = []
+    node_ids: list[str] = []
     covered: list[Period] = []
 
     def is_covered(day: date) -> bool:
-        return any(one.first <= day < one.end for one in covered)
+        return any(period.first <= day < period.end for period in covered)
 
     with database.connection():
         partly: Sequence[str] | None = None
@@ -172,13 +172,13 @@ def list_covering(
                     continue
                 is_within = (not start or first >= start) and (not end or last <= end)
                 if here.level is TocLevel.SEGMENT:
-                    found.append(name)
+                    node_ids.append(name)
                 elif is_within and not any(edges):
-                    found.append(name)
+                    node_ids.append(name)
                     covered.append(here)
                 else:
                     partly.append(name)
-        entries = get_entries(found, scope)
+        entries = get_entries(node_ids, scope)
 
     def overlaps(entry: TocEntry) -> bool:
         if entry.level is not TocLevel.SEGMENT:
@@ -214,10 +214,10 @@ def get_path(node_id: str, month_id: str = "") -> list[str]:
             return calendar.path(name)
         days = map(calendar.period, nodes.list_part_ids(name))
         months = [calendar.id_at(TocLevel.MONTH, day.first) for day in days]
-    wanted = month_id or str(calendar.parent_id(name))
+    listed_under = month_id or str(calendar.parent_id(name))
     # A week may have lost its days just now.
-    is_listed = wanted in months or not months
-    return calendar.path(name, wanted if is_listed else months[-1])
+    is_listed = listed_under in months or not months
+    return calendar.path(name, listed_under if is_listed else months[-1])
 
 
 def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
@@ -282,8 +282,10 @@ def find_session_node(agent: str, session_id: str, at: datetime) -> str:
         if nearest is None:
             return ""
         path = calendar.path(nearest)
-        known = {entry.node_id for entry in nodes.get_entries(path)}
-        return next((node_id for node_id in reversed(path) if node_id in known), "")
+        stored_ids = {entry.node_id for entry in nodes.get_entries(path)}
+        return next(
+            (node_id for node_id in reversed(path) if node_id in stored_ids), ""
+        )
 
 
 MAX_LISTED_KEYWORDS = 5_000
@@ -402,11 +404,11 @@ def get_day_session_node(session: DaySession) -> TocNode | None:
 
 def _merge_keywords(segments: Sequence[TocNode]) -> tuple[Keyword, ...]:
     """Return the keywords of most weight, each once."""
-    found: dict[str, Keyword] = {}
+    best: dict[str, Keyword] = {}
     for keyword in (keyword for segment in segments for keyword in segment.keywords):
-        if keyword.word not in found or keyword.weight > found[keyword.word].weight:
-            found[keyword.word] = keyword
-    ranked = sorted(found.values(), key=lambda keyword: -keyword.weight)
+        if keyword.word not in best or keyword.weight > best[keyword.word].weight:
+            best[keyword.word] = keyword
+    ranked = sorted(best.values(), key=lambda keyword: -keyword.weight)
     return tuple(ranked[: MAX_KEYWORDS[TocLevel.SEGMENT]])
 
 
@@ -415,7 +417,9 @@ def _merge_status(segments: Sequence[TocNode]) -> NodeStatus:
     if statuses == {NodeStatus.PENDING}:
         return NodeStatus.PENDING
     changing = (NodeStatus.STALE, NodeStatus.PROVISIONAL)
-    return next((one for one in changing if one in statuses), NodeStatus.CURRENT)
+    return next(
+        (status for status in changing if status in statuses), NodeStatus.CURRENT
+    )
 
 
 def get_path_with_session(node_id: str) -> list[str]:
@@ -501,13 +505,13 @@ class BranchReader:
 
     scope: Scope
     zone: tzinfo
-    found: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
+    branches: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
 
     def read(self, key: RowKey) -> Sequence[NodeRow]:
         """Return the rows below a branch, newest first."""
-        if key not in self.found:
-            self.found[key] = self._read(*key)
-        return self.found[key]
+        if key not in self.branches:
+            self.branches[key] = self._read(*key)
+        return self.branches[key]
 
     def _read(self, parent_id: str, node_id: str) -> Sequence[NodeRow]:
         level = calendar.period(node_id).level if node_id else None
@@ -530,8 +534,8 @@ class BranchReader:
         rows = {key: list(self.read(key)) for key in keys}
         places = [
             (key, at, row)
-            for key, some in rows.items()
-            for at, row in enumerate(some)
+            for key, listed in rows.items()
+            for at, row in enumerate(listed)
             if isinstance(row, TocEntry)
         ]
         entries = add_activity([row for *_, row in places], self.scope)
@@ -573,9 +577,9 @@ def read_branches(
         if near_rows:
             days = NEAR_DAYS if is_first else None
             near, newest = _find_near(reader, near_rows, days)
-        found = reader.complete(dict.fromkeys((*near, *keys)))
-        sessions = count_day_sessions(scope) if YEARS in found else None
-    return LoadedBranches(found, near, newest, sessions)
+        branches = reader.complete(dict.fromkeys((*near, *keys)))
+        sessions = count_day_sessions(scope) if YEARS in branches else None
+    return LoadedBranches(branches, near, newest, sessions)
 
 
 def _find_near(
@@ -592,16 +596,16 @@ def _find_near(
     for way in reader.days():
         day_id = way[-1][1]
         day = calendar.period(day_id).first
-        wanted = near | dict.fromkeys(way)
+        expanded = near | dict.fromkeys(way)
         if latest is None:
             latest = day
             sessions = reader.read(way[-1])
             newest = (day_id, sessions[0].node_id) if sessions else way[-1]
         else:
             is_late = days is not None and (latest - day).days >= days
-            if is_late or sum(len(reader.read(key)) for key in wanted) > room:
+            if is_late or sum(len(reader.read(key)) for key in expanded) > room:
                 break
-        near = wanted
+        near = expanded
     return list(near), newest
 
 
@@ -609,17 +613,17 @@ def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBran
     """Read all branches below a row, up to a number of rows; each as a whole."""
     reader = BranchReader(scope, zone)
     waiting, total = deque([key]), 0
-    found: list[RowKey] = []
+    keys: list[RowKey] = []
     while waiting:
         rows = reader.read(waiting[0])
         total += len(rows)
         if total > most:
             break
-        found.append(waiting.popleft())
+        keys.append(waiting.popleft())
         waiting += [
-            (found[-1][1], row.node_id) for row in rows if isinstance(row, TocEntry)
+            (keys[-1][1], row.node_id) for row in rows if isinstance(row, TocEntry)
         ]
-    return LoadedBranches(reader.complete(found), is_all=not waiting)
+    return LoadedBranches(reader.complete(keys), is_all=not waiting)
 
 
 def find_sibling(
@@ -637,13 +641,13 @@ def find_sibling(
         siblings = _child_ids(reader, path[:depth])
         at = siblings.index(path[depth]) + step if path[depth] in siblings else -1
         if 0 <= at < len(siblings):
-            found = [*path[:depth], siblings[at]]
-            while len(found) < len(path):
-                children = _child_ids(reader, found)
+            sibling = [*path[:depth], siblings[at]]
+            while len(sibling) < len(path):
+                children = _child_ids(reader, sibling)
                 if not children:
                     break
-                found.append(children[0] if step > 0 else children[-1])
-            return found
+                sibling.append(children[0] if step > 0 else children[-1])
+            return sibling
     return ()
 
 

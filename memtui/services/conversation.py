@@ -146,7 +146,7 @@ def read_around(key: ConversationKey, position: EventPosition) -> TurnRange:
 
 
 def find_update(
-    key: ConversationKey, shown: TurnRange, here: EventPosition, most: int
+    key: ConversationKey, displayed: TurnRange, here: EventPosition, most: int
 ) -> ConversationUpdate | None:
     """Return what is new after the part that is shown, or changed within it.
 
@@ -154,16 +154,16 @@ def find_update(
     again.
     """
     with database.connection():
-        number, places = _number(key), [turn.position for turn in shown.turns]
-        first = None if shown.at_start else places[0]
+        number, places = _number(key), [turn.position for turn in displayed.turns]
+        first = None if displayed.at_start else places[0]
         span = first, places[-1], len(places) + 1
         if conversations.list_positions(number, key.subagent, *span) != places:
             turns = _around(number, key, here, most // 2)
             return ConversationUpdate(turns, replaces=True)
-        if not shown.at_end:
+        if not displayed.at_end:
             return None
-        found = _after(number, key, places[-1])
-        return ConversationUpdate(found, replaces=False) if found.turns else None
+        later = _after(number, key, places[-1])
+        return ConversationUpdate(later, replaces=False) if later.turns else None
 
 
 def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
@@ -228,10 +228,10 @@ def _after(
     position: EventPosition | None,
     most: int = PAGE_SIZE,
 ) -> TurnRange:
-    found = conversations.list_after(number, key.subagent, position, most)
+    page = conversations.list_after(number, key.subagent, position, most)
     before_at = from_ms(position[0]) if position else None
-    turns = add_thoughts(number, key.subagent, found, before_at)
-    return TurnRange(turns, position is None, len(found) < most)
+    turns = add_thoughts(number, key.subagent, page, before_at)
+    return TurnRange(turns, position is None, len(page) < most)
 
 
 def _before(
@@ -241,35 +241,35 @@ def _before(
     most: int = PAGE_SIZE,
 ) -> TurnRange:
     # One more gives the time of the event before the first of them.
-    found = conversations.list_before(number, key.subagent, position, most + 1)
-    is_first = len(found) <= most
-    before_at = None if is_first else found[0].timestamp
-    shown = found if is_first else found[1:]
+    page = conversations.list_before(number, key.subagent, position, most + 1)
+    is_first = len(page) <= most
+    before_at = None if is_first else page[0].timestamp
+    own = page if is_first else page[1:]
     return TurnRange(
-        add_thoughts(number, key.subagent, shown, before_at), is_first, position is None
+        add_thoughts(number, key.subagent, own, before_at), is_first, position is None
     )
 
 
 def add_thoughts(
-    number: int, subagent: str, found: Sequence[Event], before_at: datetime | None
+    number: int, subagent: str, page: Sequence[Event], before_at: datetime | None
 ) -> tuple[Turn, ...]:
     """Return events in a row with the thoughts before each of them.
 
     The time is that of the event before the first one; None if there is none.
     """
-    if not found:
+    if not page:
         return ()
     since_ms = to_ms(before_at) + 1 if before_at else 0
     waiting = events.thoughts_between(
         number,
         since_ms,
-        found[-1].timestamp_ms,
+        page[-1].timestamp_ms,
         subagent=subagent,
         limit=MAX_THOUGHTS,
     )
     waiting.reverse()
     turns: list[Turn] = []
-    for event in found:
+    for event in page:
         mine: list[Thought] = []
         while waiting and waiting[-1].at <= event.timestamp:
             mine.append(waiting.pop())
@@ -421,17 +421,17 @@ def expand_event(
 ) -> Expansion:
     """Return an event, with an excerpt to mark in it, and those around it."""
     with database.connection():
-        found = conversations.locate([event_id]).get(event_id)
-        if found is None:
+        location = conversations.locate([event_id]).get(event_id)
+        if location is None:
             return Expansion()
-        grip = Grip("", excerpt, event_id, event_id, from_ms(found.at_ms), "search")
+        grip = Grip("", excerpt, event_id, event_id, from_ms(location.at_ms), "search")
         return _surround(grip, before, after)
 
 
 def _cited_grip(citation: str) -> Grip | None:
     start = citations.parse_grip(citations.strip(citation))
-    found = nodes.find_grip(start) if start else ""
-    return versions.get_grips([found]).get(found) if found else None
+    grip_id = nodes.find_grip(start) if start else ""
+    return versions.get_grips([grip_id]).get(grip_id) if grip_id else None
 
 
 def find_cited_event(citation: str) -> str:
@@ -442,8 +442,8 @@ def find_cited_event(citation: str) -> str:
 
 def _surround(grip: Grip, before: int, after: int) -> Expansion:
     names = grip.event_id_start, grip.event_id_end
-    found = conversations.locate(names)
-    ends = [found[name] for name in names if name in found]
+    locations = conversations.locate(names)
+    ends = [locations[name] for name in names if name in locations]
     if not ends:
         return Expansion(grip=grip)
     first, last = ends[0], ends[-1]

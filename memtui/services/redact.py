@@ -99,9 +99,9 @@ class Redaction:
         self, batch: Sequence[Event], kinds: Counter[str]
     ) -> Iterator[Event]:
         for event in batch:
-            redacted, found = secrets.redact_event(event)
-            if found:
-                kinds.update(found)
+            redacted, secret_kinds = secrets.redact_event(event)
+            if secret_kinds:
+                kinds.update(secret_kinds)
                 tokens = self._counter.count(counted_text(redacted))
                 name = self._counter.name
                 yield replace(redacted, tokens=tokens, token_counter=name)
@@ -158,8 +158,8 @@ class Redaction:
     def _check_names(self) -> None:
         names = set(redaction.list_kept_names())
         names |= {("file", file.name) for _, file in self._spool.all_files()}
-        found = (kind for kind, name in names if secrets.redact(name).kinds)
-        self._result.names.update(found)
+        kinds = (kind for kind, name in names if secrets.redact(name).kinds)
+        self._result.names.update(kinds)
 
     def _count(self, kinds: Counter[str]) -> None:
         """Count removed secrets, and have their traces removed."""
@@ -183,8 +183,8 @@ def redact_spool(
     for folder, file in spool.all_files():
         if folder == DRAFTS_FOLDER and now - file.received_at < MIN_DRAFT_AGE:
             continue
-        raw, found = redact_file(file.raw)
-        kinds = Counter(found)
+        raw, secret_kinds = redact_file(file.raw)
+        kinds = Counter(secret_kinds)
         reasons = [
             secrets.redact(line) for line in spool.reason_lines(folder, file.name)
         ]
@@ -212,6 +212,6 @@ def _redact(kinds: Counter[str], text: str) -> str:
 
 
 def _redact_all(kinds: Counter[str], value: object) -> object:
-    redacted, found = secrets.redact_json(value)
-    kinds.update(found)
+    redacted, secret_kinds = secrets.redact_json(value)
+    kinds.update(secret_kinds)
     return redacted

@@ -94,15 +94,22 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
     with database.connection():
         number, session = _find(agent, session_id)
         counts = store_sessions.count_by_subagent(number)
-        known = store_sessions.list_subagents(agent, session_id)
-        metadata = {one.subagent: one for one in known}
+        metadata = {
+            subagent.subagent: subagent
+            for subagent in store_sessions.list_subagents(agent, session_id)
+        }
         subagents = []
         for name in sorted({*metadata, *counts} - {""}):
-            one = metadata.get(name) or SubagentMetadata(agent, session_id, name)
+            subagent = metadata.get(name) or SubagentMetadata(agent, session_id, name)
             events, messages = counts.get(name, (0, 0))
             subagents.append(
                 SubagentSummary(
-                    name, one.kind, one.task, one.tool_use_id, events, messages
+                    name,
+                    subagent.kind,
+                    subagent.task,
+                    subagent.tool_use_id,
+                    events,
+                    messages,
                 )
             )
         card = session_work.read_card(agent, session_id)
@@ -145,11 +152,11 @@ def list_messages(
         before = next(iter(rows[:ahead]), None)
         rows = rows[ahead:]
         places = tuple(offset + at for at, event in enumerate(rows) if event)
-        found = [event for event in rows if event]
-        turns = tuple(map(Turn, found))
+        events = [event for event in rows if event]
+        turns = tuple(map(Turn, events))
         if with_thoughts:
             before_at = before.timestamp if before else None
-            turns = conversation.add_thoughts(number, subagent, found, before_at)
+            turns = conversation.add_thoughts(number, subagent, events, before_at)
         # Rows that are no messages any more are counted, but not among them.
         end = offset + len(rows) if len(rows) == limit else max(offset, total)
         return MessagePage(total, turns, places, end)
@@ -195,10 +202,10 @@ def list_events(
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:
     if not subagent:
         return details.events if is_all else details.session.message_count
-    for one in details.subagents:
-        if one.name == subagent:
-            return one.events if is_all else one.messages
-    names = ", ".join(one.name for one in details.subagents) or "it has none"
+    summaries = {summary.name: summary for summary in details.subagents}
+    if summary := summaries.get(subagent):
+        return summary.events if is_all else summary.messages
+    names = ", ".join(summaries) or "it has none"
     raise MemtuiError(f"the session has no subagent {subagent!r}: {names}")
 
 
@@ -259,12 +266,12 @@ def list_around(
     It is the part around the given place if the session is not in the list.
     """
     with database.connection():
-        number = found = None
+        number = index = None
         if session is not None:
             number = store_sessions.get_number(session.agent, session.session_id)
         if number is not None:
-            found = store_sessions.find_index(
+            index = store_sessions.find_index(
                 listing.order, listing.words, number, listing.of
             )
-        here = place if found is None else found
-        return list_range(listing, max(0, here - limit // 2), limit, found)
+        here = place if index is None else index
+        return list_range(listing, max(0, here - limit // 2), limit, index)

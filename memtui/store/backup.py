@@ -147,9 +147,9 @@ def check(file: Path, *, is_quick: bool = False) -> None:
     """
     pragma = "quick_check" if is_quick else "integrity_check"
     with database.translate_errors(file), closing(_open_file(file)) as opened:
-        found = [str(row[0]) for row in opened.execute(f"PRAGMA {pragma}(3)")]
-    if found != ["ok"]:
-        raise StoreError(f"{file} is damaged: {'; '.join(found)}")
+        messages = [str(row[0]) for row in opened.execute(f"PRAGMA {pragma}(3)")]
+    if messages != ["ok"]:
+        raise StoreError(f"{file} is damaged: {'; '.join(messages)}")
 
 
 def prepare_restore(file: Path, place: Path) -> Path:
@@ -267,9 +267,9 @@ def find_damages() -> list[str]:
     Takes a second for a few hundred megabytes.
     """
     rows = database.fetch(f"PRAGMA quick_check({MAX_DAMAGES})")
-    found = [str(message) for (message,) in rows]
-    if found != ["ok"]:
-        return found
+    messages = [str(message) for (message,) in rows]
+    if messages != ["ok"]:
+        return messages
     rows = database.fetch(
         'SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check()'
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
@@ -307,8 +307,8 @@ def _count_unreadable(table: type[schema.Table]) -> int:
         if column.endswith("_ms"):
             conditions.append(f"{column} NOT BETWEEN {MIN_MS} AND {MAX_MS}")
         if values := _ENUMS.get((name, column)):
-            known = ", ".join(f"'{value}'" for value in values)
-            conditions.append(f"{column} NOT IN ({known})")
+            listed = ", ".join(f"'{value}'" for value in values)
+            conditions.append(f"{column} NOT IN ({listed})")
         if json_type := _JSON_TYPES.get((name, column)):
             # A list may be "": that is what ``schema.add_missing`` adds.
             empty = int(json_type != "array")

@@ -34,7 +34,7 @@ _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
-_TYPES = f"({', '.join(repr(one.value) for one in EventType)})"
+_TYPES = f"({', '.join(repr(event_type.value) for event_type in EventType)})"
 
 _IS_MESSAGE = events.IS_MESSAGE
 _IS_PROMPT = "type = 'user_message' AND role = 'user'"
@@ -65,11 +65,11 @@ def locate(event_ids: Iterable[str]) -> dict[str, EventLocation]:
     names = list(event_ids)
     originals = {name: name for name in names} | source_copies.resolve(names)
     sql = f"SELECT session_id, subagent, {_POSITION} FROM events WHERE id {IN_JSON}"
-    found = {
+    located = {
         position[-1]: EventLocation(number, subagent, _position(position))
         for number, subagent, *position in fetch(sql, json.dumps([*originals.values()]))
     }
-    return {i: found[name] for i, name in originals.items() if name in found}
+    return {i: located[name] for i, name in originals.items() if name in located}
 
 
 def list_after(
@@ -103,8 +103,8 @@ def _read_page(
         from_here = condition if position else ""
         sql = f"SELECT {_POSITION} {_EVENTS} {from_here} {order} LIMIT ?"
         rows = fetch(sql, number, subagent, *(position or ()), missing)
-        found = events.get(event_id for *_, event_id in rows)
-        page += [found[event_id] for *_, event_id in rows if event_id in found]
+        by_id = events.get(event_id for *_, event_id in rows)
+        page += [by_id[event_id] for *_, event_id in rows if event_id in by_id]
         if len(rows) < missing:
             break
         position = _position(rows[-1])
@@ -131,14 +131,14 @@ def list_page(
         within = f"({_POSITION}) >= (?, ?, ?) AND ({_POSITION}) < (?, ?, ?)"
         sql = f"SELECT id {_EVENTS} AND {within} AND {events.IS_DAMAGED}"
         damaged = fetch_column(sql, number, subagent, *first, *end)
-    found = events.get([*names, *damaged])
-    return [found.get(name) for name in names]
+    by_id = events.get([*names, *damaged])
+    return [by_id.get(name) for name in names]
 
 
 def _read(sql: str, *values: object) -> list[Event]:
     names = fetch_column(sql, *values)
-    found = events.get(names)
-    return [found[name] for name in names if name in found]
+    by_id = events.get(names)
+    return [by_id[name] for name in names if name in by_id]
 
 
 def list_positions(
@@ -231,9 +231,13 @@ def read_windows(
         )
         for number, event in pairs
     }
-    found = events.get({one for rows in windows.values() for one, _ in rows})
+    by_id = events.get({event_id for rows in windows.values() for event_id, _ in rows})
     return {
-        name: [(found[one], str(tool or "")) for one, tool in rows if one in found]
+        name: [
+            (by_id[event_id], str(tool or ""))
+            for event_id, tool in rows
+            if event_id in by_id
+        ]
         for name, rows in windows.items()
     }
 
@@ -242,8 +246,8 @@ def first_message(number: int) -> Event | None:
     # Each statement follows the index and stops at the first match.
     for condition in ("AND subagent = ''", ""):
         sql = f"SELECT id FROM events WHERE session_id = ? {condition}"
-        if found := _read(f"{sql} AND {_IS_MESSAGE} {_ASCENDING} LIMIT 1", number):
-            return found[0]
+        if messages := _read(f"{sql} AND {_IS_MESSAGE} {_ASCENDING} LIMIT 1", number):
+            return messages[0]
     return None
 
 
@@ -283,7 +287,7 @@ def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]
     Filters on nodes are ignored.
     """
     numbers = scopes.get_sessions(filters)
-    newest = fetch(
+    latest_sessions = fetch(
         "SELECT id, updated_ms FROM sessions WHERE updated_ms >= ? AND created_ms < ?"
         f" AND (? OR id {IN_JSON}) ORDER BY updated_ms DESC LIMIT ?",
         *_time_range(filters),
@@ -291,14 +295,14 @@ def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]
         json.dumps(list(numbers or ())),
         MAX_SESSIONS,
     )
-    found: list[tuple[int, str, int]] = []
-    for number, updated_ms in newest:
-        if len(found) == limit and found[-1][0] >= updated_ms:
+    newest_messages: list[tuple[int, str, int]] = []
+    for number, updated_ms in latest_sessions:
+        if len(newest_messages) == limit and newest_messages[-1][0] >= updated_ms:
             break  # All later sessions were last updated before.
-        found += _list_session_messages(number, filters, limit)
-        found = sorted(found, reverse=True)[:limit]
-    by_id = events.get(name for _, name, _ in found)
-    return [(n, by_id[name]) for _, name, n in found if name in by_id]
+        newest_messages += _list_session_messages(number, filters, limit)
+        newest_messages = sorted(newest_messages, reverse=True)[:limit]
+    by_id = events.get(name for _, name, _ in newest_messages)
+    return [(n, by_id[name]) for _, name, n in newest_messages if name in by_id]
 
 
 def _time_range(filters: Filters) -> tuple[int, int]:
@@ -327,25 +331,25 @@ def _list_session_messages(
 def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
     """Return a segment with its readable events, and the events just before it."""
     start_ms = segment.start_ms - context_ms
-    found = events.between(segment.session_number, start_ms, segment.end_ms)
-    own = _filter_segment(segment, found)
+    read = events.between(segment.session_number, start_ms, segment.end_ms)
+    own = _filter_segment(segment, read)
     if len(own) != segment.events:
         # Perhaps it was made with the events of subagents among the others.
         every = events.between(
             segment.session_number, start_ms, segment.end_ms, subagent=None
         )
         if len(all_own := _filter_segment(segment, every)) == segment.events:
-            found, own = every, all_own
-    before = [event for event in found if own and event.position < own[0].position]
+            read, own = every, all_own
+    before = [event for event in read if own and event.position < own[0].position]
     return Segment(segment.segment_id, tuple(own), segment.is_open), before
 
 
-def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
-    indexes = {event.event_id: index for index, event in enumerate(found)}
+def _filter_segment(segment: SegmentRange, read: list[Event]) -> list[Event]:
+    indexes = {event.event_id: index for index, event in enumerate(read)}
     first, last = indexes.get(segment.first_id), indexes.get(segment.last_id)
     if first is None or last is None:  # It cannot be read.
-        return [event for event in found if event.timestamp_ms >= segment.start_ms]
-    return found[first : last + 1]
+        return [event for event in read if event.timestamp_ms >= segment.start_ms]
+    return read[first : last + 1]
 
 
 # Tool results, which no index has
@@ -392,6 +396,6 @@ def _read_newest(
     values = {"pattern": f"%{pattern}%", "limit": limit}
     rows = fetch(sql.format(types), **values)
     rows = rows or fetch(sql.format(f"NOT IN {_TYPES}"), **values)
-    found = events.get(event_id for event_id, _ in rows)
-    matches = [(int(n), found[event_id]) for event_id, n in rows if event_id in found]
+    by_id = events.get(event_id for event_id, _ in rows)
+    matches = [(int(n), by_id[event_id]) for event_id, n in rows if event_id in by_id]
     return Matches(matches, len(matches) < len(rows))

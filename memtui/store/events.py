@@ -84,7 +84,7 @@ class AddResult:
 
     created: list[str] = field(default_factory=list)
     """The ids of the events that were new."""
-    known: int = 0
+    already_stored: int = 0
     """The number that were stored already, themselves or as a copy."""
     forgotten: int = 0
     """The number that the user had forgotten: they are not stored again."""
@@ -131,10 +131,14 @@ def _add_by_route(
     several_routes = {
         key for key, row in rows.items() if set(row.routes.split()) - {route}
     }
-    known, worse = _match(counted, several_routes, numbers, route)
-    new = [event for event in counted if event.event_id not in known]
+    stored_copies, worse = _match(counted, several_routes, numbers, route)
+    new = [event for event in counted if event.event_id not in stored_copies]
     _insert(new, numbers, route)
-    pairs = [(e, known[e.event_id]) for e in counted if e.event_id in known]
+    pairs = [
+        (event, stored_copies[event.event_id])
+        for event in counted
+        if event.event_id in stored_copies
+    ]
     source_copies.add(pairs, numbers, route)
     sessions.add_events(new, rows, route)
     source_copies.replace_events(worse)
@@ -144,7 +148,7 @@ def _add_by_route(
     replacements = {stored.event_id for stored in worse.values()}
     created = [e.event_id for e in new if e.event_id not in replacements]
     result.created += created
-    result.known += len(allowed) - len(created)
+    result.already_stored += len(allowed) - len(created)
     result.forgotten += len(batch) - len(allowed)
     result.sessions |= set(numbers.values())
 
@@ -199,7 +203,7 @@ def _match(
     the stored events by the ids of their copies; and those that are worse than their
     copy, each with its replacement.
     """
-    known = source_copies.match_by_source(unknown, numbers, route)
+    stored_copies = source_copies.match_by_source(unknown, numbers, route)
     others = [e for e in unknown if (e.agent, e.session_id) in several_routes]
     matches = source_copies.match_by_fingerprint(others, numbers, route)
     rank = source_copies.route_rank(route)
@@ -208,16 +212,17 @@ def _match(
         for event_id, stored in matches.items()
         if rank > source_copies.route_rank(stored.route)
     }
-    known = {i: stored for i, stored in matches.items() if i not in worse} | known
-    rest = [event for event in unknown if event.event_id not in known]
-    known |= source_copies.match_within_batch(rest, numbers, route)
+    better = {i: stored for i, stored in matches.items() if i not in worse}
+    stored_copies = better | stored_copies
+    unmatched = [event for event in unknown if event.event_id not in stored_copies]
+    stored_copies |= source_copies.match_within_batch(unmatched, numbers, route)
     replaced = {}
     for event in others:
         if stored := worse.get(event.event_id):
             number = numbers[event.agent, event.session_id]
             own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
-            replaced[stored] = known.get(event.event_id, own)
-    return known, replaced
+            replaced[stored] = stored_copies.get(event.event_id, own)
+    return stored_copies, replaced
 
 
 def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) -> None:
@@ -254,9 +259,9 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
 
     An event with a value of a wrong type or kind is skipped with a warning.
     """
-    for event_id, name, at_ms, kind, role, text, metadata, *rest in rows:
+    for event_id, name, at_ms, kind, role, text, metadata, *columns in rows:
         try:
-            if not all(map(isinstance, (event_id, name, text, *rest), _TYPES)):
+            if not all(map(isinstance, (event_id, name, text, *columns), _TYPES)):
                 raise TypeError("a value has the wrong type")
             yield Event(
                 event_id,
@@ -266,7 +271,7 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
                 EventRole(role),
                 text,
                 _parse_metadata(metadata) if metadata else {},
-                *rest,
+                *columns,
             )
         except (ValueError, TypeError, OverflowError) as error:
             if event_id not in unreadable:
@@ -289,12 +294,12 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     # A damaged row may have bytes for an id.
     names = [name for name in event_ids if isinstance(name, str)]
     rows = fetch(f"{_SELECT} WHERE e.id {IN_JSON}", json.dumps(names))
-    found = {event.event_id: event for event in read_rows(rows)}
-    missing = [name for name in names if name not in found]
+    by_id = {event.event_id: event for event in read_rows(rows)}
+    missing = [name for name in names if name not in by_id]
     if missing and (originals := source_copies.resolve(missing)):
         events = get(originals.values())
-        found |= {i: events[name] for i, name in originals.items() if name in events}
-    return found
+        by_id |= {i: events[name] for i, name in originals.items() if name in events}
+    return by_id
 
 
 def find_stored(event: Event) -> Event | None:
@@ -305,8 +310,8 @@ def find_stored(event: Event) -> Event | None:
     if number is None:
         return None
     numbers = {(event.agent, event.session_id): number}
-    found = source_copies.match_by_source([event], numbers, "hook")
-    name = found[event.event_id].event_id if found else ""
+    copies = source_copies.match_by_source([event], numbers, "hook")
+    name = copies[event.event_id].event_id if copies else ""
     return get([name]).get(name)
 
 
@@ -366,14 +371,14 @@ def list_in_time(
     where = " AND ".join(["e.id > ?", *chosen])
     # The order by the primary key comes first: the sessions are looked up.
     sql = f"{_SELECT.replace(' JOIN ', ' CROSS JOIN ')} WHERE {where}"
-    found: list[Event] = []
-    while (missing := limit - len(found)) > 0:
+    listed: list[Event] = []
+    while (missing := limit - len(listed)) > 0:
         rows = fetch(f"{sql} ORDER BY e.id LIMIT ?", after, *chosen.values(), missing)
-        found += read_rows(rows)
+        listed += read_rows(rows)
         if len(rows) < missing:
             break
         after = rows[-1][0]
-    return found
+    return listed
 
 
 def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
@@ -486,8 +491,8 @@ def read_after(event_id: str, limit: int) -> list[Event]:
     while rows := fetch(
         f"{_SELECT_WITH_ORIGIN} WHERE e.id > ? ORDER BY e.id LIMIT ?", event_id, limit
     ):
-        if found := _with_origin(rows):
-            return found
+        if readable := _with_origin(rows):
+            return readable
         event_id = rows[-1][0]
     return []
 
@@ -495,21 +500,21 @@ def read_after(event_id: str, limit: int) -> list[Event]:
 def _with_origin(rows: Sequence[Any]) -> list[Event]:
     """Return the events that can be read, with what is known of their origin."""
     read = {event.event_id: event for event in read_rows(r[:-2] for r in rows)}
-    found: dict[str, list[SourceCopy]] = {}
+    copies: dict[str, list[SourceCopy]] = {}
     for event_id, copy_id, route, name in fetch(
         "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
         " LEFT JOIN sessions s ON s.id = c.session_id"
         f" WHERE c.event_id {IN_JSON} ORDER BY c.copy_id",
         json.dumps(list(read)),
     ):
-        found.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
+        copies.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
     return [
         replace(
             read[event_id],
             provenance=Provenance(
                 route if isinstance(route, str) else "",
                 source_hash if isinstance(source_hash, bytes) else None,
-                tuple(found.get(event_id, ())),
+                tuple(copies.get(event_id, ())),
             ),
         )
         for event_id, *_, route, source_hash in rows
@@ -570,7 +575,7 @@ class SessionTexts(NamedTuple):
 def list_indexable(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
     """Return the events of these ranges that are still stored, ordered by id."""
     sql = f"{_SELECT_INDEXABLE} WHERE e.rowid BETWEEN ? AND ?"
-    rows = [row for one in ranges for row in fetch(sql, one.first, one.last)]
+    rows = [row for part in ranges for row in fetch(sql, part.first, part.last)]
     return list(_read_indexable(sorted(rows)))
 
 
@@ -612,9 +617,9 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
 def _read_indexable(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
     """Yield events, without those whose type, role or subagent cannot be read."""
     types, roles = set(map(str, EventType)), set(map(str, EventRole))
-    for name, session, subagent, at_ms, ordinal, kind, role, text, *rest in rows:
+    for name, session, subagent, at_ms, ordinal, kind, role, text, *columns in rows:
         if kind in types and role in roles and isinstance(subagent, str):
-            tool, ids, agent, project = rest
+            tool, ids, agent, project = columns
             yield IndexableEvent(
                 event_id=name,
                 session=session,

@@ -78,8 +78,8 @@ Its ``_`` and ``%`` match more than themselves."""
 
 
 def get(node_id: str) -> TocNode | None:
-    found = get_many([node_id])
-    return found[0] if found else None
+    nodes = get_many([node_id])
+    return nodes[0] if nodes else None
 
 
 def get_many(node_ids: Sequence[str]) -> list[TocNode]:
@@ -230,8 +230,8 @@ def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
     if not by_models:
         return {}
     sql = f"SELECT * FROM generations WHERE version_id {IN_JSON}"
-    found = fetch(sql, json.dumps(by_models))
-    return {version: GenerationStats(*columns) for version, *columns in found}
+    columns_of_rows = fetch(sql, json.dumps(by_models))
+    return {version: GenerationStats(*columns) for version, *columns in columns_of_rows}
 
 
 def _read_bullets(
@@ -294,8 +294,8 @@ def _child_condition(parent_ids: Sequence[str] | None) -> Condition:
     """
     if parent_ids is None:
         return "n.parent_id IS NULL", []
-    months = [one for one in parent_ids if _level_of(one) is TocLevel.MONTH]
-    values: list[object] = [one for one in parent_ids if one not in months]
+    months = [node_id for node_id in parent_ids if _level_of(node_id) is TocLevel.MONTH]
+    values: list[object] = [node_id for node_id in parent_ids if node_id not in months]
     parts = [f"n.parent_id IN ({', '.join('?' * len(values))})"] if values else []
     for month in months:
         weeks = f"SELECT n.parent_id FROM nodes n WHERE {_IS_BETWEEN}"
@@ -431,7 +431,7 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     Unknown nodes are skipped.
     """
     ids = json.dumps(list(node_ids))
-    found: dict[str, NodeWords] = {
+    words: dict[str, NodeWords] = {
         name: ([word for word, *_ in json.loads(keywords)], [])
         for name, keywords in fetch(
             "SELECT n.node_id, v.keywords FROM nodes n"
@@ -446,8 +446,8 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
         " ORDER BY b.version_id, b.position",
         ids,
     ):
-        found[name][1].append(text)
-    return found
+        words[name][1].append(text)
+    return words
 
 
 def read_keywords(
@@ -528,8 +528,8 @@ def _find(
     condition = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
     bounds = prefix_range(prefix)
     sql = f"SELECT {key} {condition} ORDER BY {key} LIMIT {MAX_CANDIDATES}"
-    found = fetch_column(sql, *bounds)
-    if len(found) > 1 and len(label + prefix) < len(cite(found[0])):
+    ids = fetch_column(sql, *bounds)
+    if len(ids) > 1 and len(label + prefix) < len(cite(ids[0])):
         count = fetch_value(f"SELECT COUNT(*) {condition}", *bounds)
-        raise AmbiguousError(label + prefix, what, [*map(cite, found)], count)
-    return found[0] if found else ""
+        raise AmbiguousError(label + prefix, what, [*map(cite, ids)], count)
+    return ids[0] if ids else ""

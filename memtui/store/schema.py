@@ -531,18 +531,18 @@ def open_schema(time_zone: str) -> bool:
     Raises:
         StoreVersionError: The store has another schema.
     """
-    found = read_version()
-    if not found:
+    version = read_version()
+    if not version:
         with transaction():
-            found = read_version()  # Another process may have been faster.
-            if not found:
+            version = read_version()  # Another process may have been faster.
+            if not version:
                 db.create_tables(TABLES)
                 for statement in (*INDEXES, *TRIGGERS):
                     db.execute_sql(statement)
                 MetaRow.create(name="time_zone", value=time_zone)
                 MetaRow.create(name=VERSION_KEY, value=str(VERSION))
                 return True
-    check_version(found, path())
+    check_version(version, path())
     return False
 
 
@@ -581,11 +581,11 @@ def read_version() -> int:
     return int(row.value) if row else 0
 
 
-def check_version(found: int, file: Path) -> None:
+def check_version(version: int, file: Path) -> None:
     """Raise StoreVersionError unless this memtui can read a schema version."""
-    if found != VERSION:
+    if version != VERSION:
         raise StoreVersionError(
-            f"{file} was made by another version of memtui (schema {found}; this one"
+            f"{file} was made by another version of memtui (schema {version}; this one"
             f" reads schema {VERSION}): use that version to read it"
         )
 

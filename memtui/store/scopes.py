@@ -88,13 +88,13 @@ def session_condition(scope: Scope) -> Condition:
 
 def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
     condition, values = node_condition(scope)
-    found = fetch_column(
+    matching = fetch_column(
         "SELECT n.node_id FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
         f" WHERE n.node_id {IN_JSON} AND {condition}",
         json.dumps(node_ids),
         *values,
     )
-    return set(found)
+    return set(matching)
 
 
 def list_session_segments(session_prefix: str, limit: int) -> list[str]:
@@ -125,11 +125,11 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
         if not name:
             continue
         sql = f"SELECT DISTINCT {kind} FROM sessions WHERE lower({kind}) = ?"
-        found = fetch_column(sql, name.lower())
-        if not found:
+        stored = fetch_column(sql, name.lower())
+        if not stored:
             messages.append(f"Nothing is stored for the {kind} “{name}”.")
-        elif name not in found:
-            names[kind] = found[0]
+        elif name not in stored:
+            names[kind] = stored[0]
     return replace(scope, **names), messages
 
 

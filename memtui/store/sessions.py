@@ -233,8 +233,8 @@ def get(agent: str, session_id: str) -> Session | None:
 
 
 def _get_row(agent: str, name: str) -> SessionRow | None:
-    found = fetch(f"{_select_sql()} WHERE agent = ? AND name = ?", agent, name)
-    return _make_row(found[0]) if found else None
+    rows = fetch(f"{_select_sql()} WHERE agent = ? AND name = ?", agent, name)
+    return _make_row(rows[0]) if rows else None
 
 
 @cache
@@ -430,8 +430,8 @@ def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
     rows = EventRow.select(EventRow.subagent, *counts).where(
         EventRow.session == number, fn.typeof(EventRow.subagent) == "text"
     )
-    found = rows.group_by(EventRow.subagent).tuples()
-    return {name: (events, messages) for name, events, messages in found}
+    counted = rows.group_by(EventRow.subagent).tuples()
+    return {name: (events, messages) for name, events, messages in counted}
 
 
 def count_shared_messages(number: int) -> int:

@@ -172,12 +172,12 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
     forgotten = _find_forgotten(keys)
     copies = {t.thought_id: for_thought(t.agent, to_ms(t.at), t.text) for t in batch}
     hashes = (tombstone.subject for tombstone in copies.values())
-    found = _find_subjects(TombstoneKind.THOUGHT, hashes)
+    forgotten_copies = _find_subjects(TombstoneKind.THOUGHT, hashes)
     return [
         thought
         for thought in batch
         if thought.thought_id not in forgotten
-        and (thought.agent, copies[thought.thought_id].subject) not in found
+        and (thought.agent, copies[thought.thought_id].subject) not in forgotten_copies
     ]
 
 
@@ -241,8 +241,8 @@ def covers_title(title: str) -> bool:
 
 def covers_source_id(agent: str, source_id: str) -> bool:
     """Return whether a message was forgotten, by its id in its source."""
-    hashes = (hash_source_id(agent, one, source_id).hex() for one in MESSAGES)
-    return any(exists(Tombstone(TombstoneKind.SOURCE, one, agent)) for one in hashes)
+    hashes = (hash_source_id(agent, kind, source_id).hex() for kind in MESSAGES)
+    return any(exists(Tombstone(TombstoneKind.SOURCE, key, agent)) for key in hashes)
 
 
 def for_title(title: str) -> Tombstone:
@@ -264,12 +264,12 @@ def _find_subjects(
 
 
 def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    times: dict[str, list[int]] = {}
     for subject, at_ms in fetch(
         "SELECT subject, at_ms FROM tombstones WHERE kind = 'fingerprint'"
         f" AND agent <> ? AND subject {IN_JSON}",
         route,
         json.dumps(prints),
     ):
-        found.setdefault(subject, []).append(at_ms)
-    return found
+        times.setdefault(subject, []).append(at_ms)
+    return times

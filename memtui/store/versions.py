@@ -116,7 +116,7 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     creation are set here. Finished nodes need a version by a model from then on.
     """
     rows = _insert([node for node, _ in nodes], now_ms)
-    shown = [
+    values = [
         (
             node.node_id,
             node.level.value,
@@ -128,7 +128,7 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
         )
         for row, (node, is_live) in zip(rows, nodes, strict=True)
     ]
-    db.connection().executemany(_SHOW, shown)
+    db.connection().executemany(_SHOW, values)
     if rows:
         _delete_replaced([node.node_id for node, _ in nodes], first_row=rows[0])
 
@@ -215,8 +215,8 @@ def latest_id() -> int:
 def list_since(version_id: int) -> tuple[int, list[str]]:
     """Return the nodes with later versions than one, and the key of the last one."""
     sql = "SELECT id, node_id FROM node_versions WHERE id > ? ORDER BY id LIMIT ?"
-    found = fetch(sql, version_id, PAGE_ROWS)
-    return (found[-1][0] if found else version_id), [name for _, name in found]
+    rows = fetch(sql, version_id, PAGE_ROWS)
+    return (rows[-1][0] if rows else version_id), [name for _, name in rows]
 
 
 def has_rejected(node_id: str) -> bool:

@@ -121,7 +121,7 @@ def history() -> TocHistory:
 
 
 def shown() -> tuple[int, bool]:
-    one = history().shown
+    one = history().displayed
     assert one is not None
     return one.version, one.is_pinned
 

@@ -339,7 +339,7 @@ def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> 
     text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
     assert "EXCERPT" in text
     # What was withheld stays with the version.
-    shown = versions.find_history(day).shown
+    shown = versions.find_history(day).displayed
     assert shown is not None
     (withheld,) = versions.find_version(day, shown.version).withheld
     assert withheld.text == invented.text

@@ -940,8 +940,8 @@ def test_s3_14_every_way_in_says_what_was_created(workspace: Workspace) -> None:
     with database.transaction():
         first = events.add([message], route="hook")
         again = events.add([message], route="hook")
-    assert first.created == [message.event_id] and first.known == 0
-    assert again.created == [] and again.known == 1
+    assert first.created == [message.event_id] and first.already_stored == 0
+    assert again.created == [] and again.already_stored == 1
     answer = changes.append_message(
         workspace, "mcp:s1", "user", "Feed the walrus."
     ).head

@@ -91,8 +91,8 @@ def test_versions_and_pins_of_an_older_store_stay(workspace: Workspace) -> None:
     assert {one.version for one in before.versions} < {
         one.version for one in after.versions
     }
-    assert after.shown is not None and after.shown.is_pinned
-    assert after.shown.version == 1
+    assert after.displayed is not None and after.displayed.is_pinned
+    assert after.displayed.version == 1
     of_model = versions.find_version(DAY, 2)
     assert of_model.headline == "Ferries after midnight are kept"
     assert of_model.generation.model and of_model.bullets[0].text == "42 ferries"

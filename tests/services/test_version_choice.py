@@ -42,7 +42,7 @@ def history(node_id: str = DAY) -> TocHistory:
 
 def shown(node_id: str = DAY) -> tuple[int, bool]:
     """Which version is shown, and whether it is pinned."""
-    one = history(node_id).shown
+    one = history(node_id).displayed
     assert one is not None
     return one.version, one.is_pinned
 

@@ -28,7 +28,7 @@ def test_a_history_shows_author_and_result_of_each_version(
         model_versions.STATS,
         model_versions.AT,
     )
-    assert found.shown is model
+    assert found.displayed is model
     assert not first.is_by_model and first.generation.model == ""
     assert (found.entry.headline, found.entry.is_by_model) == ("One", True)
 

@@ -88,7 +88,7 @@ def test_the_same_event_again_changes_nothing() -> None:
     assert add(event).created == [event.event_id]
     before = OutboxRow.select().count(), sessions.get("claude-code", "s1")
     again = add(event, event)
-    assert (again.created, again.known) == ([], 2)
+    assert (again.created, again.already_stored) == ([], 2)
     assert (OutboxRow.select().count(), sessions.get("claude-code", "s1")) == before
 
 
@@ -162,7 +162,7 @@ def test_the_same_words_twice_are_two_messages() -> None:
 
 def test_the_same_words_much_later_are_another_message() -> None:
     add(said("commit"), route="hook")
-    assert add(said("commit", after_s=3600, key="u1")).known == 0
+    assert add(said("commit", after_s=3600, key="u1")).already_stored == 0
 
 
 def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:

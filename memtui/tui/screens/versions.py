@@ -59,7 +59,7 @@ class VersionList(ItemList[TocVersion]):
             Option(_draw_version(version, status, self._zone), id=name)
             for name, version in items.items()
         ]
-        current = self.current or history.shown
+        current = self.current or history.displayed
         self.show_items(items, rows, str(current.version) if current else "")
 
 
@@ -96,7 +96,7 @@ def describe_choice(
         outlook: Whether and when a new version can be written.
         is_written: True if a model is writing one at the moment.
     """
-    version = history.shown
+    version = history.displayed
     if version is None:
         return NOT_SUMMARIZED
     texts = []
