@@ -26,7 +26,6 @@ from memtui.model.events import (
     remove_tag_characters,
     to_ms,
 )
-from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import (
     backup,
@@ -34,7 +33,6 @@ from memtui.store import (
     database,
     events,
     nodes,
-    segments,
     sessions,
     versions,
 )
@@ -276,112 +274,6 @@ def add_thoughts(
         turns.append(Turn(event, before_at, tuple(mine)))
         before_at = event.timestamp
     return tuple(turns)
-
-
-# Events in time, in a segment, and around a call: for tools
-
-
-def list_events(
-    start: datetime | None,
-    end: datetime | None,
-    *,
-    after: str,
-    limit: int,
-    scope: Scope = ALL,
-    session_id: str = "",
-) -> list[Event]:
-    """Return events of a time range, oldest first, that follow an id.
-
-    The end of the range is left out. There are only fewer than the limit at the end of
-    the range.
-    """
-    with database.connection():
-        return events.list_in_time(
-            to_ms(start) if start else None,
-            to_ms(end) if end else None,
-            after=after,
-            limit=limit,
-            scope=scope,
-            session=session_id,
-        )
-
-
-def read_segment(segment_id: str) -> list[Event]:
-    """Return the events of a segment, without those of subagents; empty if unknown."""
-    with database.connection():
-        segment = segments.get(segment_id)
-        if segment is None:
-            return []
-        times = segment.start_ms, segment.end_ms
-        return events.between(segment.session_number, *times)
-
-
-def find_stored(event: Event) -> Event | None:
-    """Return an event of a hook as it is stored; None if it is not."""
-    with database.connection():
-        return events.find_stored(event)
-
-
-def has_unreadable_events() -> bool:
-    """Return whether this process has met events that cannot be read."""
-    return bool(events.unreadable)
-
-
-@dataclass(frozen=True, slots=True)
-class EventMatches:
-    """Events with a text, the newest first."""
-
-    events: tuple[Event, ...] = ()
-    has_damaged: bool = False
-    """True if others cannot be read."""
-
-
-def find_calls(part: str, limit: int) -> EventMatches:
-    """Return the newest tool calls with a text in their input."""
-    with database.connection():
-        return _to_matches(conversations.find_by_tool_input(part, limit))
-
-
-def find_texts(parts: Sequence[str], limit: int) -> EventMatches:
-    """Return the newest results and messages with these texts in this order."""
-    with database.connection():
-        return _to_matches(conversations.find_texts(parts, limit))
-
-
-def _to_matches(matches: conversations.Matches) -> EventMatches:
-    return EventMatches(tuple(e for _, e in matches.events), matches.has_damaged)
-
-
-def get_session(event: Event) -> Session:
-    """Return the session of an event.
-
-    Raises:
-        ConversationGoneError: It is not stored any more.
-    """
-    with database.connection():
-        number = _number(_key_of(event))
-        return sessions.get_many([number])[number]
-
-
-def get_request(event: Event) -> Event | None:
-    """Return the user's message before an event of a conversation, if any."""
-    with database.connection():
-        number = _number(_key_of(event))
-        return next(iter(conversations.list_prompts_before(number, event, 1)), None)
-
-
-def list_messages_after(event: Event, limit: int) -> list[Event]:
-    """Return the messages after an event of its conversation."""
-    with database.connection():
-        number = _number(_key_of(event))
-        return conversations.list_messages_after(number, event, limit)
-
-
-def list_events_after(event: Event, limit: int) -> list[Event]:
-    """Return the events after an event of its conversation."""
-    with database.connection():
-        whose = _number(_key_of(event)), event.subagent
-        return conversations.list_after(*whose, event.position, limit)
 
 
 def _key_of(event: Event) -> ConversationKey:
