@@ -110,12 +110,13 @@ def print_reply(workspace: "Workspace", args: Namespace, reply: Reply) -> int:
         if status.is_empty():
             reply = replace(reply, notes=(replies.NOTHING_KEPT,))
     reply = replies.note_damage(reply)
-    reply = replace(
-        reply,
-        notes=[_name_commands(note) for note in reply.notes],
-        hint=_name_commands(reply.hint),
-        more_hint=_name_commands(reply.more_hint),
-    )
+    if args.command != "call":
+        reply = replace(
+            reply,
+            notes=[_name_commands(note) for note in reply.notes],
+            hint=_name_commands(reply.hint),
+            more_hint=_name_commands(reply.more_hint),
+        )
     limit = args.max_tokens
     if limit is None and args.json:
         return print_json(replies.write_data(reply))

@@ -1,8 +1,7 @@
 """Adds sessions and events that other programs send, through the spool.
 
-``folder`` is that of the spool. Like the events of hooks they are redacted, and
-filtered by what is excluded and
-forgotten, when the spool is read.
+``folder`` is that of the spool. Like the events of hooks they are redacted when the
+spool is read, and what is excluded or forgotten is left out.
 """
 
 import re

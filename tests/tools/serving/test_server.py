@@ -24,7 +24,7 @@ from memtui.tools import table
 from memtui.tools.table import TOOLS, Tool, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
-from tests.tools.serving.conftest import GOLDEN, Agent, described, filled, said, served
+from tests.tools.serving.conftest import GOLDEN, Agent, described, filled, served
 
 DAY = "toc:day:2024-01-15"
 VERSION = {"jsonrpc": "2.0"}
@@ -114,67 +114,6 @@ def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
     assert sum(map(estimate, (hits, page, words))) < 1_200
 
 
-def test_the_contents_are_walked_from_the_years_down(agent: Agent) -> None:
-    years = re.findall(r"toc:year:\d+", agent.ask("get_toc_root"))
-    assert years == ["toc:year:2024", "toc:year:2023"]
-    assert "toc:month:2024-01" in agent.ask("browse_toc", node_id="toc:year:2024")
-    assert "[grip:" in agent.ask("get_node", node_id=DAY)
-
-
-def test_a_time_in_words_is_browsed(agent: Agent) -> None:
-    assert "toc:month:2024-01" in agent.ask("browse_toc", when="January 2024")
-    shown = agent.ask("get_events", when="2024-01-15", limit=3)
-    assert "user: Sessions time out" in shown
-    token = re.search(r"token=(\w{26})", shown)
-    assert token
-    assert "Sessions time out" not in agent.ask(
-        "get_events", when="2024-01-15", token=token[1]
-    )
-
-
-def test_a_page_says_how_to_go_on(agent: Agent) -> None:
-    first = agent.ask("browse_toc", limit=1)
-    assert "toc:year:2024" in first
-    assert "token=1" in first
-    second = agent.ask("browse_toc", limit=1, token="1")
-    assert "toc:year:2023" in second
-    assert "token=" not in second
-
-
-def test_keywords_are_followed_down(agent: Agent) -> None:
-    page = agent.call("get_node", node_id="toc:year:2024", max_tokens=2_000)
-    word = re.search(r"^\[toc:year:2024\] 2024: (\w+)", said(page), re.MULTILINE)
-    assert word
-    assert "toc:segment:" in agent.ask("browse_toc", keyword=word[1])
-
-
-def test_messages_are_found_with_what_was_said_around_them(agent: Agent) -> None:
-    found = agent.ask("search_sessions", query="lose their basket")
-    assert "user: Sessions time out" in found
-    assert "claude-code:shop-1" in found
-    cited = re.search(r"evt:\w+", found)
-    assert cited
-    assert "lose their basket" in agent.ask("expand_grip", grip_id=cited[0])
-
-
-def test_moments_and_memories_are_found_in_everything(agent: Agent) -> None:
-    found = agent.ask("search_memory", query="lose their basket")
-    assert re.search(r"(grip|evt|toc):", found)
-    memories = agent.ask("retrieve_memory", query="lose their basket", detail_limit=0)
-    assert "## Memory 1 [rank: 1, score: " in memories
-    assert "**Details:**" not in memories
-
-
-def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
-    assert "claude-code:shop-1" in agent.ask("list_sessions", project="shop")
-    assert "shop" in agent.ask("get_session_meta", session="shop-1")
-    page = agent.ask("list_messages", session="shop-1", limit=1)
-    assert "user: Sessions time out" in page
-    later = agent.ask("list_messages", session="shop-1", offset=1)
-    assert "user: Sessions time out" not in later
-    assert "there are 4" in agent.ask("list_messages", session="shop-1", offset=999)
-
-
 def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
     shown = agent.ask("scheduler_status")
     assert not shown.startswith("<memory"), "its own words are not quoted"
@@ -199,10 +138,6 @@ def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
     }
     for tool, shown in calls.items():
         agent.ask(tool, max_tokens=budget, **shown)
-
-
-def test_what_does_not_fit_is_said(agent: Agent) -> None:
-    assert " more of " in agent.ask("list_messages", session="shop-1", max_tokens=150)
 
 
 def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
@@ -285,17 +220,6 @@ def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
     assert "no such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
     assert "get_node opens it" in agent.ask("expand_grip", grip_id=DAY)
     assert "expand_grip opens it" in agent.ask("get_node", node_id="evt:01HMCSS5T0")
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["x" * 10_000, "basket " * 1_400, '"', "AND (", "agent: level:day", "\x00"],
-    ids=["a long word", "many words", "a quote", "syntax", "half a filter", "a nul"],
-)
-def test_any_string_is_a_question(agent: Agent, query: str) -> None:
-    for tool in ("teleport", "search_memory", "search_sessions", "retrieve_memory"):
-        agent.ask(tool, query=query)
-    agent.ask("route", question=query)
 
 
 def test_numbers_may_come_as_text(agent: Agent) -> None:
