@@ -6,7 +6,6 @@ They get their paths, settings and clock from here.
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property, partial
 from pathlib import Path
@@ -394,29 +393,32 @@ class Workspace:
             model=pipeline.model,
         )
 
-    def start_retry(
-        self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
-    ) -> None:
-        """Retry skipped input on a thread.
+    def retry_skipped(self, names: Sequence[str] | None = None) -> "RetryResult":
+        """Retry skipped input: read its transcripts again, which may take long.
+
+        The files of hooks are left to the pipeline.
 
         Args:
             names: The names in the quarantine; None for all.
-            report: Called with the result, once the transcripts have been read again.
-                The files of hooks are left to the pipeline.
         """
+        result = self.quarantine.retry(names)
+        for _ in self.pipeline.importer().run(result.files):
+            pass
+        return result
+
+    def start_retry(
+        self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
+    ) -> None:
+        """Retry skipped input on a thread, which does not keep the app from ending."""
         from memtui.services.quarantine import RetryResult
 
         def run() -> None:
-            retried = RetryResult((), (), ())
-            errors: tuple[str, ...] = ()
             try:
-                retried = self.quarantine.retry(names)
-                for _ in self.pipeline.importer().run(retried.files):
-                    pass
-            except Exception as reason:  # nothing else reports an error of this thread
+                result = self.retry_skipped(names)
+            except Exception as error:  # nothing else reports an error of this thread
                 log.exception("the retry failed")
-                errors = (str(reason) or repr(reason),)
-            report(replace(retried, problems=retried.problems + errors))
+                result = RetryResult((), (), (str(error) or repr(error),))
+            report(result)
 
         threading.Thread(target=run, name="retry", daemon=True).start()
 

@@ -111,12 +111,13 @@ class SpoolIngester:
         self._of_other_projects: set[str] = set()
         self._next_drafts_s = 0.0
         self._failure: str | None = None
-        self._is_counted = False
-        """The problems in the store match the quarantine."""
+        self._counted_change = -1
+        """The last change of the quarantine whose files have been counted."""
 
     def step(self) -> int:
         try:
             count = self._store_batch()
+            self._count_quarantined()
         except StoreError:
             raise
         except Exception as error:
@@ -135,8 +136,6 @@ class SpoolIngester:
             self._failure = reason
 
     def _store_batch(self) -> int:
-        if not self._is_counted:
-            self.recount_quarantine()
         now_s = time.monotonic()
         if now_s >= self._next_drafts_s:
             self._next_drafts_s = now_s + DRAFTS_INTERVAL_S
@@ -154,29 +153,19 @@ class SpoolIngester:
         except Exception:
             log.exception("a batch of spool files could not be stored; one by one")
             files = [self._store_one(file) for file in files]
-        # If one of them cannot be moved, it will be counted again.
-        self._is_counted = False
         for file in files:
             self._remove(file)
-        self._is_counted = True
         return len(files)
 
-    def recount_quarantine(self) -> None:
-        """Make the counted problems match the quarantine, as after a crash."""
-        spool = self._spool
-        spool.delete_stray_reasons()
-        reasons = map(spool.counted_reasons, spool.quarantined())
-        actual = Tally(reason for some in reasons for reason in some)
-        with database.connection(), database.transaction():
-            counted = Tally(sources.get_damaged(HOOKS))
-            missing = [
-                ProblemCount(reason, ProblemKind.DAMAGED, 0, number)
-                for reason, number in (actual - counted).items()
-            ]
-            sources.add_problems(HOOKS, missing, to_ms(self._clock()))
-            for reason, number in (counted - actual).items():
-                sources.subtract_problems(HOOKS, reason, number)
-        self._is_counted = True
+    def _count_quarantined(self) -> None:
+        """Store the number of files in the quarantine if it has changed."""
+        if self._counted_change < 0:
+            self._spool.delete_stray_reasons()
+        change = self._spool.last_quarantine_change()
+        if change != self._counted_change:
+            with database.connection(), database.transaction():
+                sources.set_quarantined(self._spool.count_quarantined())
+            self._counted_change = change
 
     def _parse_files(self, names: Sequence[str]) -> Iterator[_ParsedFile]:
         size = 0
@@ -231,9 +220,6 @@ class SpoolIngester:
             for file in files:
                 store_events.add_thoughts(file.of_type(Thought))
                 store_session_metadata(file.of_type(SessionMetadata))
-                sources.add_problems(
-                    HOOKS, map(_as_problem, file.of_type(InvalidRecord)), now_ms
-                )
                 if file.name not in stored_before:
                     sources.add_redactions(file.redacted, now_ms)
                     skipped = map(_as_problem, file.of_type(SkippedRecord))

@@ -1,9 +1,9 @@
 """The spool: the folder where hooks leave events, laid out like a maildir.
 
-Hooks write into ``tmp/`` and rename into ``new/``. Invalid files go to the quarantine,
-``bad/``, with the reasons beside them; a rename moves them, so that each is always in
-exactly one folder. The folder decides: whatever is in ``new/`` will be stored,
-however it came there.
+Hooks write into ``tmp/`` and rename into ``new/``. Invalid files go to the quarantine:
+``bad/NAME``, with the reasons in ``bad/NAME.reason``. A rename moves them, so that each
+is always in exactly one folder. The folder decides: whatever is in ``new/`` will be
+stored, however it came there.
 
 A file's bytes are what the agent sent. Whoever installed the hook may have added the
 agent and the event to the file's name, ``<time>.<pid>.<random>.<agent>.<event>.json``.
@@ -35,9 +35,6 @@ FOLDERS = (DRAFTS_FOLDER, "new", "bad")
 
 REASON = ".reason"
 """The suffix of the file with the reasons beside an invalid file, one per line."""
-
-UNKNOWN = "no reason is known"
-"""The reason of a file that has none beside it."""
 
 SESSION_INFO = "SessionInfo"
 
@@ -84,17 +81,15 @@ class SpoolFile:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedFile:
-    """One file in ``bad/``."""
+    """One file in ``bad/``, which may be a folder or a link."""
 
-    file_name: str
-    size: int
+    path: Path
     received_at: datetime
-    is_regular: bool
 
     @property
     def name(self) -> str:
         """The name as it can be printed and typed."""
-        return clean(self.file_name)
+        return clean(self.path.name)
 
 
 @contextmanager
@@ -197,38 +192,33 @@ class Spool:
             return []
         return clean(text).splitlines()
 
-    def reasons(self, folder: str, name: str) -> list[str]:
-        lines = self.reason_lines(folder, name)
-        return [re.sub(r"^line \d+: ", "", line) for line in lines]
-
     # The quarantine
 
     def quarantined(self) -> list[QuarantinedFile]:
+        """Return the files in the quarantine, the latest first."""
         files = []
         with _spool_errors(self._bad):
-            for entry in os.scandir(self._bad):
-                if entry.name[0] == "." or entry.name.endswith(REASON):
-                    continue
+            for name in self._quarantined_names():
                 with suppress(FileNotFoundError):
-                    status = entry.stat(follow_symlinks=False)
-                    is_regular = stat.S_ISREG(status.st_mode)
+                    status = (self._bad / name).lstat()
                     at = from_ms(status.st_mtime_ns // 1_000_000)
-                    one = QuarantinedFile(entry.name, status.st_size, at, is_regular)
-                    files.append(one)
-        return sorted(files, key=lambda f: (f.received_at, f.file_name), reverse=True)
+                    files.append(QuarantinedFile(self._bad / name, at))
+        return sorted(files, key=lambda f: (f.received_at, f.path.name), reverse=True)
 
-    def counted_reasons(self, file: QuarantinedFile) -> list[str]:
-        """Return the reasons a quarantined file is counted by: at least one."""
-        return self.reasons("bad", file.file_name) or [UNKNOWN]
+    def count_quarantined(self) -> int:
+        with _spool_errors(self._bad):
+            return len(self._quarantined_names())
+        return 0
 
-    def read_quarantined(self, file: QuarantinedFile, limit: int | None) -> bytes:
-        if not file.is_regular:
-            raise SpoolError("not a regular file")
-        try:
-            with (self._bad / file.file_name).open("rb") as opened:
-                return opened.read(-1 if limit is None else limit)
-        except OSError as error:
-            raise SpoolError(error.strerror or "not readable") from error
+    def last_quarantine_change(self) -> int:
+        """Return when a file was last put into or taken out of it; 0 if never."""
+        with _spool_errors(self._bad):
+            return self._bad.stat().st_mtime_ns
+        return 0
+
+    def _quarantined_names(self) -> list[str]:
+        names = [file.name for file in self._bad.iterdir()]
+        return [name for name in names if name[0] != "." and not name.endswith(REASON)]
 
     def quarantine(
         self, name: str, reasons: Sequence[str], raw: bytes | None = None
@@ -245,22 +235,22 @@ class Spool:
                 file.unlink()
 
     def retry(self, file: QuarantinedFile) -> None:
-        target = self._new / file.file_name
+        """Move a file back to ``new/``."""
+        target = self._new / file.path.name
         if target.is_symlink() or target.exists():
             raise SpoolError(f"{file.name}: another file of this name is waiting")
         try:
             self._new.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
             # First: once it is back it may be quarantined again, with other reasons.
-            _reason_file(self._bad / file.file_name).unlink(missing_ok=True)
-            (self._bad / file.file_name).rename(target)
+            _reason_file(file.path).unlink(missing_ok=True)
+            file.path.rename(target)
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
 
     def drop(self, file: QuarantinedFile) -> None:
-        path = self._bad / file.file_name
-        if path.is_dir() and not path.is_symlink():
-            raise SpoolError(f"{path}: a folder, which memtui does not delete")
-        self.remove("bad", file.file_name)
+        if file.path.is_dir() and not file.path.is_symlink():
+            raise SpoolError(f"{file.path}: a folder, which memtui does not delete")
+        self.remove("bad", file.path.name)
 
     def delete_stray_reasons(self) -> None:
         """Delete reasons without a file; not while files are being quarantined."""
@@ -274,7 +264,7 @@ class Spool:
         """Return why nothing can be written to the spool; "" if something can."""
         drafts = self.folder / DRAFTS_FOLDER
         for folder in (drafts, self._new):
-            existing = next(one for one in (folder, *folder.parents) if one.exists())
+            existing = next(p for p in (folder, *folder.parents) if p.exists())
             if not existing.is_dir():
                 return f"{existing} is not a folder"
             if not os.access(existing, os.W_OK | os.X_OK):
@@ -311,7 +301,7 @@ def _reason_file(file: Path) -> Path:
 
 def _write_reasons(file: Path, reasons: Sequence[str]) -> None:
     file.touch(mode=0o600)
-    file.write_text("".join(f"{one}\n" for one in reasons), encoding="utf-8")
+    file.write_text("".join(f"{reason}\n" for reason in reasons), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +352,7 @@ def extract_invalid(
     Records for which ``skip_reason`` returns a reason are not even quarantined.
     """
     records = split_records(file.raw)
-    invalid = [one for one in records if _invalid(file, one.raw, now)] or records
+    invalid = [r for r in records if _list_invalid(file, r.raw, now)] or records
     accepted, skipped = [], []
     for record in invalid:
         reason = skip_reason(record.fields) if record.fields else ""
@@ -374,13 +364,15 @@ def extract_invalid(
         return InvalidPart(b"", is_changed=True, invalid=(), skipped=tuple(skipped))
     is_whole = len(accepted) == len(records)
     raw, kinds = _redact_records(file.raw, accepted, is_whole=is_whole)
-    found = _invalid(file, raw, now)
-    reasons = tuple(replace(one, reason=_redacted_reason(one)) for one in found)
-    return InvalidPart(raw, raw != file.raw, reasons, tuple(skipped), kinds)
+    redacted = tuple(
+        replace(record, reason=_redacted_reason(record))
+        for record in _list_invalid(file, raw, now)
+    )
+    return InvalidPart(raw, raw != file.raw, redacted, tuple(skipped), kinds)
 
 
-def _invalid(file: SpoolFile, raw: bytes, now: datetime) -> list[InvalidRecord]:
-    return [one for one in file.parse(now, raw) if isinstance(one, InvalidRecord)]
+def _list_invalid(file: SpoolFile, raw: bytes, now: datetime) -> list[InvalidRecord]:
+    return [item for item in file.parse(now, raw) if isinstance(item, InvalidRecord)]
 
 
 def _redacted_reason(record: InvalidRecord) -> str:
@@ -406,7 +398,7 @@ def _redact_records(
     """Return the content of records without secrets; unchanged if there are none."""
     kinds: list[str] = []
     redacted: list[SpoolRecord] = []
-    for is_damaged, group in groupby(records, lambda one: one.fields is None):
+    for is_damaged, group in groupby(records, lambda record: record.fields is None):
         if is_damaged:
             # A secret may continue in the next damaged line.
             joined = join_records(list(group))
@@ -422,10 +414,10 @@ def _redact_records(
 def _redact_record(record: SpoolRecord, kinds: list[str]) -> SpoolRecord:
     raw = record.raw
     try:
-        fields, found = secrets.redact_json(record.fields)
-        if found:
+        fields, redacted = secrets.redact_json(record.fields)
+        if redacted:
             raw = json.dumps(fields, ensure_ascii=False).encode(_UTF8, "replace")
-            kinds += found
+            kinds += redacted
     except RecursionError:
         pass
     # The bytes, too: of a key that occurs twice, only the last value is in the fields.

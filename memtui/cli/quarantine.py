@@ -10,19 +10,14 @@ from memtui.cli.command import Context, Parser, add_dry_run, add_paging
 from memtui.errors import UsageError
 from memtui.model.quantities import plural
 from memtui.services.quarantine import (
-    DropResult,
     QuarantineContent,
+    QuarantineEntry,
     QuarantinePage,
-    RetryOutcome,
-    RetryResult,
-    RetryState,
 )
 from memtui.text import date_format
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
-
-MAX_REASONS = 3
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -47,7 +42,8 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace(create=context.paths.spool.exists()) as workspace:
         action, names = args.action, args.names
         if action == "list" and not names:
-            return _list_entries(args, workspace)
+            page = workspace.quarantine.page(args.offset, args.limit)
+            return output.print_result(args, page, _page_lines(page, workspace.zone))
         if action == "show" and names:
             return _show(args, workspace, names)
         if action == "retry" and bool(names) != args.all:
@@ -67,118 +63,74 @@ def run(args: Namespace, context: Context) -> int:
     )
 
 
-def _list_entries(args: Namespace, workspace: "Workspace") -> int:
-    page = workspace.quarantine.page(args.offset, args.limit)
-    return output.print_result(args, page, _page_lines(page, workspace.zone))
-
-
 def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
     if not page.total:
         yield "Empty: no input was skipped."
     elif not page.entries:
         yield f"There are only {page.total:,} entries."
     for entry in page.entries:
-        yield entry.name
-        yield f"    {entry.describe(date_format.moment(entry.at, zone))}"
-        if entry.file:
-            yield f"    {entry.place}"
-        yield from (f"    {reason}" for reason in entry.reasons[:MAX_REASONS])
-        if (more := len(entry.reasons) - MAX_REASONS) > 0:
-            yield f"    and {plural(more, 'more reason')}"
+        yield from _entry_lines(entry, zone, "    ")
     last = page.offset + len(page.entries)
     if len(page.entries) < page.total:
-        rest = f"; more: --offset {last}" if last < page.total else ""
+        more = f"; more: --offset {last}" if last < page.total else ""
         yield ""
-        yield f"{page.offset + 1:,} to {last:,} of {page.total:,} entries{rest}"
+        yield f"{page.offset + 1:,} to {last:,} of {page.total:,} entries{more}"
+
+
+def _entry_lines(entry: QuarantineEntry, zone: tzinfo, indent: str) -> Iterator[str]:
+    yield entry.name
+    when, amount = date_format.moment(entry.at, zone), plural(entry.count, "record")
+    yield f"{indent}{when} · {amount}"
+    yield f"{indent}{entry.place}"
+    yield f"{indent}{entry.reason}"
 
 
 def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
     contents = [workspace.quarantine.show(name) for name in names]
-    lines: list[str] = []
-    for content in contents:
-        lines += [""] if lines else []
-        lines += _content_lines(content, workspace.zone)
-    return output.print_result(args, contents, lines)
+    return output.print_result(args, contents, _shown_lines(contents, workspace.zone))
 
 
-def _content_lines(content: QuarantineContent, zone: tzinfo) -> Iterator[str]:
-    entry = content.entry
-    yield entry.name
-    yield entry.describe(date_format.moment(entry.at, zone))
-    if entry.file:
-        latest = "the latest on " if entry.count > 1 and entry.line else ""
-        yield f"{latest}{entry.place}"
-    yield from entry.reasons
-    yield ""
-    yield content.text or content.note
+def _shown_lines(contents: Sequence[QuarantineContent], zone: tzinfo) -> Iterator[str]:
+    for number, content in enumerate(contents):
+        if number:
+            yield ""
+        yield from _entry_lines(content.entry, zone, "")
+        yield ""
+        yield content.text or content.note
 
 
 def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
-    result = workspace.quarantine.retry(names)
-    for _ in workspace.pipeline.importer().run(result.files):
-        pass
+    result = workspace.retry_skipped(names)
     errors = work.run_pipeline(workspace)
-    outcomes = workspace.quarantine.outcomes(result.names)
-    is_refused = any(one.state is RetryState.REFUSED for one in outcomes)
-    data = {"outcomes": outcomes, "problems": result.problems}
-    lines = _retry_lines(result, outcomes, has_worker=errors is None)
-    code = 1 if result.problems or is_refused else 0
+    skipped = workspace.quarantine.find(result.names)
+    lines = [f"{plural(len(result.names), 'entry', 'entries')} retried."]
+    if errors is None:
+        lines.append("The memtui that is running stores what hooks have written.")
+    if skipped:
+        lines.append(f"{plural(len(skipped), 'entry', 'entries')} skipped again:")
+    for entry in skipped:
+        lines += [f"    {entry.name}", f"        {entry.place}: {entry.reason}"]
+    lines += [f"error: {problem}" for problem in result.problems]
+    data = {
+        "retried": result.names,
+        "skipped_again": skipped,
+        "problems": result.problems,
+    }
+    code = 1 if skipped or result.problems else 0
     return output.print_result(args, data, lines, code=code, errors=errors or ())
 
 
-def _retry_lines(
-    result: RetryResult, outcomes: Sequence[RetryOutcome], *, has_worker: bool
-) -> Iterator[str]:
-    if not outcomes and not result.problems:
-        yield "Empty: there is nothing to retry."
-    by_state = {
-        state: [one for one in outcomes if one.state is state] for state in RetryState
-    }
-    if taken := by_state[RetryState.TAKEN]:
-        yield f"{plural(len(taken), 'entry', 'entries')} stored."
-    if waiting := by_state[RetryState.WAITING]:
-        files = plural(len(waiting), "file")
-        where = "the memtui that is running" if has_worker else "another store"
-        yield f"{files} put back for {where}."
-    if refused := by_state[RetryState.REFUSED]:
-        entries = plural(len(refused), "entry", "entries")
-        yield f"{entries} skipped again:"
-    for one in refused:
-        yield f"    {one.name}"
-        yield from (f"        {reason}" for reason in one.reasons[:MAX_REASONS])
-    yield from (f"error: {problem}" for problem in result.problems)
-
-
 def _drop(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
-    preview = workspace.quarantine.count(names)
-    is_nothing = not preview.files and not preview.notes
-    if is_nothing or args.dry_run:
-        return _print_dropped(args, preview, is_done=is_nothing)
-    if not args.yes:
-        lines = _drop_lines(preview, is_done=False)
-        if not output.confirm(lines, "Drop it for good?"):
-            return 0
+    entries = plural(workspace.quarantine.count(names), "entry", "entries")
+    lines = [f"{entries} would be dropped; transcripts are not changed."]
+    if args.dry_run:
+        data = {"count": workspace.quarantine.count(names), "is_done": False}
+        return output.print_result(args, data, lines)
+    if not args.yes and not output.confirm(lines, "Drop it for good?"):
+        return 0
     dropped = workspace.quarantine.drop(names)
-    if workspace.pipeline.lock.acquire():
-        workspace.pipeline.recount_skipped()
-        workspace.pipeline.lock.release()
-    return _print_dropped(args, dropped, is_done=True)
-
-
-def _print_dropped(args: Namespace, dropped: DropResult, *, is_done: bool) -> int:
+    lines = [f"{plural(dropped.count, 'entry', 'entries')} dropped."]
+    lines += [f"error: {problem}" for problem in dropped.problems]
+    data = output.to_plain(dropped) | {"is_done": True}
     code = 1 if dropped.problems else 0
-    data = output.to_plain(dropped) | {"is_done": is_done}
-    lines = _drop_lines(dropped, is_done=is_done)
     return output.print_result(args, data, lines, code=code)
-
-
-def _drop_lines(dropped: DropResult, *, is_done: bool) -> Iterator[str]:
-    done = "dropped" if is_done else "would be dropped"
-    if not dropped.files and not dropped.notes and not dropped.problems:
-        yield "Empty: there is nothing to drop."
-    if dropped.files:
-        yield f"{plural(dropped.files, 'hook file')} {done}."
-    if dropped.notes:
-        notes = plural(dropped.notes, "note")
-        yield f"{notes} on transcripts {done}; the transcripts are not changed."
-    yield from (f"error: {problem}" for problem in dropped.problems)

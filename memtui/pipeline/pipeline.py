@@ -191,10 +191,6 @@ class Pipeline:
         self._message_indexer.rebuild()
         self._message_indexer.use_process()
 
-    def recount_skipped(self) -> None:
-        """Count the skipped files of the spool again; only with the lock held."""
-        self._ingester.recount_quarantine()
-
     def take_changed_nodes(self) -> frozenset[str]:
         """Return and clear the ids of the nodes that changed, in any process."""
         return self._changed.take()

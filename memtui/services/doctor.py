@@ -474,7 +474,11 @@ class Doctor:
             ]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
-        if future := sum(o.count for o in skipped if o.reason == IN_THE_FUTURE):
+        future = sum(row.count for row in skipped if row.reason == IN_THE_FUTURE)
+        future += sum(
+            row.count for row in report.quarantined if row.name == IN_THE_FUTURE
+        )
+        if future:
             records = plural(future, "skipped record is", "skipped records are")
             message = f"{records} from the future: was this machine's clock wrong?"
             remedy = "set the clock, then: memtui quarantine retry --all"
@@ -488,7 +492,9 @@ class Doctor:
         with suppress(SpoolError):
             files = self._spool.quarantined()
         reasons = Counter(
-            r for file in files for r in self._spool.counted_reasons(file)
+            line.partition(": ")[2]
+            for file in files
+            for line in self._spool.reason_lines("bad", file.path.name)
         )
         self._report.quarantined = [NamedCount(*row) for row in reasons.most_common()]
         waiting = list(_written_at(folder / "new"))

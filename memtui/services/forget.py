@@ -274,13 +274,13 @@ def delete_from_spool(spool: Spool, matcher: SpoolMatcher, *, is_dry_run: bool) 
         count += 1
         if is_dry_run:
             continue
-        for reason in spool.reasons(folder, file.name):
-            sources.subtract_problems(sources.HOOKS, reason)
         if remaining:
             raw = join_records(remaining)
             spool.rewrite(folder, file, raw, list(_list_reasons(raw, file)))
         else:
             spool.remove(folder, file.name)
+    if count and not is_dry_run:
+        sources.set_quarantined(spool.count_quarantined())
     return count
 
 

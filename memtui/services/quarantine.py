@@ -6,87 +6,62 @@ listed. Names are looked up in the list and never used as paths.
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 
-from memtui.capture.formats import hooks
 from memtui.capture.spool import (
-    UNKNOWN,
     QuarantinedFile,
     Spool,
-    SpoolFile,
     decode,
     redact_file,
     split_records,
 )
 from memtui.errors import MemtuiError, SpoolError
+from memtui.files import require_regular_file
 from memtui.model.events import clean
-from memtui.model.quantities import byte_size, plural
 from memtui.redaction import redact as secrets
 from memtui.store import database, sources
-from memtui.store.sources import HOOKS, Problem
-
-MAX_SENDER_BYTES = 64 * 1024
-"""The agent and event of a larger file are not read."""
+from memtui.store.sources import Problem
 
 MARGIN_BYTES = 4096
 """The number of bytes read beyond those shown, so that no secret is cut in two."""
 
-MAX_NAME_CHARS = 40
+MAX_REASONS = 3
+"""The most reasons that are listed of one file."""
 
-UNKNOWN_AGENT = "unknown agent"
+_REASON_LINE = re.compile(r"line (\d+): (.*)")
 
-BATCH_FILES = 200
-"""The number of files moved or deleted before they are counted."""
+_WHOLE_FILES = (".db", ".json", ".sqlite")
+"""The suffixes of transcripts that do not have a record on each line."""
 
 Item = QuarantinedFile | Problem
-"""A hook file, or damaged records of a transcript."""
-
-
-class EntryKind(StrEnum):
-    HOOK = "hook"
-    TRANSCRIPT = "transcript"
-    """Records of a transcript, which stays where its agent keeps it."""
+"""A hook file, or the records of a transcript that have one reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineEntry:
+    """A hook file, or the records of a transcript that have one reason."""
+
     name: str
     """Its name in the list; not a path."""
-    kind: EntryKind
+    file: str
+    """The path of the file in the quarantine, or of the transcript."""
+    line: int
+    """The line of the first invalid record, of a transcript's latest; 0 for none."""
+    reason: str
+    count: int
+    """The number of invalid records."""
     at: datetime
     """The time at which the hook wrote it, or the last record was noticed."""
-    agent: str
-    event: str
-    file: str
-    """The transcript; empty for a hook file."""
-    line: int
-    """The line of the latest record, from 1; 0 where there are no lines."""
-    count: int
-    size: int
-    reasons: tuple[str, ...]
+    is_hook: bool
 
     @property
     def place(self) -> str:
-        """The file and line of the transcript; empty for a hook file."""
         return f"{self.file}:{self.line}" if self.line else self.file
-
-    @property
-    def amount(self) -> str:
-        """The number of records of a transcript, or the size of a hook file."""
-        is_hook = self.kind is EntryKind.HOOK
-        return byte_size(self.size) if is_hook else plural(self.count, "record")
-
-    def describe(self, when: str) -> str:
-        """Return a line of its time, its origin and how much it is."""
-        parts = when, self.agent or UNKNOWN_AGENT, self.event, self.amount
-        return " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +79,6 @@ class QuarantinePage:
     entries: tuple[QuarantineEntry, ...]
     offset: int
     total: int
-    records: int
-    """The number of records: an entry may have many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +89,9 @@ class RetryResult:
     problems: tuple[str, ...]
 
 
-class RetryState(StrEnum):
-    TAKEN = "taken"
-    REFUSED = "refused again"
-    WAITING = "waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class RetryOutcome:
-    name: str
-    state: RetryState
-    reasons: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class DropResult:
-    files: int
-    notes: int
-    """Entries of transcripts."""
+    count: int
     problems: tuple[str, ...]
 
 
@@ -142,70 +100,82 @@ class QuarantineService:
         self._spool = Spool(spool)
 
     def page(self, offset: int = 0, limit: int = 50) -> QuarantinePage:
-        files = self._spool.quarantined()
-        with database.connection():
-            items: list[Item] = [*files, *_list_damaged(offset + limit)]
-            items.sort(key=_received_at, reverse=True)
-            total = len(files) + sources.count_damaged_rows(besides=HOOKS)
-            entries = tuple(self._to_entries(items[offset : offset + limit]))
-            return QuarantinePage(entries, offset, total, sources.count_damaged())
+        """Return entries, the latest first."""
+        items = self._list_items()
+        ordered = sorted(items, key=lambda name: _time_of(items[name]), reverse=True)
+        names = ordered[offset : offset + limit]
+        entries = tuple(self._to_entry(name, items[name]) for name in names)
+        return QuarantinePage(entries, offset, len(items))
+
+    def find(self, names: Sequence[str]) -> list[QuarantineEntry]:
+        """Return those of the named entries that exist."""
+        items = self._list_items()
+        return [self._to_entry(name, items[name]) for name in names if name in items]
 
     def show(self, name: str, limit: int | None = None) -> QuarantineContent:
-        """Return an entry with its text.
+        """Return an entry with its text, of which at most ``limit`` bytes.
 
         Raises:
             MemtuiError: There is no such entry.
         """
-        with database.connection():
-            (item,) = self._find([name])
-            (entry,) = self._to_entries([item])
-        if isinstance(item, QuarantinedFile):
-            return QuarantineContent(entry, *self._read_file(item, limit))
-        return QuarantineContent(entry, *_read_line(item, limit))
+        item = self._choose([name])[name]
+        entry = self._to_entry(name, item)
+        max_bytes = -1 if limit is None else limit + MARGIN_BYTES
+        try:
+            if isinstance(item, QuarantinedFile):
+                with require_regular_file(item.path).open("rb") as opened:
+                    raw, note = opened.read(max_bytes), "The file is empty."
+            elif not item.line or Path(item.source).suffix in _WHOLE_FILES:
+                raw, note = b"", "Applies to the whole file."
+            else:
+                raw = _read_line(Path(item.source), item.line, max_bytes)
+                note = "The file has nothing on this line any more."
+        except FileNotFoundError:
+            raw, note = b"", "The file no longer exists."
+        except OSError as error:
+            raw, note = b"", f"It cannot be read: {error.strerror or error}."
+        if not raw.strip():
+            return QuarantineContent(entry, "", is_cut=False, note=note)
+        text = "\n".join(_format_records(redact_file(raw)[0])).strip("\n")
+        is_cut = limit is not None and len(raw) > limit
+        return QuarantineContent(entry, text[:limit] if is_cut else text, is_cut, "")
 
     def retry(self, names: Sequence[str] | None = None) -> RetryResult:
         """Have hook files stored again, and transcripts read from their start.
 
+        Args:
+            names: The entries; None for all.
+
         Raises:
             MemtuiError: There is no such entry; then nothing is done.
         """
-        with database.connection():
-            items = self._find(names)
-        damaged = [item for item in items if isinstance(item, Problem)]
-        files = {item.source: Path(item.source) for item in damaged}
-        existing = {source for source, file in files.items() if file.is_file()}
-        done, failures = self._process_files(items, self._spool.retry)
-        missing = [source for source in files if source not in existing]
-        failures += [f"{source}: no longer exists" for source in missing]
-        with database.transaction():
-            sources.delete_cursors(sorted(existing))
-        done += [problem_name(item) for item in damaged if item.source in existing]
-        transcripts = tuple(files[source] for source in sorted(existing))
-        return RetryResult(tuple(done), transcripts, tuple(failures))
+        retried: list[str] = []
+        problems: list[str] = []
+        transcripts: dict[str, Path] = {}
+        for name, item in self._choose(names).items():
+            try:
+                if isinstance(item, QuarantinedFile):
+                    self._spool.retry(item)
+                elif Path(item.source).is_file():
+                    transcripts[item.source] = Path(item.source)
+                else:
+                    raise SpoolError(f"{item.source}: no longer exists")
+                retried.append(name)
+            except SpoolError as error:
+                problems.append(str(error))
+        with database.connection(), database.transaction():
+            sources.delete_cursors(transcripts)
+        self._count()
+        files = tuple(transcripts.values())
+        return RetryResult(tuple(retried), files, tuple(problems))
 
-    def outcomes(self, names: Iterable[str]) -> list[RetryOutcome]:
-        # In this order, input that is rejected at the same time is found at least once.
-        waiting = set(self._spool.names())
-        with database.connection():
-            items = self._list_items()
-        return [self._outcome(name, items.get(name), waiting) for name in names]
+    def count(self, names: Sequence[str] | None = None) -> int:
+        """Return the number of entries that ``drop`` would delete.
 
-    def _outcome(self, name: str, item: Item | None, waiting: set[str]) -> RetryOutcome:
-        if isinstance(item, QuarantinedFile):
-            reasons = self._spool.reason_lines("bad", item.file_name)
-            return RetryOutcome(name, RetryState.REFUSED, tuple(reasons))
-        if item is not None:
-            where = f"line {item.line}: " if item.line else ""
-            return RetryOutcome(name, RetryState.REFUSED, (f"{where}{item.reason}",))
-        state = RetryState.WAITING if name in waiting else RetryState.TAKEN
-        return RetryOutcome(name, state)
-
-    def count(self, names: Sequence[str] | None = None) -> DropResult:
-        """Return what ``drop`` would delete."""
-        with database.connection():
-            items = self._find(names)
-        files = sum(isinstance(item, QuarantinedFile) for item in items)
-        return DropResult(files, len(items) - files, ())
+        Raises:
+            MemtuiError: There is no such entry.
+        """
+        return len(self._choose(names))
 
     def drop(self, names: Sequence[str] | None = None) -> DropResult:
         """Delete hook files, and the entries of transcripts.
@@ -213,98 +183,69 @@ class QuarantineService:
         Raises:
             MemtuiError: There is no such entry; then nothing is done.
         """
-        with database.connection():
-            items = self._find(names)
-        done, failures = self._process_files(items, self._spool.drop)
-        damaged = [item for item in items if isinstance(item, Problem)]
-        with database.transaction():
-            for item in damaged:
-                sources.subtract_problems(item.source, item.reason, item.count)
-        return DropResult(len(done), len(damaged), tuple(failures))
+        problems: list[str] = []
+        items = self._choose(names).values()
+        for item in items:
+            try:
+                if isinstance(item, QuarantinedFile):
+                    self._spool.drop(item)
+            except SpoolError as error:
+                problems.append(str(error))
+        with database.connection(), database.transaction():
+            for item in items:
+                if isinstance(item, Problem):
+                    sources.delete_problem(item.source, item.reason)
+        self._count()
+        return DropResult(len(items) - len(problems), tuple(problems))
 
-    def _process_files(
-        self, items: Sequence[Item], process: Callable[[QuarantinedFile], None]
-    ) -> tuple[list[str], list[str]]:
-        """Move or delete the hook files; return their names, and the failures."""
-        done: list[str] = []
-        failures: list[str] = []
-        files = [item for item in items if isinstance(item, QuarantinedFile)]
-        for start in range(0, len(files), BATCH_FILES):
-            counts: Counter[str] = Counter()
-            for file in files[start : start + BATCH_FILES]:
-                reasons = self._spool.counted_reasons(file)
-                try:
-                    process(file)
-                except SpoolError as error:
-                    failures.append(str(error))
-                    continue
-                done.append(file.name)
-                counts.update(reasons)
-            with database.transaction():
-                for reason, count in counts.items():
-                    sources.subtract_problems(HOOKS, reason, count)
-        return done, failures
+    def _count(self) -> None:
+        with database.connection(), database.transaction():
+            sources.set_quarantined(self._spool.count_quarantined())
 
-    def _find(self, names: Sequence[str] | None) -> list[Item]:
+    def _choose(self, names: Sequence[str] | None) -> dict[str, Item]:
         items = self._list_items()
         if names is None:
-            return list(items.values())
+            return items
         for name in names:
             if name not in items:
                 raise MemtuiError(
                     f"nothing in the quarantine is called {name!r};"
                     " memtui quarantine list shows all entries"
                 )
-        return [items[name] for name in dict.fromkeys(names)]
+        return {name: items[name] for name in names}
 
     def _list_items(self) -> dict[str, Item]:
-        damaged: dict[str, Item] = {problem_name(p): p for p in _list_damaged(None)}
-        return damaged | {file.name: file for file in self._spool.quarantined()}
+        with database.connection():
+            problems = sources.list_damaged()
+        items: dict[str, Item] = {problem_name(item): item for item in problems}
+        return items | {file.name: file for file in self._spool.quarantined()}
 
-    def _to_entries(self, items: Sequence[Item]) -> Iterator[QuarantineEntry]:
-        paths = (item.source for item in items if isinstance(item, Problem))
-        formats = sources.get_formats(paths)
-        for item in items:
-            if isinstance(item, QuarantinedFile):
-                yield self._hook_entry(item)
-            else:
-                yield _transcript_entry(item, formats.get(item.source, ""))
-
-    def _hook_entry(self, file: QuarantinedFile) -> QuarantineEntry:
-        raw = b""
-        if file.size <= MAX_SENDER_BYTES:
-            with suppress(SpoolError):
-                raw = self._spool.read_quarantined(file, None)
-        named = SpoolFile(file.file_name, raw, file.received_at)
-        sender = hooks.sender(raw, agent=named.agent, event=named.event)
-        reasons = self._spool.reason_lines("bad", file.file_name) or [UNKNOWN]
+    def _to_entry(self, name: str, item: Item) -> QuarantineEntry:
+        if isinstance(item, Problem):
+            return QuarantineEntry(
+                name=name,
+                file=item.source,
+                line=item.line,
+                reason=_redact(item.reason),
+                count=item.count,
+                at=item.last_at,
+                is_hook=False,
+            )
+        reasons = self._spool.reason_lines("bad", item.path.name)
+        match = _REASON_LINE.match(reasons[0]) if reasons else None
+        listed = [match[2], *reasons[1:]] if match else reasons
+        text = "; ".join(listed[:MAX_REASONS])
+        if (more := len(listed) - MAX_REASONS) > 0:
+            text += f"; and {more:,} more"
         return QuarantineEntry(
-            name=file.name,
-            kind=EntryKind.HOOK,
-            at=file.received_at,
-            agent=_shorten(sender[0]),
-            event=_shorten(sender[1]),
-            file="",
-            line=0,
-            count=len(reasons),
-            size=file.size if file.is_regular else 0,
-            reasons=tuple(
-                _redact(reason).removeprefix("line 0: ") for reason in reasons
-            ),
+            name=name,
+            file=clean(str(item.path)),
+            line=int(match[1]) if match else 0,
+            reason=_redact(text) or "no reason is known",
+            count=max(1, len(reasons)),
+            at=item.received_at,
+            is_hook=True,
         )
-
-    def _read_file(
-        self, file: QuarantinedFile, limit: int | None
-    ) -> tuple[str, bool, str]:
-        """Return a hook file's text, whether it is cut, or why there is none."""
-        max_bytes = None if limit is None else limit + MARGIN_BYTES
-        try:
-            raw = self._spool.read_quarantined(file, max_bytes)
-        except SpoolError as error:
-            return "", False, f"It cannot be read: {error}."
-        if not raw:
-            return "", False, "The file is empty."
-        return *_to_text(raw, limit), ""
 
 
 def problem_name(problem: Problem) -> str:
@@ -312,47 +253,15 @@ def problem_name(problem: Problem) -> str:
     return f"fault-{hashlib.blake2b(key, digest_size=5).hexdigest()}"
 
 
-def _transcript_entry(problem: Problem, agent: str) -> QuarantineEntry:
-    return QuarantineEntry(
-        name=problem_name(problem),
-        kind=EntryKind.TRANSCRIPT,
-        at=problem.last_at,
-        agent=agent,
-        event="",
-        file=problem.source,
-        line=problem.line,
-        count=problem.count,
-        size=0,
-        reasons=(_redact(problem.reason),),
-    )
+def _time_of(item: Item) -> datetime:
+    return item.received_at if isinstance(item, QuarantinedFile) else item.last_at
 
 
-def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
-    """Return a line of a transcript, whether it is cut, or why there is none."""
-    file = Path(problem.source)
-    if not problem.line or file.suffix in (".db", ".json", ".sqlite"):
-        return "", False, "Applies to the whole file."
-    max_bytes = -1 if limit is None else limit + MARGIN_BYTES
-    try:
-        if not file.is_file():
-            return "", False, "The file no longer exists."
-        with file.open("rb") as opened:
-            for _ in islice(opened, problem.line - 1):
-                pass
-            raw = opened.readline(max_bytes)
-    except OSError as error:
-        return "", False, f"It cannot be read: {error.strerror}."
-    if not raw.strip():
-        return "", False, "The file has nothing on this line any more."
-    return *_to_text(raw, limit), ""
-
-
-def _to_text(raw: bytes, limit: int | None) -> tuple[str, bool]:
-    redacted, _ = redact_file(raw)
-    text = "\n".join(_format_records(redacted)).strip("\n")
-    if limit is None or len(raw) <= limit:
-        return text, False
-    return text[:limit], True
+def _read_line(file: Path, line: int, max_bytes: int) -> bytes:
+    with require_regular_file(file).open("rb") as opened:
+        for _ in islice(opened, line - 1):
+            pass
+        return opened.readline(max_bytes)
 
 
 def _format_records(raw: bytes) -> Iterator[str]:
@@ -367,17 +276,5 @@ def _format_records(raw: bytes) -> Iterator[str]:
         yield clean(decode(record.raw))
 
 
-def _shorten(name: str) -> str:
-    return " ".join(_redact(name).split())[:MAX_NAME_CHARS]
-
-
 def _redact(text: str) -> str:
     return secrets.redact(clean(text)).text
-
-
-def _list_damaged(limit: int | None) -> list[Problem]:
-    return sources.list_damaged(limit, besides=HOOKS)
-
-
-def _received_at(item: Item) -> datetime:
-    return item.received_at if isinstance(item, QuarantinedFile) else item.last_at

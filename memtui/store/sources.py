@@ -220,6 +220,10 @@ HOOKS = "hooks"
 """The source of what hooks send; other sources have the name of a file or format."""
 
 
+IN_QUARANTINE = "hook file in the quarantine"
+"""The reason by which all these files are counted; their own are beside them."""
+
+
 class ProblemKind(StrEnum):
     """Why records were not stored."""
 
@@ -259,7 +263,7 @@ class Problem:
     """The records of one source that were not stored, for one reason."""
 
     source: str
-    """The file, or ``HOOKS``."""
+    """The file."""
     reason: str
     kind: ProblemKind
     line: int
@@ -299,11 +303,18 @@ def clear_problems(source: str, *kinds: ProblemKind) -> ProblemHistory:
     return {reason: (count, last_ms) for reason, count, last_ms in rows}
 
 
-def subtract_problems(source: str, reason: str, count: int = 1) -> None:
-    key = clean(source), clean(reason)
-    condition = "WHERE source = ? AND reason = ?"
-    execute(f"UPDATE problems SET count = count - ? {condition}", count, *key)
-    execute(f"DELETE FROM problems {condition} AND count <= 0", *key)
+def delete_problem(source: str, reason: str) -> None:
+    sql = "DELETE FROM problems WHERE source = ? AND reason = ?"
+    execute(sql, clean(source), clean(reason))
+
+
+def set_quarantined(count: int) -> None:
+    """Store the number of hook files in the quarantine, as damaged records."""
+    sql = "DELETE FROM problems WHERE source = ? AND kind = 'damaged'"
+    execute(sql, HOOKS)
+    if count:
+        row = ProblemCount(IN_QUARANTINE, ProblemKind.DAMAGED, 0, count)
+        add_problems(HOOKS, [row], 0)
 
 
 def count_damaged() -> int:
@@ -311,23 +322,13 @@ def count_damaged() -> int:
     return int(fetch_value(sql) or 0)
 
 
-def get_damaged(source: str) -> dict[str, int]:
-    sql = "SELECT reason, count FROM problems WHERE source = ? AND kind = 'damaged'"
-    return dict(fetch(sql, clean(source)))
-
-
-def count_damaged_rows(*, besides: str) -> int:
-    sql = "SELECT count(*) FROM problems WHERE kind = 'damaged' AND source <> ?"
-    return int(fetch_value(sql, besides))
-
-
-def list_damaged(limit: int | None = None, *, besides: str = "") -> list[Problem]:
-    """Return damaged records, the latest first, without those of one source."""
+def list_damaged(limit: int | None = None) -> list[Problem]:
+    """Return damaged records of transcripts, the latest first."""
     rows = fetch(
         "SELECT source, reason, kind, line, count, last_ms FROM problems"
         " WHERE kind = 'damaged' AND source <> ?"
         " ORDER BY last_ms DESC, source, reason LIMIT ?",
-        besides,
+        HOOKS,
         -1 if limit is None else limit,
     )
     return [

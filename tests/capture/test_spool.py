@@ -14,12 +14,12 @@ from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 
 
-def letter(name: str) -> SpoolFile:
+def spool_file(name: str) -> SpoolFile:
     return SpoolFile(name, b"{}", datetime(2025, 3, 14, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("1763.7.0a1b.copilot-cli.agentStop.json", ("copilot-cli", "agentStop")),
         ("1763.7.0a1b.copilot-cli..json", ("copilot-cli", "")),
@@ -35,11 +35,11 @@ def letter(name: str) -> SpoolFile:
         ("mine.json", ("", "")),
     ],
 )
-def test_a_name_has_its_agent_or_nothing(name: str, said: tuple[str, str]) -> None:
-    assert (letter(name).agent, letter(name).event) == said
+def test_a_name_contains_agent_and_event(name: str, expected: tuple[str, str]) -> None:
+    assert (spool_file(name).agent, spool_file(name).event) == expected
 
 
-def test_a_letter_is_read_with_what_its_name_says(tmp_path: Path) -> None:
+def test_a_file_is_read_with_agent_and_event_of_its_name(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.create()
     (tmp_path / "new" / "1763.7.0a1b.codex.Stop.json").write_bytes(b"{}")
@@ -51,7 +51,7 @@ def test_a_letter_is_read_with_what_its_name_says(tmp_path: Path) -> None:
 SURROGATES = [r"/w/\udce4", r"/w/\ud83d/x", r"C:\\\udce4"]
 
 
-def leave(home: Path, number: int, cwd: str) -> None:
+def write_payload(home: Path, number: int, cwd: str) -> None:
     spool = Spool(home / "spool")
     spool.create()
     payload = (
@@ -63,10 +63,10 @@ def leave(home: Path, number: int, cwd: str) -> None:
 
 
 @pytest.mark.parametrize("cwd", SURROGATES)
-def test_a_folder_that_is_not_utf_8_stops_nothing(cwd: str, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_utf_8_is_stored(cwd: str, tmp_path: Path) -> None:
     run_memtui(tmp_path, "work", "--until-idle")
-    leave(tmp_path, 1, cwd)
-    leave(tmp_path, 2, "/w/x")
+    write_payload(tmp_path, 1, cwd)
+    write_payload(tmp_path, 2, "/w/x")
     run_memtui(tmp_path, "forget", "before", "2020-01-01", "--dry-run")
     run_memtui(tmp_path, "work", "--until-idle")
     assert list((tmp_path / "spool" / "new").iterdir()) == []
@@ -116,9 +116,9 @@ def test_a_file_that_cannot_be_read_is_quarantined_alone(
     monkeypatch.setattr(hooks, "read", read)
     home = workspace.paths.spool.parent
     for number in range(1, 4):
-        leave(home, number, "/w")
+        write_payload(home, number, "/w")
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().events == 2
     (entry,) = workspace.quarantine.page().entries
-    assert "cannot be read: ZeroDivisionError" in entry.reasons[0]
+    assert "cannot be read: ZeroDivisionError" in entry.reason
     assert workspace.quarantine.show(entry.name).text

@@ -16,8 +16,8 @@ NAME = "1763.7.0a1b.codex.Stop.json"
 
 def entries(home: Path) -> list[Any]:
     output = run_memtui(home, "quarantine", "list", "--json").stdout
-    found: list[Any] = json_data(output)["entries"]
-    return found
+    listed: list[Any] = json_data(output)["entries"]
+    return listed
 
 
 @pytest.fixture
@@ -39,72 +39,75 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def test_the_list_names_what_lies_there_and_why(home: Path) -> None:
-    output = run_memtui(home, "quarantine").stdout
-    assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in output
-    assert f"{NAME}\n    Tue 14 Nov 2023 22:13 · codex · Stop · 5" in output
-    assert "line 1: unknown hook event 'Novelty'" in output
-    assert output == run_memtui(home, "quarantine", "list").stdout
+def test_the_list_has_file_line_and_reason(home: Path) -> None:
+    listing = run_memtui(home, "quarantine").stdout
+    assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in listing
+    file = home / "spool" / "bad" / NAME
+    entry = f"{NAME}\n    Tue 14 Nov 2023 22:13 · 1 record\n    {file}:1\n"
+    assert f"{entry}    not valid JSON\n" in listing
+    assert "unknown hook event 'Novelty'" in listing
+    assert listing == run_memtui(home, "quarantine", "list").stdout
 
 
-def test_the_list_is_read_a_page_at_a_time(home: Path) -> None:
+def test_the_list_has_pages(home: Path) -> None:
     output = run_memtui(home, "quarantine", "--limit", "2").stdout
     assert output.endswith("1 to 2 of 3 entries; more: --offset 2\n")
     output = run_memtui(home, "quarantine", "list", "--offset", "2").stdout
     assert output.endswith("3 to 3 of 3 entries\n")
 
 
-def test_what_is_shown_has_no_secrets(home: Path) -> None:
+def test_shown_text_has_no_secrets(home: Path) -> None:
     output = run_memtui(home, "quarantine", "show", NAME).stdout
-    assert "line 1: not valid JSON" in output
+    assert ":1\nnot valid JSON\n" in output
     assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in output
-    (shown,) = json_data(run_memtui(home, "quarantine", "show", "--json", NAME).stdout)
-    assert shown["entry"]["name"] == NAME and KEY not in shown["text"]
+    output = run_memtui(home, "quarantine", "show", "--json", NAME).stdout
+    (content,) = json_data(output)
+    assert content["entry"]["name"] == NAME and KEY not in content["text"]
 
 
-def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
+def test_retrying_lists_what_is_skipped_again(home: Path) -> None:
     file = home / "spool" / "bad" / "2.json"
     file.write_text(
         '{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}'
     )
     output = run_memtui(home, "quarantine", "retry", "--all", code=1).stdout
-    assert "1 entry stored.\n" in output
-    assert f"2 entries skipped again:\n    {NAME}\n        line 1: not valid" in output
+    assert "3 entries retried.\n2 entries skipped again:\n" in output
+    assert f"    {NAME}\n        {home / 'spool' / 'bad' / NAME}:1: not valid" in output
     assert json_data(run_memtui(home, "stats", "--json").stdout)["messages"] == 2
     assert len(entries(home)) == 2
 
 
-def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> None:
-    claim = WorkerLock(home / "work.lock")
-    assert claim.acquire()
+def test_a_running_memtui_stores_retried_files(home: Path) -> None:
+    lock = WorkerLock(home / "work.lock")
+    assert lock.acquire()
     output = run_memtui(home, "quarantine", "retry", "2.json").stdout
-    assert output == "1 file put back for the memtui that is running.\n"
+    assert output.startswith("1 entry retried.\nThe memtui that is running stores")
     assert (home / "spool" / "new" / "2.json").exists()
-    claim.release()
+    lock.release()
 
 
-def test_dismissing_is_confirmed_and_reported(home: Path) -> None:
+def test_dropping_is_confirmed_and_reported(home: Path) -> None:
     output = run_memtui(home, "quarantine", "drop", "--all", code=2)
     assert output.stdout == "" and "--yes" in output.stderr
     output = run_memtui(home, "quarantine", "drop", "--all", "--dry-run")
-    assert "2 hook files would be dropped." in output.stdout
-    said, shown = run_with_answer(home, "quarantine", "drop", NAME, answer="n")
-    assert said == "Nothing was done.\n"
-    assert "1 hook file would be dropped." in shown
+    assert "3 entries would be dropped" in output.stdout
+    answer, question = run_with_answer(home, "quarantine", "drop", NAME, answer="n")
+    assert answer == "Nothing was done.\n"
+    assert "1 entry would be dropped" in question
     assert len(entries(home)) == 3
-    said, _ = run_with_answer(home, "quarantine", "drop", NAME, answer="y")
-    assert said == "1 hook file dropped.\n"
+    answer, _ = run_with_answer(home, "quarantine", "drop", NAME, answer="y")
+    assert answer == "1 entry dropped.\n"
     output = run_memtui(home, "quarantine", "drop", "--yes", "2.json")
-    assert output.stdout == "1 hook file dropped.\n"
+    assert output.stdout == "1 entry dropped.\n"
     output = run_memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
-    assert json_data(output.stdout)["notes"] == 1
+    assert json_data(output.stdout)["count"] == 1
     assert (home.parent / "t.jsonl").exists()
     assert run_memtui(home, "quarantine").stdout.startswith("Empty: ")
     assert json_data(run_memtui(home, "stats", "--json").stdout)["skipped"] == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "reason"),
     [
         (("show", "../../memory.db"), "nothing in the quarantine is called"),
         (("show", "nobody"), "memtui quarantine list shows all"),
@@ -115,9 +118,9 @@ def test_dismissing_is_confirmed_and_reported(home: Path) -> None:
         (("frobnicate",), "invalid choice: 'frobnicate'"),
     ],
 )
-def test_what_is_not_understood_does_nothing(
-    home: Path, words: tuple[str, ...], says: str
+def test_invalid_arguments_change_nothing(
+    home: Path, words: tuple[str, ...], reason: str
 ) -> None:
     code = 1 if words[0] == "show" and len(words) > 1 else 2
-    assert says in run_memtui(home, "quarantine", *words, code=code).stderr
+    assert reason in run_memtui(home, "quarantine", *words, code=code).stderr
     assert len(list((home / "spool" / "bad").iterdir())) == 4

@@ -117,7 +117,8 @@ def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     assert status.read_stats().skipped == 1
     box = Spool(at.workspace.paths.spool)
     (file,) = box.quarantined()
-    assert box.counted_reasons(file) == ["a timestamp in the future"]
+    reasons = box.reason_lines("bad", file.name)
+    assert reasons == ["line 1: a timestamp in the future"]
     at.now = START + timedelta(minutes=31)
     box.retry(file)
     at.settle()

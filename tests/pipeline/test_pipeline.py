@@ -23,6 +23,7 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import PipelineProgress
 from memtui.search import message_index
 from memtui.services import browse, session_work, status
+from memtui.services.quarantine import QuarantineService
 from memtui.settings import Settings
 from memtui.store import (
     database,
@@ -601,9 +602,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
 
     monkeypatch.setattr(events, "add", add)
     settle(works)
-    with database.connection():
-        reasons = {problem.reason for problem in sources.list_damaged()}
-    assert reasons == {
+    entries = QuarantineService(works._config.spool).page().entries
+    assert {entry.reason for entry in entries} == {
         "cannot be stored: RuntimeError: no such luck",
         "not a regular file",
     }

@@ -4,7 +4,7 @@ Entries can be retried, or dismissed after a confirmation. Transcripts belong to
 agents and are never changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
@@ -18,13 +18,12 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model.quantities import plural
+from memtui.paths import with_tilde
 from memtui.services.quarantine import (
-    UNKNOWN_AGENT,
     DropResult,
     QuarantineContent,
     QuarantineEntry,
     QuarantinePage,
-    RetryOutcome,
     RetryResult,
 )
 from memtui.text import date_format
@@ -43,57 +42,43 @@ class QuarantineList(ItemList[QuarantineEntry]):
     )
     HELP_TITLE = "In the list of skipped input"
 
-    def __init__(self, zone: tzinfo) -> None:
-        super().__init__(id="entries")
-        self._zone = zone
-        self.total = 0
-
-    def show(
-        self, entries: Sequence[QuarantineEntry], total: int, returning: str = ""
-    ) -> None:
-        """List entries; the cursor stays on its entry, or at its index.
-
-        It goes to the entry with the name `returning` if that is listed. The total
-        includes the entries that are not.
-        """
-        self.total = total
+    def show(self, entries: Sequence[QuarantineEntry]) -> None:
+        """List entries; the cursor stays on its entry, or at its index."""
         items = {entry.name: entry for entry in entries}
         if items == self.items:
             return
-        if returning not in items:
-            returning = self.current.name if self.current else ""
-        if entries and returning not in items:
-            returning = entries[min(self.highlighted or 0, len(entries) - 1)].name
-        rows = [Option(_draw_entry(one, self._zone), id=one.name) for one in entries]
-        self.show_items(items, rows, returning)
+        cursor = self.current.name if self.current else ""
+        if entries and cursor not in items:
+            cursor = entries[min(self.highlighted or 0, len(entries) - 1)].name
+        rows = [Option(_draw_entry(entry), id=entry.name) for entry in entries]
+        self.show_items(items, rows, cursor)
 
 
-def _draw_entry(entry: QuarantineEntry, zone: tzinfo) -> Content:
-    origin, reason = entry.event, "; ".join(entry.reasons)
-    if entry.file:
-        origin = entry.file.rpartition("/")[2]
-        reason = f"line {entry.line}: {reason}" if entry.line else reason
-        if entry.count > 1:
-            reason += f" (last of {plural(entry.count, 'record')})"
-    return Content.assemble(
-        f"{date_format.moment(entry.at, zone)}  ",
-        (" · ".join(filter(None, (entry.agent or UNKNOWN_AGENT, origin))), "bold"),
-        (f"\n  {reason}", "$context"),
-    )
+def _describe_place(entry: QuarantineEntry) -> str:
+    """Return the transcript or the name of the hook file, and the line."""
+    if entry.is_hook:
+        return entry.place.rpartition("/")[2]
+    return with_tilde(entry.place)
 
 
-def describe_entry(shown: QuarantineContent, zone: tzinfo, now: datetime) -> Content:
-    entry = shown.entry
+def _draw_entry(entry: QuarantineEntry) -> Content:
+    place = entry.place.rpartition("/")[2]
+    count = f" ({plural(entry.count, 'record')})" if entry.count > 1 else ""
+    return Content.assemble((place, "bold"), (f"\n  {entry.reason}{count}", "$context"))
+
+
+def describe_entry(content: QuarantineContent, zone: tzinfo, now: datetime) -> Content:
+    entry = content.entry
     when = f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})"
-    lines = [entry.describe(when), *([entry.place] if entry.file else [])]
-    text = Content(shown.text) if shown.text else Content.styled(shown.note, "$context")
+    head = f"{when} · {plural(entry.count, 'record')}\n{_describe_place(entry)}"
+    note = Content.styled(content.note, "$context")
     more = f"\n\nThere is more: memtui quarantine show {entry.name}"
     return Content.assemble(
-        ("\n".join(lines), "$context"),
-        ("\n" + "\n".join(entry.reasons), "$error"),
+        (head, "$context"),
+        (f"\n{entry.reason}", "$error"),
         "\n\n",
-        text,
-        more if shown.is_cut else "",
+        Content(content.text) if content.text else note,
+        more if content.is_cut else "",
     )
 
 
@@ -120,15 +105,17 @@ class DismissScreen(Dialog[str]):
 
     def _question(self) -> Content:
         entry = self._entry
-        if entry.file:
-            question = f"Dismiss this entry ({entry.amount})?\n\n"
-            effect = f"\n\n{entry.place} is not changed."
-        else:
-            question = f"Delete this hook file for good ({entry.amount})?\n\n"
-            effect = "\n\nThere is no other copy of it."
+        question, effect = "Delete this hook file for good?", "There is no other copy."
+        if not entry.is_hook:
+            question = f"Dismiss this entry ({plural(entry.count, 'record')})?"
+            effect = "The transcript is not changed."
         if self._total > 1:
             effect += f" Press a to dismiss all {self._total:,} entries."
-        return Content.assemble((question, "bold"), entry.name, (effect, "$context"))
+        return Content.assemble(
+            (f"{question}\n\n", "bold"),
+            _describe_place(entry),
+            (f"\n\n{effect}", "$context"),
+        )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         return parameters != (ALL,) or self._total > 1
@@ -162,61 +149,54 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # The entries whose retry has no outcome yet.
-        self._retried: tuple[str, ...] = ()
-        self._returning = ""
+        self._total = 0  # The number of entries, also of those that are not listed.
 
     def compose_head(self) -> ComposeResult:
         yield Static(id="failures", markup=False)
 
     def compose_list(self) -> ComposeResult:
         yield PaneTitle("Skipped input")
-        yield QuarantineList(self.zone)
+        yield QuarantineList(id="entries")
         yield Static(EMPTY, id="nothing", markup=False)
+
+    @property
+    def refused(self) -> Collection[str]:
+        is_empty = self.has_class("-empty")
+        return ("retry", "retry_all", "dismiss_entry", "open") if is_empty else ()
 
     def on_mount(self) -> None:
         self._list.loading = True
 
-    # Loading
-
     def reload(self) -> None:
-        quarantine, retried = self.workspace.quarantine, self._retried
+        page = partial(self.workspace.quarantine.page, limit=LISTED)
+        self.load(page, self._show, "list")
 
-        def read() -> tuple[QuarantinePage, Sequence[RetryOutcome]]:
-            page = quarantine.page(limit=LISTED)
-            return page, quarantine.outcomes(retried) if retried else ()
-
-        self.load(read, self._show, "list")
-
-    def _show(self, loaded: tuple[QuarantinePage, Sequence[RetryOutcome]]) -> None:
-        page, outcomes = loaded
+    def _show(self, page: QuarantinePage) -> None:
+        self._total = page.total
         self._list.loading = False
-        self._list.show(page.entries, page.total, self._returning)
-        self.set_class(not page.total, "-empty")
+        self._list.show(page.entries)
+        if self.has_class("-empty") is bool(page.total):
+            self.toggle_class("-empty").refresh_bindings()
         measure = plural(page.total, "entry", "entries")
         if page.total > LISTED:
             measure = f"the latest {LISTED} of {measure}"
-        if page.records > page.total:
-            measure += f" · {plural(page.records, 'record')}"
         self._list_title.info = measure if page.total else ""
         if not page.total:
             self.show_details("Why", Content(""))
         elif self._detail_title.title == "Why":
             self.load_entry()
-        if self._retried and {*self._retried} == {one.name for one in outcomes}:
-            self._show_outcomes(outcomes)
 
     @on(OptionList.OptionHighlighted)
     def load_entry(self) -> None:
         if entry := self._list.current:
-            show = self.workspace.quarantine.show
-            self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
+            show = partial(self.workspace.quarantine.show, entry.name, SHOWN_BYTES)
+            self.load(show, self._show_entry, "show")
 
-    def _show_entry(self, shown: QuarantineContent) -> None:
+    def _show_entry(self, content: QuarantineContent) -> None:
         entry = self._list.current
-        if entry is not None and entry.name == shown.entry.name:
-            content = describe_entry(shown, self.zone, self.now())
-            self.show_details(entry.name, content)
+        if entry is not None and entry.name == content.entry.name:
+            details = describe_entry(content, self.zone, self.now())
+            self.show_details(entry.name, details)
 
     def show_progress(self, message: ProgressReported) -> None:
         failures = describe_failures(message.progress)
@@ -225,56 +205,37 @@ class QuarantineScreen(ListDetailScreen[None]):
         line.display = bool(failures)
         self.request_reload()
 
-    # Retrying and dismissing
-
     def action_retry(self) -> None:
-        self._retry(is_all=False)
+        if entry := self._list.current:
+            self.workspace.start_retry([entry.name], self._report_retry)
 
     def action_retry_all(self) -> None:
-        self._retry(is_all=True)
+        self.workspace.start_retry(None, self._report_retry)
 
-    def _retry(self, *, is_all: bool) -> None:
-        entry = self._list.current
-        if entry is None:
-            self.notify("There is nothing to retry.")
-            return
-        self._returning = entry.name
+    def _report_retry(self, result: RetryResult) -> None:
+        # Called on the thread of the retry.
+        self.call_later(self._show_retried, result)
 
-        def report(retried: RetryResult) -> None:
-            # Called on the thread of the retry.
-            self.call_later(self._await, retried)
-
-        self.workspace.start_retry(None if is_all else [entry.name], report)
-
-    def _await(self, retried: RetryResult) -> None:
-        self._retried += retried.names
-        self._show_problems(retried.problems)
+    def _show_retried(self, result: RetryResult) -> None:
+        count = plural(len(result.names), "entry", "entries")
+        self.notify(f"{count} retried: what is skipped again is listed again.")
+        self._show_problems(result.problems)
         self.reload()
-
-    def _show_outcomes(self, outcomes: Sequence[RetryOutcome]) -> None:
-        became = [one.state.value for one in outcomes]
-        if "waiting" in became:
-            return
-        self._retried, self._returning = (), ""
-        counts = [f"{became.count(what):,} {what}" for what in dict.fromkeys(became)]
-        self.notify(", ".join(counts) + ".", title="Retried")
 
     def action_dismiss_entry(self) -> None:
         entry = self._list.current
         if entry is None:
-            self.notify("There is nothing to dismiss.")
             return
 
-        def drop(chosen: str) -> None:
-            names = [entry.name] if chosen == ONE else None
+        def drop(answer: str) -> None:
+            names = [entry.name] if answer == ONE else None
             drop = partial(self.workspace.quarantine.drop, names)
             self.execute(drop, self._show_dropped, CHANGE)
 
-        self.memtui.ask(DismissScreen(entry, self._list.total), drop)
+        self.memtui.ask(DismissScreen(entry, self._total), drop)
 
     def _show_dropped(self, dropped: DropResult) -> None:
-        count = plural(dropped.files + dropped.notes, "entry", "entries")
-        self.notify(f"{count} dismissed.")
+        self.notify(f"{plural(dropped.count, 'entry', 'entries')} dismissed.")
         self._show_problems(dropped.problems)
         self.reload()
 
