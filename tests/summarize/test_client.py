@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
@@ -87,7 +89,7 @@ def test_no_prompt_may_be_truncated(stub: Stub) -> None:
         (faults.ended(0), IncompleteReplyError),
         (faults.reset(3), IncompleteReplyError),
         (faults.reset(-1), IncompleteReplyError),
-        (faults.NOT_DONE, IncompleteReplyError),
+        (faults.NOT_DONE, ServerError),
         (faults.garbled(2), ServerError),
         (faults.broken_off("an error was encountered", 2), ServerError),
         (faults.PROXY, ServerError),
@@ -256,7 +258,7 @@ def test_what_follows_a_reply_is_not_read() -> None:
         (b"<html>\n", ServerError),
         (b"[1]\n", ServerError),
         (b"[" * 5000 + b"\n", ServerError),
-        (b'{"message": 3}\n', IncompleteReplyError),
+        (b'{"message": 3}\n', ServerError),
         (b"x" * 8_000_001, ServerError),
         (b"", IncompleteReplyError),
     ],
@@ -274,3 +276,33 @@ def test_a_reply_that_is_too_long_brings_what_there_is() -> None:
     assert read(WHOLE).is_whole
     reply = read(lines('{"goals"', ": [", done_reason="length"))
     assert (reply.text, reply.is_whole) == ('{"goals": [', False)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OLLAMA_HOST": "http://[bad"},
+        {"ALL_PROXY": "socks5://127.0.0.1:9"},
+        {"OLLAMA_HOST": "host:port"},
+    ],
+    ids=str,
+)
+def test_environment_for_ollamas_own_client_is_ignored(
+    stub: Stub, environment: dict[str, str]
+) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from memtui.summarize.ollama.client import Client, parse_address\n"
+        "async def ask():\n"
+        "    async with Client(parse_address(sys.argv[1]), 10.0) as client:\n"
+        "        print(await client.ask('/api/version'))\n"
+        "asyncio.run(ask())\n"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, stub.url],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert finished.stdout == "{'version': '0.33.0'}\n", finished.stderr
