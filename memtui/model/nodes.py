@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange, TocLevel
-from memtui.model.sessions import SessionWork
+from memtui.model.sessions import Session, SessionWork
 from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 # Summaries as they are written, before their bullets are checked
@@ -447,11 +447,25 @@ class DaySession:
     """The work of a session on a day."""
 
     day_id: str
-    agent: str
-    session_id: str
-    work: SessionWork
+    session: Session
     segments: tuple[TocEntry, ...]
     """At least one, newest first."""
+
+    @property
+    def agent(self) -> str:
+        return self.session.agent
+
+    @property
+    def session_id(self) -> str:
+        return self.session.session_id
+
+    @property
+    def work(self) -> SessionWork:
+        return self.session.work
+
+    @property
+    def project(self) -> str:
+        return self.session.project
 
     @property
     def node_id(self) -> str:
@@ -470,11 +484,6 @@ class DaySession:
     @property
     def is_live(self) -> bool:
         return any(segment.is_live for segment in self.segments)
-
-    @property
-    def project(self) -> str:
-        names = (name for segment in self.segments for name in segment.projects)
-        return next(names, "")
 
     @property
     def only_segment(self) -> TocEntry | None:

@@ -31,9 +31,8 @@ from memtui.model.nodes import (
     TocEntry,
     TocNode,
 )
-from memtui.model.sessions import NO_WORK, PeriodWork
+from memtui.model.sessions import PeriodWork, Session
 from memtui.store import database, entries, nodes, scopes, segments, sessions
-from memtui.store import segments as store_segments
 from memtui.store import work as store_work
 from memtui.summarize import card, rollup
 
@@ -326,18 +325,25 @@ def list_scopes() -> ScopeChoices:
 def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     """Return the sessions of a day, those that began there last first."""
     with database.connection():
-        entries = list_children(day_id, limit=sys.maxsize, scope=scope)
-        keys = store_segments.group_by_session([entry.node_id for entry in entries])
-        works = store_work.read_work(set(keys.values()))
-    groups: dict[tuple[str, str], list[TocEntry]] = {}
-    for entry in entries:
-        key = keys.get(entry.node_id, ("", entry.node_id))
-        groups.setdefault(key, []).append(entry)
-    sessions = [
-        DaySession(day_id, *key, works.get(key, NO_WORK), tuple(segments))
-        for key, segments in groups.items()
+        rows = list_children(day_id, limit=sys.maxsize, scope=scope)
+        numbers = segments.get_sessions([entry.node_id for entry in rows])
+        by_number = sessions.get_many(set(numbers.values()))
+    groups: dict[int, list[TocEntry]] = {}
+    for entry in rows:
+        if (number := numbers.get(entry.node_id)) in by_number:
+            groups.setdefault(number, []).append(entry)
+    day_sessions = [
+        DaySession(day_id, by_number[number], tuple(segment_rows))
+        for number, segment_rows in groups.items()
     ]
-    return sorted(sessions, key=lambda session: session.start_time, reverse=True)
+    return sorted(day_sessions, key=lambda row: row.start_time, reverse=True)
+
+
+def _find_session(segment_id: str) -> Session | None:
+    """Return the session of a segment."""
+    with database.connection():
+        numbers = segments.get_sessions([segment_id]).values()
+        return next(iter(sessions.get_many(numbers).values()), None)
 
 
 def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
@@ -352,11 +358,10 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     node = get_node(row.node_id, scope)
     if node is None or row.level is not TocLevel.SEGMENT:
         return node
-    with database.connection():
-        keys = store_segments.group_by_session([row.node_id])
-    if row.node_id not in keys:
+    session = _find_session(row.node_id)
+    if session is None:
         return node
-    session_card = session_work.read_card(*keys[row.node_id])
+    session_card = session_work.read_card(session.agent, session.session_id)
     if len(session_card.segments) > 1:
         return node
     return replace(
@@ -435,16 +440,14 @@ def get_path_with_session(node_id: str) -> list[str]:
     if not path or calendar.period(path[-1]).level is not TocLevel.SEGMENT:
         return path
     *above, segment_id = path
-    with database.connection():
-        keys = store_segments.group_by_session([segment_id])
-    key = keys.get(segment_id, ("", segment_id))
-    session = DaySession(above[-1], *key, NO_WORK, ())
-    return [*above, session.node_id, segment_id]
+    session = _find_session(segment_id)
+    rows = [DaySession(above[-1], session, ()).node_id] if session else []
+    return [*above, *rows, segment_id]
 
 
 def count_day_sessions(scope: Scope = ALL) -> int:
     with database.connection():
-        return store_segments.count_sessions([store_segments.ALL_TIMES], scope)[0]
+        return segments.count_sessions([segments.ALL_TIMES], scope)[0]
 
 
 def add_session_counts(
@@ -454,7 +457,7 @@ def add_session_counts(
     wide = [entry for entry in entries if entry.level is not TocLevel.SEGMENT]
     ranges = [_time_range(entry, zone) for entry in wide]
     with database.connection():
-        counts = iter(store_segments.count_sessions(ranges, scope) if wide else ())
+        counts = iter(segments.count_sessions(ranges, scope) if wide else ())
     return [
         entry
         if entry.level is TocLevel.SEGMENT
@@ -463,7 +466,7 @@ def add_session_counts(
     ]
 
 
-def _time_range(entry: TocEntry, zone: tzinfo) -> store_segments.TimeRange:
+def _time_range(entry: TocEntry, zone: tzinfo) -> segments.TimeRange:
     """Return the times of an entry: of a week, those in the month above it."""
     first, after = (calendar.bounds(day_id, zone)[0] for day_id in entry.days)
     return to_ms(first), to_ms(after)

@@ -282,16 +282,6 @@ def count() -> int:
     return int(fetch_value("SELECT count(*) FROM segments"))
 
 
-def group_by_session(segment_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return agent and id of the session of each segment."""
-    rows = fetch(
-        "SELECT g.id, s.agent, s.name FROM segments g"
-        f" JOIN sessions s ON s.id = g.session_id WHERE g.id {IN_JSON}",
-        json.dumps(list(segment_ids)),
-    )
-    return {segment_id: (agent, name) for segment_id, agent, name in rows}
-
-
 def list_ids(session_number: int) -> list[str]:
     """Return the ids of a session's segments, oldest first."""
     return fetch_column(

@@ -7,7 +7,6 @@ import pytest
 
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
-from memtui.model.sessions import NO_WORK
 from memtui.search.query import STARTS_BEFORE
 from memtui.services import browse, conversation
 from memtui.services.browse import YEARS, LoadedBranches, RowKey
@@ -133,7 +132,8 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
     stale = browse.get_day_session_node(session)
     assert stale is not None and stale.status is NodeStatus.STALE
     unknown = replace(session.segments[0], node_id="toc:segment:2025-03-14:nothing")
-    gone = DaySession(DAY, "codex", "x", NO_WORK, (unknown,))
+    other = replace(session.session, agent="codex", session_id="x")
+    gone = DaySession(DAY, other, (unknown,))
     assert browse.get_day_session_node(gone) is None
 
 

@@ -14,7 +14,7 @@ from memtui.model.nodes import (
     NodeStatus,
     TocEntry,
 )
-from memtui.model.sessions import SessionWork
+from memtui.model.sessions import Session, SessionWork
 from memtui.tui import format
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import draw_line, draw_session, sparkline
@@ -160,10 +160,22 @@ def test_an_expanded_row_has_no_headline_since_the_rows_below_say_more() -> None
 
 
 def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
-    segments = tuple(replace(line(TocLevel.SEGMENT, one)) for one in titles)
-    shop = tuple(replace(one, projects=("shop",)) for one in segments)
-    work = SessionWork(name or titles[0], state)
-    return DaySession("toc:day:2024-01-15", "codex", "4f2a", work, shop)
+    segments = tuple(line(TocLevel.SEGMENT, title) for title in titles)
+    session = Session(
+        agent="codex",
+        session_id="4f2a",
+        project="shop",
+        cwd="",
+        branch="",
+        title="",
+        model="",
+        created_at=segments[0].start_time,
+        updated_at=segments[0].end_time,
+        message_count=0,
+        event_count=0,
+        work=SessionWork(name or titles[0], state),
+    )
+    return DaySession("toc:day:2024-01-15", session, segments)
 
 
 def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) -> str:
