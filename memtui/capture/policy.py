@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
+from memtui import redaction
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     Cursor,
@@ -24,7 +25,6 @@ from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
-from memtui.redaction import redact as secrets
 from memtui.store import tombstones
 
 OTHER_PROJECT = "of another project, which has its own store"
@@ -128,7 +128,7 @@ class IngestFilter:
                 yield replace(item, title=self._redact_text(item.title))
             elif isinstance(item, Cursor):
                 # Its secrets are counted when they are stored with a session.
-                state, _ = secrets.redact_json(item.state)
+                state, _ = redaction.redact_json(item.state)
                 yield replace(item, state=as_object(state))
             elif isinstance(item, InvalidRecord | SkippedRecord | PendingRecord):
                 reason = self._redact_text(item.reason)
@@ -197,13 +197,13 @@ class IngestFilter:
         if isinstance(item, SubagentMetadata):
             return replace(item, **self._redact_fields(item, _SUBAGENT_TEXTS))
         # Most items share few names of subagents.
-        name = item.subagent and secrets.redact_cached(item.subagent).text
+        name = item.subagent and redaction.redact_cached(item.subagent).text
         if isinstance(item, Thought):
             text = self._redact_text(item.text)
             if text is item.text and name == item.subagent:
                 return item
             return replace(item, text=text, subagent=name)
-        event, kinds = secrets.redact_event(item)
+        event, kinds = redaction.redact_event(item)
         if kinds:
             self._event_redactions[event.event_id] = Tally(kinds)
         return event if name == event.subagent else replace(event, subagent=name)
@@ -212,7 +212,7 @@ class IngestFilter:
         return {name: self._redact_text(getattr(item, name)) for name in names}
 
     def _redact_text(self, text: str) -> str:
-        redacted = secrets.redact(text)
+        redacted = redaction.redact(text)
         self._redactions.update(redacted.kinds)
         return redacted.text
 

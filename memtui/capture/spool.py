@@ -20,14 +20,13 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
-from memtui import hook
+from memtui import hook, redaction
 from memtui.capture.formats import hooks, jsonl
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, Record, SkippedRecord
 from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
 from memtui.model.events import clean, from_ms
 from memtui.paths import PRIVATE_FOLDER
-from memtui.redaction import redact as secrets
 
 DRAFTS_FOLDER = "tmp"
 
@@ -376,7 +375,7 @@ def _list_invalid(file: SpoolFile, raw: bytes, now: datetime) -> list[InvalidRec
 
 
 def _redacted_reason(record: InvalidRecord) -> str:
-    return secrets.redact(clean(record.reason)).text
+    return redaction.redact(clean(record.reason)).text
 
 
 def reason_line(record: InvalidRecord) -> str:
@@ -402,7 +401,7 @@ def _redact_records(
         if is_damaged:
             # A secret may continue in the next damaged line.
             joined = join_records(list(group))
-            joined = _redact_bytes(joined, kinds, secrets.redact_fragment)
+            joined = _redact_bytes(joined, kinds, redaction.redact_fragment)
             redacted.append(SpoolRecord(joined, None))
         else:
             redacted += [_redact_record(record, kinds) for record in group]
@@ -414,18 +413,18 @@ def _redact_records(
 def _redact_record(record: SpoolRecord, kinds: list[str]) -> SpoolRecord:
     raw = record.raw
     try:
-        fields, redacted = secrets.redact_json(record.fields)
+        fields, redacted = redaction.redact_json(record.fields)
         if redacted:
             raw = json.dumps(fields, ensure_ascii=False).encode(_UTF8, "replace")
             kinds += redacted
     except RecursionError:
         pass
     # The bytes, too: of a key that occurs twice, only the last value is in the fields.
-    return SpoolRecord(_redact_bytes(raw, kinds, secrets.redact), record.fields)
+    return SpoolRecord(_redact_bytes(raw, kinds, redaction.redact), record.fields)
 
 
 def _redact_bytes(
-    raw: bytes, kinds: list[str], redact: Callable[[str], secrets.RedactedText]
+    raw: bytes, kinds: list[str], redact: Callable[[str], redaction.RedactedText]
 ) -> bytes:
     encoding = _encoding(raw)
     errors = "surrogateescape" if encoding == _UTF8 else "surrogatepass"

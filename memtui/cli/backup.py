@@ -21,7 +21,7 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker import WorkerLock
-from memtui.redaction.redact import RULES_VERSION
+from memtui.redaction import RULES_VERSION
 from memtui.store import backup, database, events
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format

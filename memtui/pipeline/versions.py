@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from memtui import redaction
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip, grip_id
@@ -40,7 +41,6 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.model.work import Facts, Line
-from memtui.redaction import redact as secrets
 from memtui.store import conversations, nodes, segments, sessions, work
 from memtui.store.segments import SegmentRange
 from memtui.summarize import card, keywords, rollup
@@ -605,13 +605,13 @@ def read_parent_input(name: str, zone: tzinfo) -> ParentInput:
 
 def redact_reason(text: str) -> str:
     """Return why a version was rejected, without secrets that a reply contained."""
-    return secrets.redact(text).text
+    return redaction.redact(text).text
 
 
 def _redact_draft(draft: Summary) -> Summary:
     """Return a draft of a model without secrets; it may join the parts of one."""
 
-    return _map_texts(draft, lambda text: secrets.redact(_one_line(text)).text)
+    return _map_texts(draft, lambda text: redaction.redact(_one_line(text)).text)
 
 
 def _map_texts(draft: Summary, change: Callable[[str], str]) -> Summary:

@@ -34,7 +34,7 @@ from memtui.model.events import clean, to_ms
 from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.quantities import byte_size, plural
 from memtui.paths import Paths, transcript_folders
-from memtui.redaction.redact import RULES_VERSION
+from memtui.redaction import RULES_VERSION
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.services import status

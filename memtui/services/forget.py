@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any
 
+from memtui import redaction
 from memtui.capture import policy
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
@@ -39,7 +40,6 @@ from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
 from memtui.paths import Paths
-from memtui.redaction import redact as secrets
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import (
@@ -224,7 +224,7 @@ class SpoolMatcher:
             received_ms = to_ms(file.received_at)
             return received_ms < self._before_ms or self._has_needle(record)
         items = list(_parse(record.raw, file))
-        events = [secrets.redact_event(i)[0] for i in items if isinstance(i, Event)]
+        events = [redaction.redact_event(i)[0] for i in items if isinstance(i, Event)]
         if events:
             metadata = [item for item in items if isinstance(item, SessionMetadata)]
             return not tombstones.filter_events(events, route=HOOK) or any(

@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from memtui import redaction
 from memtui.capture.spool import (
     QuarantinedFile,
     Spool,
@@ -23,7 +24,6 @@ from memtui.capture.spool import (
 from memtui.errors import MemtuiError, SpoolError
 from memtui.files import require_regular_file
 from memtui.model.events import clean
-from memtui.redaction import redact as secrets
 from memtui.store import database, sources
 from memtui.store.sources import Problem
 
@@ -277,4 +277,4 @@ def _format_records(raw: bytes) -> Iterator[str]:
 
 
 def _redact(text: str) -> str:
-    return secrets.redact(clean(text)).text
+    return redaction.redact(clean(text)).text

@@ -48,7 +48,7 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
                 if (beside := path.with_name(f"{path.name}{suffix}")).exists():
                     beside.chmod(files.PRIVATE)
             if is_new:
-                from memtui.redaction.redact import (
+                from memtui.redaction import (
                     RULES_VERSION,  # its patterns take 20 ms
                 )
 

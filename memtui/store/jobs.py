@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memtui import redaction
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.redaction import redact as secrets
 from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 
 MAX_RUNS = 200
@@ -108,7 +108,7 @@ def end_run(
 
     ``skipped`` is how many times of its schedule passed meanwhile.
     """
-    text = " ".join(secrets.redact(clean(error)).text.split())
+    text = " ".join(redaction.redact(clean(error)).text.split())
     JobRunRow.update(
         heartbeat_ms=now_ms,
         ended_ms=now_ms,

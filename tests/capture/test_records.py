@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui import redaction
 from memtui.capture import spool
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, SkippedRecord
 from memtui.capture.spool import SpoolFile
-from memtui.redaction import redact as secrets
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -193,7 +193,7 @@ def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None
             assert list(map(type, after)) == list(map(type, before))
             for one, other in zip(before, after, strict=True):
                 said = getattr(one, "text", ""), getattr(other, "text", "")
-                assert secrets.redact(said[0]).text == secrets.redact(said[1]).text
+                assert redaction.redact(said[0]).text == redaction.redact(said[1]).text
                 for name in ("session_id", "timestamp", "cwd", "reason"):
                     assert getattr(one, name, 0) == getattr(other, name, 0)
             seen += 1

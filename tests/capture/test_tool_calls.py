@@ -4,7 +4,7 @@ import base64
 import random
 
 from memtui.capture.formats import base
-from memtui.redaction.redact import redact, redaction_mark
+from memtui.redaction import redact, redaction_mark
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 """What looks like a token of GitHub's; it opens nothing."""

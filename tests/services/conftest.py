@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from memtui import redaction
 from memtui.cli.output import to_plain
-from memtui.redaction import redact as secrets
 from memtui.services import browse, status
 from memtui.store import database, segments
 from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
@@ -91,9 +91,9 @@ def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
     def imported(workspace: Workspace, *paths: Path) -> Workspace:
         with monkeypatch.context() as before:
             before.setattr(
-                secrets, "redact", lambda text: secrets.RedactedText(text, ())
+                redaction, "redact", lambda text: redaction.RedactedText(text, ())
             )
-            before.setattr(secrets, "redact_json", lambda value: (value, ()))
+            before.setattr(redaction, "redact_json", lambda value: (value, ()))
             return digested(workspace, *paths)
 
     return imported

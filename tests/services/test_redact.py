@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from memtui import redaction
 from memtui.paths import in_home
-from memtui.redaction import redact as secrets
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import database, meta, nodes, sources
@@ -242,11 +242,11 @@ def test_secrets_in_sessions_and_subagents_are_removed(
     with database.connection():
         session = SessionRow.get()
         assert {getattr(session, n) for n in names} == {
-            secrets.redaction_mark("github token")
+            redaction.redaction_mark("github token")
         }
         helper = SubagentRow.get()
         assert {getattr(helper, n) for n in about} == {
-            secrets.redaction_mark("github token")
+            redaction.redaction_mark("github token")
         }
 
 
@@ -287,7 +287,7 @@ def test_the_rules_by_which_the_memory_is_clean_are_remembered(
         meta.set_redaction_version(0)
     redact(telling)
     with database.connection():
-        assert meta.redaction_version() == secrets.RULES_VERSION
+        assert meta.redaction_version() == redaction.RULES_VERSION
         assert meta.read(meta.REDACTION_POSITION) == ""
 
 

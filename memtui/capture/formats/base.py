@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
 
+from memtui import redaction
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import (
@@ -25,7 +26,6 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.redaction import redact as secrets
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
@@ -265,7 +265,7 @@ def describe_task(prompt: str) -> str:
 
 
 def _in_a_line(text: str) -> str:
-    return " ".join(secrets.redact(clean(text)).text.split())
+    return " ".join(redaction.redact(clean(text)).text.split())
 
 
 def _summarize_input(tool_input: object) -> str:
@@ -283,7 +283,7 @@ def _summarize_input(tool_input: object) -> str:
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
             return " ".join(value)
     plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
-    redacted, _ = secrets.redact_json(plain)
+    redacted, _ = redaction.redact_json(plain)
     items = redacted.items() if isinstance(redacted, dict) else ()
     return " ".join(f"{name}={value}" for name, value in items)
 

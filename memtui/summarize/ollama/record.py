@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, TypeVar
 
+from memtui import redaction
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import EndKind, Facts, FileChange, TestRun
-from memtui.redaction import redact as secrets
 from memtui.text import plain, sentences
 
 REQUEST_CHARS, REPLY_CHARS, LAST_REPLY_CHARS = 500, 700, 2000
@@ -391,5 +391,5 @@ def sanitize(text: str) -> str:
     Secrets are redacted again since hidden characters can have concealed one.
     """
     visible = _HIDDEN_CHARS.sub("", clean(_LINE_ENDS.sub("\n", text)))
-    split = _CONTROL_TOKENS.sub(r"\g<0> ", secrets.redact(visible).text).strip()
+    split = _CONTROL_TOKENS.sub(r"\g<0> ", redaction.redact(visible).text).strip()
     return split.encode(errors="replace").decode()
