@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 
-from memtui import redaction
 from memtui.capture.spool import DRAFTS_FOLDER, Spool, redact_file
 from memtui.model.events import Event, to_ms
 from memtui.model.sessions import counted_text
 from memtui.paths import Paths
+from memtui.redaction import RULES_VERSION, redact, redact_event, redact_json
 from memtui.services.forget import remove_traces, rolled_back
 from memtui.store import database, deletion, events, meta, redaction, schema, sources
 from memtui.text.tokens import TokenCounter
@@ -75,7 +75,7 @@ class Redaction:
             remove_traces(self._paths)
         if not is_dry_run:
             with database.transaction():
-                meta.set_redaction_version(redaction.RULES_VERSION)
+                meta.set_redaction_version(RULES_VERSION)
         return self._result
 
     def _redact_events(self) -> None:
@@ -91,15 +91,13 @@ class Redaction:
                     if changed:
                         self._replace_events(changed)
                     self._count(kinds)
-                    meta.write(
-                        meta.REDACTION_POSITION, f"{redaction.RULES_VERSION} {last}"
-                    )
+                    meta.write(meta.REDACTION_POSITION, f"{RULES_VERSION} {last}")
 
     def _find_changed(
         self, batch: Sequence[Event], kinds: Counter[str]
     ) -> Iterator[Event]:
         for event in batch:
-            redacted, secret_kinds = redaction.redact_event(event)
+            redacted, secret_kinds = redact_event(event)
             if secret_kinds:
                 kinds.update(secret_kinds)
                 tokens = self._counter.count(counted_text(redacted))
@@ -158,7 +156,7 @@ class Redaction:
     def _check_names(self) -> None:
         names = set(redaction.list_kept_names())
         names |= {("file", file.name) for _, file in self._spool.all_files()}
-        kinds = (kind for kind, name in names if redaction.redact(name).kinds)
+        kinds = (kind for kind, name in names if redact(name).kinds)
         self._result.names.update(kinds)
 
     def _count(self, kinds: Counter[str]) -> None:
@@ -185,9 +183,7 @@ def redact_spool(
             continue
         raw, secret_kinds = redact_file(file.raw)
         kinds = Counter(secret_kinds)
-        reasons = [
-            redaction.redact(line) for line in spool.reason_lines(folder, file.name)
-        ]
+        reasons = [redact(line) for line in spool.reason_lines(folder, file.name)]
         for reason in reasons:
             kinds.update(reason.kinds)
         if not kinds:
@@ -202,16 +198,16 @@ def redact_spool(
 def _saved_position() -> str:
     """Return the last event checked by the current rules; "" to start again."""
     version, _, last = meta.read(meta.REDACTION_POSITION).partition(" ")
-    return last if version == str(redaction.RULES_VERSION) else ""
+    return last if version == str(RULES_VERSION) else ""
 
 
 def _redact(kinds: Counter[str], text: str) -> str:
-    redacted = redaction.redact(text)
+    redacted = redact(text)
     kinds.update(redacted.kinds)
     return redacted.text
 
 
 def _redact_all(kinds: Counter[str], value: object) -> object:
-    redacted, secret_kinds = redaction.redact_json(value)
+    redacted, secret_kinds = redact_json(value)
     kinds.update(secret_kinds)
     return redacted
