@@ -3,10 +3,11 @@
 A text or a place always says the same as a mark. Dates are in ``date_format``.
 """
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, tzinfo
+
+from rich.cells import cell_len, set_cell_size
 
 from memtui.errors import StoreDamagedError
 from memtui.model import calendar
@@ -27,7 +28,37 @@ PROVISIONAL = "○"  # Marks a provisional node: more may come.
 BY_MODEL = "m"  # Marks a node written by a model; all others are extracts.
 SPEAKER_CELLS = 8  # The width of the column of speakers; longer names are cut.
 _KB = 1000
-NOTICE_CHARS = 72  # The maximum length of a text in a notice.
+MAX_LOST = 12  # A text is cut between words if not more characters are lost.
+
+
+def to_line(text: str) -> str:
+    """Replace line breaks and control characters by spaces."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def shorten(text: str, cells: int) -> str:
+    """Return a text in one line, cut between words if it is wider than some cells.
+
+    A word is only cut if it is long.
+    """
+    text = " ".join(to_line(text).split())
+    if cells < 1:
+        return ""
+    if cell_len(text) <= cells:
+        return text
+    head = set_cell_size(text, cells - 1)
+    words, _, part = head.rpartition(" ")
+    is_in_word = text[len(head) :][:1].isalnum()
+    if is_in_word and len(part) <= min(MAX_LOST, len(words)):
+        head = words
+    return head.rstrip("…·,;:– ") + "…"
+
+
+def fit(text: str, cells: int) -> str:
+    """Shorten or pad a text to exactly a number of cells."""
+    return set_cell_size(shorten(text, cells), cells)
 
 
 def text_size(characters: int) -> str:
@@ -51,10 +82,6 @@ def period_name(level: TocLevel, first: date, today: date) -> str:
             return f"week of {first.day} {first:%b}{year}"
         case _:
             return date_format.near_day(first, today)
-
-
-def shorten(text: str) -> str:
-    return textwrap.shorten(text, NOTICE_CHARS, placeholder="…")
 
 
 def segment_time(segment: TocNode, zone: tzinfo) -> str:

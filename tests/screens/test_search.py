@@ -8,7 +8,7 @@ from memtui.errors import MemtuiError
 from memtui.model.hits import Hit, Hits
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.search import SearchNotes, SearchScreen
+from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane
 from memtui.tui.widgets.result_list import SearchResult, SearchView
@@ -47,8 +47,7 @@ async def answered(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 
 def note(screen: SearchScreen) -> str:
     notes = screen.query_one("#note", Static)
-    assert isinstance(notes.visual, SearchNotes)
-    return str(notes.visual.lay_out(notes.size.width or 60)).replace("\n", " ")
+    return str(notes.visual).replace("\n", " ")
 
 
 def first(screen: SearchScreen, kind: str) -> tuple[int, SearchResult]:

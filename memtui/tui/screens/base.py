@@ -31,6 +31,8 @@ HEIGHTS = [(0, "-low"), (30, "-tall")]
 RETRY_HINT = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
+NOTICE_CELLS = 72  # The most of a copied text that is shown in a notice.
+
 CHANGE = "change"  # The group of threads that change what is listed.
 NO_CONVERSATIONS = (
     "No conversations yet.\n\nPress i to import those found on this machine."
@@ -52,7 +54,7 @@ class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
     def copy(self, citation: str) -> None:
         """Copy a citation to the clipboard, and say so."""
         self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation), title="Copied")
+        self.notify(format.shorten(citation, NOTICE_CELLS), title="Copied")
 
     def action_leave(self) -> None:
         self.dismiss(None)

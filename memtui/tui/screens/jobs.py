@@ -182,7 +182,7 @@ def _describe_call(model: "ModelStatus", now: datetime) -> Content:
         name = date_format.day(period.first)
     if model.started_at is not None:
         name += f" · for {date_format.duration(now - model.started_at)}"
-    progress, _ = status_line.describe_model(model)
+    progress = status_line.describe_model(model)
     return Content(f"● {progress or 'The model works'}\n  {name}")
 
 

@@ -4,7 +4,7 @@ One search runs at a time, on a thread; text typed during it is searched next. A
 result is shown only if its query and view are still current.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -33,17 +33,13 @@ from memtui.tui.widgets.result_list import (
     SearchFunction,
     SearchResult,
     SearchView,
-    to_line,
     to_results,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
-from memtui.tui.widgets.text_block import Paragraph, Stack, TextBlock
+from memtui.tui.widgets.text_block import Paragraph, Stack
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
-
-MAX_NOTE_LINES, MAX_NOTE_LINES_ALONE = 4, 10
-"""The most lines of notes below results, and without results."""
 
 SYNTAX = (
     ("token refresh", "either word, in any form; the last one may be incomplete"),
@@ -64,7 +60,7 @@ EXAMPLES = {
 """Values of the filters that have no fixed list of values."""
 
 EXAMPLE_CELLS = 19
-MAX_QUERY = 40  # The length of a query in a note, in characters.
+MAX_QUERY = 40  # The length of a query in a note, in cells.
 ONLY_IN_MESSAGES = "ctrl+o works in the messages view (tab)."
 
 NOT_IN_CONTENTS_YET = (
@@ -134,10 +130,10 @@ def compose_notes(
         notes.insert(0, f"Did you mean “{hits.suggestion}”? (ctrl+s)")
     if has_no_word:
         reason = ONLY_A_TIME if hits.times else NOTHING_TO_LOOK_UP
-        notes.insert(0, reason.format(_shorten(query)))
+        notes.insert(0, reason.format(format.shorten(query, MAX_QUERY)))
     elif not hits.hits and hits.is_recent:
         notes.remove(NEWEST_LISTED)
-        notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
+        notes.insert(0, f"There is nothing for “{format.shorten(query, MAX_QUERY)}”.")
     elif not hits.hits:
         notes.insert(0, _advise(query, view, zone))
     if hits.total > len(hits.hits):
@@ -146,7 +142,7 @@ def compose_notes(
 
 
 def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
-    quoted = _shorten(text)
+    quoted = format.shorten(text, MAX_QUERY)
     query = search_query.parse(text, zone)
     if query.is_empty:
         return NOTHING_TO_LOOK_UP.format(quoted)
@@ -167,11 +163,6 @@ def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
     return f"Nothing found for “{quoted}”.{hint}"
 
 
-def _shorten(query: str) -> str:
-    text = to_line(query.strip())
-    return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY - 1]}…"
-
-
 def describe_syntax() -> Stack:
     rows = [*SYNTAX]
     for name, field in FILTER_FIELDS.items():
@@ -186,25 +177,6 @@ def describe_syntax() -> Stack:
             for example, description in rows
         )
     )
-
-
-class SearchNotes(TextBlock):
-    """Sentences on lines of their own, cut off after a number of lines."""
-
-    def __init__(self, sentences: Sequence[str], most: int) -> None:
-        self.sentences, self._most = sentences, most
-
-    def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells; the last one shows a cut."""
-        lines = [
-            line
-            for sentence in self.sentences
-            for line in Content(to_line(sentence)).wrap(max(width, 1))
-        ]
-        if len(lines) > self._most:
-            last = lines[self._most - 1].truncate(max(width - 2, 1))
-            lines = [*lines[: self._most - 1], last + " …"]
-        return Content("\n").join(lines)
 
 
 HISTORY_SIZE = 100
@@ -457,8 +429,7 @@ class SearchScreen(Dialog[JumpTarget]):
 
     def _show_notes(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)
-        most = MAX_NOTE_LINES if self.results else MAX_NOTE_LINES_ALONE
-        note.update(SearchNotes(sentences, most))
+        note.update(Content("\n".join(map(format.to_line, sentences))))
         note.display = bool(sentences)
 
     def show_error(self, error: BaseException, group: str) -> None:

@@ -33,7 +33,7 @@ from memtui.tui.screens.base import (
     describe_failure,
 )
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.text_block import fit, mark_selected
+from memtui.tui.widgets.text_block import mark_selected
 
 SESSIONS_PAGE = 200
 ROW_LINES = 2  # A line for a session, and one for its project and outcome.
@@ -135,7 +135,7 @@ def draw_outcome(session: Session, width: int) -> Content:
 
 
 def _align(text: str, name: str, cells: int) -> str:
-    return f"{text:>{cells}}" if COLUMNS[name].is_number else fit(text, cells)
+    return f"{text:>{cells}}" if COLUMNS[name].is_number else format.fit(text, cells)
 
 
 class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=False):

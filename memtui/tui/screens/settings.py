@@ -37,12 +37,10 @@ SECTIONS = {
 
 def _draw_setting(entry: SettingEntry) -> Content:
     key = entry.setting.name.partition(".")[2]
-    value = entry.text or EMPTY_VALUE
-    if len(value) > VALUE_CELLS:
-        value = value[: VALUE_CELLS - 1] + "…"
+    value = format.fit(entry.text or EMPTY_VALUE, VALUE_CELLS)
     return Content.assemble(
         f"  {key:<{NAME_CELLS}} ",
-        (f"{value:<{VALUE_CELLS}} ", "bold" if entry.is_set else ""),
+        (f"{value} ", "bold" if entry.is_set else ""),
         (_short_origin(entry), "$context"),
     )
 

@@ -61,21 +61,11 @@ def fit_title(title: str, info: str, width: int) -> tuple[str, str]:
     parts = info.split(SEPARATOR) if info else []
     while parts and needed + _cells(parts) > room:
         parts.pop()
-    return _truncate(title, room - _cells(parts)), SEPARATOR.join(parts)
+    return format.shorten(title, room - _cells(parts)), SEPARATOR.join(parts)
 
 
 def _cells(parts: list[str]) -> int:
     return Content(SEPARATOR.join(parts)).cell_length + 2 if parts else 0
-
-
-def _truncate(text: str, room: int) -> str:
-    """Truncate after a whole word, or within one that would leave too little."""
-    if Content(text).cell_length <= room:
-        return text
-    cut = Content(text).truncate(max(1, room - 1)).plain
-    words = cut if text[len(cut) :].startswith(" ") else cut.rpartition(" ")[0]
-    is_enough = Content(words).cell_length > room // 2
-    return (words if is_enough else cut).rstrip(" ·,;:–") + "…"
 
 
 STEP = " › "

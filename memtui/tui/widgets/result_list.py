@@ -260,7 +260,9 @@ class ResultRow(TextBlock):
                 _MARGIN + line for line in _draw_snippet(after, room, 1, "$context")
             ]
         if self.lines > 1 and self._is_outcome_new:
-            outcome = Content.styled(f"{OUTCOME}{to_line(result.outcome)}", "$context")
+            outcome = Content.styled(
+                f"{OUTCOME}{format.to_line(result.outcome)}", "$context"
+            )
             rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
         details, facts = self._feet()
         foot = spread(details, facts, details.cell_length + facts.cell_length + GAP)
@@ -293,7 +295,7 @@ class ResultRow(TextBlock):
         when = Content.styled(self.when, "$context")
         if room - self.when_cells - GAP >= MIN_ALIGNED_TITLE:
             when = when.pad_right(self.when_cells - when.cell_length)
-        title = Content(to_line(result.title))
+        title = Content(format.to_line(result.title))
         if self._is_title_match and result.match:
             title = mark_snippet(result.match.snippet)
         head = when + " " * GAP + title.stylize_before("bold")
@@ -306,7 +308,7 @@ class ResultRow(TextBlock):
         facts = [f"+{result.more} in this session"] if result.more else []
         facts += ["unsummarized"] if result.is_unsummarized else []
         facts += [result.band] if result.band else []
-        details = Content.styled(to_line(" · ".join(result.details)), "$context")
+        details = Content.styled(format.to_line(" · ".join(result.details)), "$context")
         return details, Content(" · ".join(facts))
 
 
@@ -315,13 +317,6 @@ def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
         return date_format.near_moment(result.at, now, zone)
     day, today = calendar.local_day(result.at, zone), calendar.local_day(now, zone)
     return format.period_name(result.level, day, today)
-
-
-def to_line(text: str) -> str:
-    """Replace line breaks and control characters by spaces."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def mark_snippet(snippet: Snippet, style: str = "") -> Content:
@@ -385,7 +380,7 @@ def _cut_around_marks(snippet: Snippet, cells: int) -> Snippet:
 
 def _to_one_line(snippet: Snippet) -> Snippet:
     """Collapse line breaks and runs of spaces; the marks move along."""
-    text = to_line(snippet.text)
+    text = format.to_line(snippet.text)
     gaps = [gap.span() for gap in _SPACES.finditer(text)]
     if not gaps:
         return replace(snippet, text=text)

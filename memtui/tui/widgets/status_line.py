@@ -49,7 +49,7 @@ class StatusLine(Widget):
         self.set_reactive(StatusLine.scope, scope)
         self._is_demo = is_demo
         self._latest: PipelineProgress | None = None
-        self._shown: PipelineProgress | None = None
+        self._reported: PipelineProgress | None = None
         self._timer: Timer | None = None
 
     def show(self, progress: "PipelineProgress") -> None:
@@ -59,23 +59,22 @@ class StatusLine(Widget):
             self._show_latest()
 
     def _show_latest(self) -> None:
-        self._shown = self._latest
+        self._reported = self._latest
         if self._timer is None:
             self._timer = self.set_timer(INTERVAL_S, self._end_interval)
         self.refresh()
 
     def _end_interval(self) -> None:
         self._timer = None
-        if self._shown is not self._latest:
+        if self._reported is not self._latest:
             self._show_latest()
 
     @property
     def work(self) -> Content:
-        """The text on background work, as far as it fits."""
-        if self._shown is None:
+        """The text on background work."""
+        if self._reported is None:
             return Content("starting")
-        room = self.size.width - self._lead.cell_length - GAP
-        work = describe_work(self._shown, max(0, room) or 80)
+        work = describe_work(self._reported)
         if not self.can_read and work.plain == "idle":
             return Content.styled("✗ the store cannot be read", "$error")
         return work
@@ -104,33 +103,23 @@ class StatusLine(Widget):
         return name + " " * max(0, gap) + work.stylize_before("$context")
 
 
-def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
-    """Describe what stages and model do; red only for errors.
-
-    With few cells the model gets a short text.
-    """
-    stages = _describe_stages(progress)
-    parts = [stages] if stages else []
+def describe_work(progress: "PipelineProgress") -> Content:
+    """Describe what stages and model do; red only for errors."""
+    parts = [_describe_stages(progress)]
     if progress.skipped:
         text = f"{plural(progress.skipped, 'line')} skipped (Q)"
         parts.append(Content.styled(text, "$context"))
-    model = ""
     if progress.is_active and not _describe_failure(progress):
-        taken = sum(part.cell_length + len(SEPARATOR) for part in parts)
-        model, short = describe_model(progress.model)
-        if len(model) > width - taken:
-            model = short
-    at = 1 if stages else 0
-    if model:
+        model = describe_model(progress.model)
         style = "$error" if model.startswith("✗") else ""
-        parts.insert(at, Content.styled(model, style))
-    elif not stages:
-        parts.insert(0, Content("idle"))
-    return Content(SEPARATOR).join(parts)
+        parts.append(Content.styled(model, style))
+        if not parts[0] and not model:
+            parts.insert(0, Content("idle"))
+    return Content(SEPARATOR).join(part for part in parts if part)
 
 
-def _describe_stages(progress: "PipelineProgress") -> Content | None:
-    """Describe what the stages do; None while they are idle."""
+def _describe_stages(progress: "PipelineProgress") -> Content:
+    """Describe what the stages do; empty while they are idle."""
     activity = activity_name(progress.stage)
     if progress.is_store_gone:
         return Content.styled(f"✗ {progress.error}", "$error")
@@ -144,7 +133,7 @@ def _describe_stages(progress: "PipelineProgress") -> Content | None:
     if progress.queued:
         queued = f"{progress.queued:,} queued"
         return Content(f"● {activity}{SEPARATOR}{queued}")
-    return None
+    return Content("")
 
 
 def _describe_failure(progress: "PipelineProgress") -> str:
@@ -159,47 +148,38 @@ def _describe_failure(progress: "PipelineProgress") -> str:
 
 # The model
 
-UNAVAILABLE = {
-    ModelCondition.OFFLINE: "Ollama does not answer",
-    ModelCondition.REFUSED: "the model is not allowed",
-    ModelCondition.FAULTY: "the model does not work",
-}
 
-
-def describe_model(model: "ModelStatus") -> tuple[str, str]:
-    """Describe what a model does in a long and a short text; empty while it is idle."""
+def describe_model(model: "ModelStatus") -> str:
+    """Describe what a model does; empty while it is idle."""
     health, doing = model.health, model.progress
     if health is None or doing is None:
         held = model.held_segments
         is_resting = health and health.condition is ModelCondition.RESTING
         if health and model.is_missing and not (is_resting and held):
             return _describe_unavailable(model, health)
-        return (f"paused{_left(held)}", "paused") if held else ("", "")
-    name, progress = _short_name(health.model), str(doing.phase)
+        return f"paused{_left(held)}" if held else ""
+    progress = str(doing.phase)
     if doing.phase is ModelPhase.WRITING and doing.limit:
         limit = f"{doing.limit:,}"
         progress += f" {doing.written:>{len(limit)},} of {limit}"
     part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
     left = _left(model.pending) if model.pending > 1 else ""
-    return f"{name}: {part}{progress}{left}", f"{name}: {doing.phase}"
+    return f"{_short_name(health.model)}: {part}{progress}{left}"
 
 
-def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> tuple[str, str]:
+def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> str:
     if health.condition is ModelCondition.RESTING:
         until = f" until {model.paused_until:%H:%M}" if model.paused_until else ""
-        name = _short_name(health.model)
-        return f"{name}: resting{until}{_left(model.pending)}", f"resting{until}"
+        return f"{_short_name(health.model)}: resting{until}{_left(model.pending)}"
     # Without a model configured, the lack of one is no error.
     mark = "✗ " if model.is_requested else ""
-    if health.condition is ModelCondition.MODEL_MISSING:
-        reason, short, remedy = health.message, "no model", health.remedy
-    else:
-        short, remedy = UNAVAILABLE[health.condition], "memtui doctor"
-        reason = health.message or short
     if health.condition is ModelCondition.OFFLINE:
-        reason = f"{short}: start it, or install it from ollama.com"
-        return f"{mark}{reason}", f"{mark}{short}: {remedy}"
-    return f"{mark}{reason}: {remedy}", f"{mark}{short}: {remedy}"
+        advice = "start it, or install it from ollama.com"
+        return f"{mark}Ollama does not answer: {advice}"
+    if health.condition is ModelCondition.MODEL_MISSING:
+        return f"{mark}{health.message}: {health.remedy}"
+    reason = health.message or "the model does not work"
+    return f"{mark}{reason}: memtui doctor"
 
 
 def _left(count: int) -> str:
@@ -207,8 +187,7 @@ def _left(count: int) -> str:
 
 
 def _short_name(model: str) -> str:
-    name = model.rpartition("/")[2] or "model"
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+    return format.shorten(model.rpartition("/")[2] or "model", MAX_NAME)
 
 
 # Failures, shown above the list of skipped input

@@ -6,7 +6,6 @@ it, it can name the colors of the theme.
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len, set_cell_size
 from textual.content import Content, Span
 from textual.css.styles import RulesMap
 from textual.strip import Strip
@@ -20,28 +19,6 @@ MIN_WIDTH = 12
 
 _DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
-
-
-MAX_LOST = 12  # A text is cut between words if not more characters are lost.
-
-
-def fit(text: str, cells: int) -> str:
-    """Pad or truncate a text, in one line, to exactly a number of cells.
-
-    A word is only cut if it is long.
-    """
-    text = " ".join(text.split())
-    if cells < 1:
-        return ""
-    if cell_len(text) > cells:
-        head = set_cell_size(text, cells - 1)
-        whole, _, part = head.rpartition(" ")
-        is_in_word = text[len(head) :][:1].isalnum()
-        if is_in_word and len(part) <= MAX_LOST < len(whole):
-            head = whole
-        head = head.rstrip("…,;: ")
-        return set_cell_size(f"{head}…", cells)
-    return set_cell_size(text, cells)
 
 
 def spread(left: Content, right: Content, width: int) -> Content:

@@ -26,7 +26,6 @@ from memtui.services import browse
 from memtui.services.browse import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
-from memtui.tui.widgets.text_block import fit
 
 NOT_FOUND = "This node is not in the contents."
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
@@ -100,7 +99,7 @@ def draw_line(
     text.append(name, live if is_segment and line.is_live else color("toc--name"))
     text.append("  ")
     has_own_text = line.level in (TocLevel.DAY, TocLevel.SEGMENT)
-    text.append(fit(headline, room), None if has_own_text else quiet)
+    text.append(format.fit(headline, room), None if has_own_text else quiet)
     text.append(f"{count} {_author_mark(line)}", quiet)
     text.append(mark, _mark_style(mark, color))
     text.truncate(width)
@@ -149,7 +148,7 @@ def draw_session(
     quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
     text.append(lead, live)
-    text.append(fit(name, room - cell_len(between)), live if is_live else None)
+    text.append(format.fit(name, room - cell_len(between)), live if is_live else None)
     text.append(between, quiet)
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
