@@ -13,6 +13,7 @@ from memtui.integrations.config_files import Machine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.hooks import HooksScreen
+from memtui.tui.widgets.panes import DetailPane
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle
 
@@ -47,7 +48,7 @@ def hooked(
 
 
 def change(app: MemtuiApp) -> str:
-    return str(app.screen.query_one("#change", Static).visual)
+    return str(app.screen.query_one("#details", Static).visual)
 
 
 def claude(machine: Machine) -> str:
@@ -55,7 +56,7 @@ def claude(machine: Machine) -> str:
 
 
 @pytest.mark.journey
-async def test_a_change_is_shown_first_and_a_second_key_writes_it(
+async def test_change_is_shown_first_and_written_by_a_second_key(
     hooked: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
     before = claude(machine)
@@ -84,7 +85,7 @@ async def test_a_change_is_shown_first_and_a_second_key_writes_it(
         assert claude(machine) == before
 
 
-async def test_moving_on_or_going_back_puts_the_change_away(
+async def test_moving_on_or_going_back_drops_the_change(
     hooked: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
     before = claude(machine)
@@ -105,7 +106,7 @@ async def test_moving_on_or_going_back_puts_the_change_away(
         assert isinstance(hooked.screen, ContentsScreen)
 
 
-async def test_a_long_change_is_read_page_by_page(
+async def test_long_change_is_scrolled_by_page(
     hooked: MemtuiApp, settle: Settle
 ) -> None:
     async with hooked.run_test(size=(80, 24)) as pilot:
@@ -114,14 +115,14 @@ async def test_a_long_change_is_read_page_by_page(
         await settle(pilot)
         await pilot.press("enter")
         await settle(pilot)
-        pane = hooked.screen.query_one("#change-pane")
+        pane = hooked.screen.query_one(DetailPane)
         await pilot.press("pagedown")
         assert pane.scroll_y > 0
         await pilot.press("pageup")
         assert pane.scroll_y == 0
 
 
-async def test_settings_that_cannot_be_changed_say_why(
+async def test_unreadable_settings_are_reported(
     hooked: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
     async with hooked.run_test() as pilot:
@@ -134,7 +135,7 @@ async def test_settings_that_cannot_be_changed_say_why(
         assert "the file was not changed" in change(hooked)
 
 
-async def test_a_file_that_changed_since_is_not_written(
+async def test_file_changed_since_is_not_written(
     hooked: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
     async with hooked.run_test() as pilot:
@@ -150,7 +151,7 @@ async def test_a_file_that_changed_since_is_not_written(
         assert claude(machine) == "{}"
 
 
-async def test_the_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
+async def test_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("H")

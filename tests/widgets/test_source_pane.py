@@ -11,7 +11,6 @@ from memtui.model.verdicts import Verdict
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
 from memtui.tui.widgets.source_pane import (
-    GUTTER,
     MATCHED,
     TEXT_CHANGED,
     UNREADABLE,
@@ -20,6 +19,8 @@ from memtui.tui.widgets.source_pane import (
 )
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
+    GUTTER,
+    MARGIN,
     MARKED,
     TextExcerpt,
     cut_excerpt,
@@ -194,7 +195,7 @@ def test_markdown_is_styled_without_moving_characters() -> None:
     grip = Grip("grip:1", "`mutex` in", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
     laid = page.lay_out(200)
-    text = "\n".join(line[GUTTER:] for line in laid.plain.split("\n")[1:])
+    text = "\n".join(line[MARGIN + GUTTER :] for line in laid.plain.split("\n")[1:])
     assert text == said
     marked = [laid.plain[s.start : s.end] for s in laid.spans if s.style == MARKED]
     assert marked == [said[at : at + len("`mutex` in")]]

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.integrations import agents, config_files
@@ -20,7 +19,7 @@ from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import ConfigChange, Machine
 from memtui.paths import with_tilde
 from memtui.tui import commands, format
-from memtui.tui.screens.base import BaseScreen
+from memtui.tui.screens.base import ListDetailScreen
 from memtui.tui.widgets.panes import ItemList, PaneTitle
 
 HINT = "Press enter to see the change for the agent above."
@@ -40,7 +39,7 @@ class AgentList(ItemList[HookStatus], inherit_bindings=False):
     HELP_TITLE = "In the list of agents"
 
 
-class HooksScreen(BaseScreen[None]):
+class HooksScreen(ListDetailScreen[None]):
     """Lists the agents, shows a change, and writes it when asked to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,41 +47,40 @@ class HooksScreen(BaseScreen[None]):
         *commands.bindings("page_up", "page_down"),
     ]
 
+    DETAIL_TITLE = "Change"
+
+    _list = getters.query_one(AgentList)
+
     def __init__(self, machine: Machine) -> None:
         super().__init__()
         self._machine = machine
         self._change: ConfigChange | None = None
         self._agent = ""  # The agent whose change is shown or being planned.
-        self._title = PaneTitle("Change")
 
-    def compose_body(self) -> ComposeResult:
+    def compose_list(self) -> ComposeResult:
         yield PaneTitle("Hooks: live capture")
-        yield AgentList(id="agents")
-        yield self._title
-        with VerticalScroll(id="change-pane"):
-            yield Static(HINT, id="change", markup=False)
+        yield AgentList()
 
     def on_mount(self) -> None:
-        self.query_one(AgentList).loading = True
-        read = partial(agents.hook_statuses, self._machine)
-        self.load(read, self._show, "hooks")
+        self._list.loading = True
 
-    def _show(self, installations: Sequence[HookStatus]) -> None:
-        listed = self.query_one(AgentList)
-        listed.loading = False
-        rows = [Option(_row(status), id=status.agent) for status in installations]
-        listed.show_items({status.agent: status for status in installations}, rows)
-        listed.focus()
+    def reload(self) -> None:
+        self.load(partial(agents.hook_statuses, self._machine), self._show, "hooks")
+
+    def _show(self, statuses: Sequence[HookStatus]) -> None:
+        self._list.loading = False
+        rows = [Option(_row(status), id=status.agent) for status in statuses]
+        self._list.show_items({status.agent: status for status in statuses}, rows)
 
     @on(OptionList.OptionHighlighted)
     def forget_change(self, event: OptionList.OptionHighlighted) -> None:
         if event.option.id != self._agent:
             self._agent = ""
-            self._clear(HINT)
+            self._show_text(HINT)
 
-    @on(OptionList.OptionSelected)
-    def plan(self) -> None:
-        status = self.query_one(AgentList).current
+    def open_option(self) -> None:
+        """Plan the change for the selected agent, and show it."""
+        status = self._list.current
         if status is None:
             return
         self._agent = status.agent
@@ -98,14 +96,10 @@ class HooksScreen(BaseScreen[None]):
             return
         self._change = change
         verb = "remove the hooks from" if change.is_removal else "add the hooks to"
+        title = f"ctrl+s: {verb} {with_tilde(change.file)}"
         lines = change.diff()[DIFF_HEAD:]
-        self._title.show(
-            f"ctrl+s: {verb} {with_tilde(change.file)}", f"{len(lines)} lines"
-        )
-        self.query_one("#change", Static).update(
-            Content("\n").join(_diff_line(line) for line in lines)
-        )
-        self.query_one("#change-pane").scroll_home(animate=False)
+        diff = Content("\n").join(_diff_line(line) for line in lines)
+        self.show_details(title, diff, f"{len(lines)} lines")
 
     def action_write_change(self) -> None:
         if self._change is None:
@@ -115,33 +109,33 @@ class HooksScreen(BaseScreen[None]):
         write = partial(_write, self._machine, change)
         self.load(write, partial(self._show_written, change.agent), "hooks")
 
-    def _show_written(self, agent: str, installations: Sequence[HookStatus]) -> None:
-        self._show(installations)
-        status = self.query_one(AgentList).items[agent]
+    def _show_written(self, agent: str, statuses: Sequence[HookStatus]) -> None:
+        self._show(statuses)
+        status = self._list.items[agent]
         done = "installed" if status.is_installed else "removed"
         note = f" {status.note}" if status.is_installed and status.note else ""
-        self._clear(f"{status.title}: hooks {done}.{note}")
+        self._show_text(f"{status.title}: hooks {done}.{note}")
 
     def show_error(self, error: BaseException, group: str) -> None:
-        self.query_one(AgentList).loading = False
-        self._clear(f"✗ {format.error_text(error)}")
+        self._list.loading = False
+        self._show_text(f"✗ {format.error_text(error)}")
 
-    def _clear(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
+        """Show a text instead of a change."""
         self._change = None
-        self._title.show("Change")
-        self.query_one("#change", Static).update(Content(text))
+        self.show_details(self.DETAIL_TITLE, Content(text))
 
     def action_page_down(self) -> None:
-        self.query_one("#change-pane").scroll_page_down(animate=False)
+        self._details.scroll_page_down(animate=False)
 
     def action_page_up(self) -> None:
-        self.query_one("#change-pane").scroll_page_up(animate=False)
+        self._details.scroll_page_up(animate=False)
 
     def action_back(self) -> None:
         if self._change is not None:
-            self._clear(HINT)
+            self._show_text(HINT)
         else:
-            self.dismiss(None)
+            super().action_back()
 
 
 def _write(machine: Machine, change: ConfigChange) -> Sequence[HookStatus]:

@@ -31,6 +31,7 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
+from memtui.text import date_format
 from memtui.tui import commands, format, messages, terminal, workers
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
@@ -609,16 +610,14 @@ class ReaderScreen(BaseScreen[None]):
         event, session = turn.event, self.about.session
         text = " ".join(format.event_text(event).split())
         quote = text if len(text) <= CITED_CHARS else f"{text[:CITED_CHARS]}…"
-        at = event.timestamp.astimezone(self.zone)
-        parts = (
+        origin = [
             format.speaker(event),
             session.agent,
             session.project,
             f"session {session.session_id}",
-        )
-        source = ", ".join(filter(None, parts))
-        citation = f"“{quote}” — {source}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
-        self.copy(citation)
+            date_format.moment(event.timestamp, self.zone),
+        ]
+        self.copy(format.citation(quote, origin, [f"event {event.event_id}"]))
 
     def action_show_in_contents(self) -> None:
         if (turn := self._selected_turn()) is None:

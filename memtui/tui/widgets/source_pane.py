@@ -31,9 +31,9 @@ from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
     MARKED,
-    SIDE_BY_SIDE,
     TextSpan,
     add_omissions,
+    beside,
     cut_excerpt,
     has_style,
     render_markdown,
@@ -243,11 +243,9 @@ class SourcePane(Vertical, workers.AppNode):
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
-        at, where = date_format.moment(grip.timestamp, self.zone), self._session()
-        ids = f"event {grip.event_id_start}"
-        if grip.grip_id:
-            ids = f"{ids}, {grip.grip_id}"
-        return f"“{grip.excerpt}” — {', '.join(where)}, {at} ({ids})"
+        ids = [f"event {grip.event_id_start}", *filter(None, [grip.grip_id])]
+        at = date_format.moment(grip.timestamp, self.zone)
+        return format.citation(grip.excerpt, [*self._session(), at], ids)
 
 
 def _read(request: SourceRequested, size: int) -> Expansion:
@@ -348,9 +346,6 @@ BAR, QUOTE_BAR = "┃ ", "▌ "  # Before the lines of the source, and before qu
 MATCHED = f"{MARKED} bold"
 """The style of the words of the bullet within quoted text."""
 
-GUTTER = 2 + 5 + 1 + format.SPEAKER_CELLS + 1
-"""The width of bar, time and speaker with the spaces after them, in cells."""
-
 TOOL_CHARS, TOOL_LINES = 400, 5
 """The length of a tool's output around the source, in characters and lines."""
 
@@ -420,25 +415,14 @@ class SourceExcerpt(TextBlock):
         self, event: Event, is_evidence: bool, width: int
     ) -> list[Content]:
         bar = Content.styled(BAR, "$evidence") if is_evidence else Content("  ")
-        style = "" if is_evidence else "$context"
         time = date_format.clock(event.timestamp, self.zone)
-        speaker = format.speaker(event)
         marks = self._marks[event.event_id] if is_evidence else None
-        text = _event_text(event, marks).stylize_before(style)
-        if width < SIDE_BY_SIDE:
-            head = bar + Content.styled(f"{time} {speaker}", "$context")
-            body = text.wrap(max(1, width - 2))
-            return [head, *(_bar_of(line, bar) + line for line in body)]
-        head = Content.assemble(
-            (f"{time} ", "$context"),
-            (f"{speaker:<{format.SPEAKER_CELLS}} ", "bold" if is_evidence else style),
-        )
-        first, *others = text.wrap(width - GUTTER)
-        blank = Content(" " * (GUTTER - 2))
-        return [
-            _bar_of(first, bar) + head + first,
-            *(_bar_of(line, bar) + blank + line for line in others),
-        ]
+        text = _event_text(event, marks)
+        if not is_evidence:
+            text = text.stylize_before("$context")
+        style = "bold" if is_evidence else "$context"
+        lines = beside(time, format.speaker(event), text, width, style)
+        return [_bar_of(line, bar) + line for line in lines]
 
 
 def _bar_of(line: Content, bar: Content) -> Content:

@@ -106,7 +106,8 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
         excerpt = _excerpt(format.event_text(event), layout.words)
         text = mark_words(render_markdown(excerpt.text), layout.words, FOUND)
         text = add_omissions(text, excerpt, EXPORT_HINT)
-        lines += _beside(event.timestamp, format.speaker(event), text, layout)
+        time = date_format.clock(event.timestamp, layout.zone)
+        lines += beside(time, format.speaker(event), text, layout.width)
     words = layout.words.casefold()
     matches = frozenset(at for at, line in enumerate(lines) if has_style(line, FOUND))
     has_match = bool(words) and words in event.text.casefold()
@@ -141,32 +142,30 @@ def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
             thinking = Content.styled(
                 thought.text.strip()[:MAX_CHARS], "italic $context"
             )
-            yield from _beside(thought.at, "thinking", thinking, layout, is_dim=True)
+            time = date_format.clock(thought.at, layout.zone)
+            yield from beside(time, "thinking", thinking, layout.width, "$context")
     if not is_collapsible(turn.event):
         yield blank
 
 
-def _beside(
-    at: datetime,
-    speaker: str,
-    text: Content,
-    layout: TurnLayout,
-    *,
-    is_dim: bool = False,
+def beside(
+    time: str, speaker: str, text: Content, width: int, speaker_style: str = "bold"
 ) -> list[Content]:
-    """Return a text with time and speaker beside it, or above where it is narrow."""
-    time = date_format.clock(at, layout.zone)
-    room = max(1, layout.width - MARGIN)
-    style = "$context" if is_dim else "bold"
-    if layout.width < SIDE_BY_SIDE:
-        return [
-            Content.assemble((f"{time} ", "$context"), (speaker, style)),
-            *text.wrap(room),
-        ]
+    """Return the lines of a text with time and speaker beside it.
+
+    They are above it where it is narrow. The lines leave the margin free.
+    """
+    room = max(1, width - MARGIN)
+    head = Content.styled(f"{time} ", "$context")
+    if width < SIDE_BY_SIDE:
+        return [head + Content.styled(speaker, speaker_style), *text.wrap(room)]
     name = f"{speaker:<{format.SPEAKER_CELLS}} "
-    first, *others = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
-    head = Content.assemble((f"{time} ", "$context"), (name, style))
-    return [head + first, *(Content(" " * GUTTER) + line for line in others)]
+    lines = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
+    indent = Content(" " * GUTTER)
+    return [
+        head + Content.styled(name, speaker_style) + lines[0],
+        *(indent + line for line in lines[1:]),
+    ]
 
 
 def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Content]:
