@@ -95,7 +95,7 @@ class _ParsedFile:
     def is_of_other_project(self) -> bool:
         """True if all of it belongs to the store of another project."""
         skipped = self.of_type(SkippedRecord)
-        return bool(skipped) and all(one.reason == OTHER_PROJECT for one in skipped)
+        return bool(skipped) and all(item.reason == OTHER_PROJECT for item in skipped)
 
 
 class SpoolIngester:
@@ -337,11 +337,12 @@ class _Batch:
                 self.is_replaced = True
                 self.problems.clear()
             case InvalidRecord() | SkippedRecord() | PendingRecord():
-                one = _as_problem(item)
-                if before := self.problems.get((one.reason, one.kind)):
-                    count, words = before.count + 1, before.words + one.words
-                    one = replace(one, count=count, words=words)
-                self.problems[one.reason, one.kind] = one
+                problem = _as_problem(item)
+                key = problem.reason, problem.kind
+                if before := self.problems.get(key):
+                    count, words = before.count + 1, before.words + problem.words
+                    problem = replace(problem, count=count, words=words)
+                self.problems[key] = problem
 
 
 class TranscriptReader:
@@ -365,7 +366,7 @@ class TranscriptReader:
             SourceError: A path does not exist.
         """
         with database.connection():
-            for file in [one for path in paths for one in formats.find_files(path)]:
+            for file in [file for path in paths for file in formats.find_files(path)]:
                 yield from self._wait_and_read(file)
                 self.progress.files += 1
                 yield self.progress
@@ -570,23 +571,24 @@ class _FileImport:
             self._is_first_batch = False
         else:
             sources.clear_problems(self._name, ProblemKind.INCOMPLETE)
-        found = batch.problems.values()
-        sources.add_problems(self._name, found, now_ms, self._history)
-        for one in found:
-            if one.reason == UNKNOWN_SESSION and not self._is_read_again:
+        problems = batch.problems.values()
+        sources.add_problems(self._name, problems, now_ms, self._history)
+        for problem in problems:
+            reason, count = problem.reason, problem.count
+            if reason == UNKNOWN_SESSION and not self._is_read_again:
                 continue  # It is counted when the file is read again.
-            if one.words:
-                records, words = progress.unread.get(one.reason, (0, 0))
-                progress.unread[one.reason] = records + one.count, words + one.words
-            if one.kind is ProblemKind.DAMAGED:
-                progress.invalid += one.count
+            if problem.words:
+                records, words = progress.unread.get(reason, (0, 0))
+                progress.unread[reason] = records + count, words + problem.words
+            if problem.kind is ProblemKind.DAMAGED:
+                progress.invalid += count
             else:
-                progress.skipped += one.count
+                progress.skipped += count
 
 
-def store_session_metadata(found: Iterable[SessionMetadata]) -> None:
+def store_session_metadata(items: Iterable[SessionMetadata]) -> None:
     """Store what is known of sessions; summarize those again that change projects."""
-    for metadata in found:
+    for metadata in items:
         moved = sessions.update_metadata(metadata)
         if moved is not None:
             segments.request_session_summaries(moved)

@@ -64,15 +64,15 @@ class Exclusions:
     def __init__(self, patterns: Iterable[str]) -> None:
         """Compile the patterns, in which a leading ``~`` is already expanded."""
         stripped = [pattern.strip() for pattern in patterns]
-        self._rules = [(one, _compile(one)) for one in stripped if one]
+        self._rules = [(pattern, _compile(pattern)) for pattern in stripped if pattern]
 
     def __bool__(self) -> bool:
         return bool(self._rules)
 
     def rule_for(self, *, project: str, cwd: str, root: str, path: str = "") -> str:
-        paths = [PurePath(one) for one in (cwd, root, path) if one]
-        found = [folder for one in paths for folder in (one, *one.parents)]
-        folders = [folder.as_posix() for folder in dict.fromkeys(found)]
+        places = [PurePath(place) for place in (cwd, root, path) if place]
+        paths = [folder for place in places for folder in (place, *place.parents)]
+        folders = [folder.as_posix() for folder in dict.fromkeys(paths)]
         for pattern, rule in self._rules:
             names = folders if "/" in pattern else [project] if project else []
             if any(map(rule.match, names)):
@@ -145,9 +145,9 @@ class IngestFilter:
             return "of a session that was forgotten"
         if not cwd:
             return ""
-        found = locate_project(cwd)
+        place = locate_project(cwd)
         return self._session_reason(
-            SessionMetadata("", session_id, cwd, found.project, root=found.root)
+            SessionMetadata("", session_id, cwd, place.project, root=place.root)
         )
 
     def take_redactions(self, created: Collection[str] | None = None) -> Tally[str]:
@@ -165,9 +165,9 @@ class IngestFilter:
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
         cwd = clean(session.cwd)
-        found = locate_project(cwd, clean(session.root))
-        project = clean(session.project or found.project)
-        session = replace(session, cwd=cwd, root=clean(found.root), project=project)
+        place = locate_project(cwd, clean(session.root))
+        project = clean(session.project or place.project)
+        session = replace(session, cwd=cwd, root=clean(place.root), project=project)
         # Events have clean ids; their session must be found by them.
         key = clean(session.agent), clean(session.session_id)
         if key not in self._reasons or session.cwd:
@@ -240,10 +240,10 @@ def locate_project(cwd: str, root: str = "") -> ProjectLocation:
     repository, if it says so.
     """
     path = _slashed(root or cwd)
-    found = _main_worktree(root) or _repository(cwd) or _slashed(root)
-    if not found and (inside := _WORKTREE.match(path)):
-        found = inside.group(1)
-    return ProjectLocation(found, (found or path).rpartition("/")[2])
+    folder = _main_worktree(root) or _repository(cwd) or _slashed(root)
+    if not folder and (inside := _WORKTREE.match(path)):
+        folder = inside.group(1)
+    return ProjectLocation(folder, (folder or path).rpartition("/")[2])
 
 
 def _slashed(path: str) -> str:
@@ -255,8 +255,8 @@ def _repository(cwd: str) -> str:
     if not cwd or not here.is_absolute():
         return ""
     for folder in (here, *here.parents):
-        if found := _main_worktree(str(folder)):
-            return found
+        if worktree := _main_worktree(str(folder)):
+            return worktree
     return ""
 
 
@@ -272,5 +272,5 @@ def _main_worktree(folder: str) -> str:
         named = text.strip().removeprefix("gitdir:")
     except (OSError, ValueError):
         return ""
-    home, found, _ = _slashed(named.strip()).partition("/.git/worktrees/")
-    return home if found else _slashed(folder)
+    home, mark_of_worktree, _ = _slashed(named.strip()).partition("/.git/worktrees/")
+    return home if mark_of_worktree else _slashed(folder)

@@ -64,15 +64,15 @@ class FileWatcher:
 
         Returns True if a new watch begins: changes in the next moment are not reported.
         """
-        wanted = frozenset(folder for folder in folders if folder.exists())
-        if wanted == self._folders:
+        existing = frozenset(folder for folder in folders if folder.exists())
+        if existing == self._folders:
             return False
         self.stop()
-        self._folders, self._stop = wanted, threading.Event()
-        reasons = map(polling_reason, sorted(wanted))
+        self._folders, self._stop = existing, threading.Event()
+        reasons = map(polling_reason, sorted(existing))
         self.polling_reason = next(filter(None, reasons), "")
-        if wanted and not self.polling_reason:
-            arguments = (wanted, self._stop)
+        if existing and not self.polling_reason:
+            arguments = (existing, self._stop)
             threading.Thread(
                 target=self._run, args=arguments, name="watch", daemon=True
             ).start()
@@ -226,18 +226,18 @@ class Tail:
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
                 with database.connection():
-                    known = sources.get_stamps(clean(str(place.resolve())))
-                yield from self._changed(name, [place.resolve()], known)
+                    stamps = sources.get_stamps(clean(str(place.resolve())))
+                yield from self._changed(name, [place.resolve()], stamps)
 
     def find_changed_files(self) -> Iterator[Path]:
         folders = self._folders()
-        self._update_watcher({place for some in folders.values() for place in some})
+        self._update_watcher({place for places in folders.values() for place in places})
         for name, places in folders.items():
             for place in filter(Path.is_dir, places):
                 folder = place.resolve()
                 with database.connection():
-                    known = sources.get_stamps(clean(str(folder)))
-                yield from self._changed(name, walk_files(folder), known)
+                    stamps = sources.get_stamps(clean(str(folder)))
+                yield from self._changed(name, walk_files(folder), stamps)
 
     def _update_watcher(self, places: set[Path]) -> None:
         """Have these places watched, and store whether that works."""
@@ -253,7 +253,7 @@ class Tail:
         self._is_watching = not is_new and not reason
 
     def _changed(
-        self, name: str, files: Iterable[Path], known: Mapping[str, FileStamp]
+        self, name: str, files: Iterable[Path], stamps: Mapping[str, FileStamp]
     ) -> Iterator[Path]:
         for file in files:
             if source := formats.format_for_path(file, name):
@@ -261,5 +261,5 @@ class Tail:
                     stamp = read_stamp(file, source.related_files(file))
                 except OSError:
                     continue
-                if sources.find_stamp(known, file) != stamp:
+                if sources.find_stamp(stamps, file) != stamp:
                     yield file

@@ -97,17 +97,17 @@ def parse_edits(tool_name: str, tool_input: str) -> list[FileEdit]:
 
 def _first_text(fields: Mapping[str, object], names: Iterable[str]) -> str:
     values = (fields.get(name) for name in names)
-    return next((one for one in values if isinstance(one, str) and one), "")
+    return next((text for text in values if isinstance(text, str) and text), "")
 
 
 def _texts(value: object) -> Iterator[str]:
     """Yield all strings in a JSON value, however deep it is nested."""
     pending = [value]
-    for one in pending:  # The list grows while it is read.
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict | list):
-            pending += one.values() if isinstance(one, dict) else one
+    for item in pending:  # The list grows while it is read.
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            pending += item.values() if isinstance(item, dict) else item
 
 
 def _patched_files(patch: str) -> Iterator[FileEdit]:

@@ -119,7 +119,7 @@ def match_by_fingerprint(
 
 def _nearest(candidates: Iterable[StoredEvent], event: Event) -> StoredEvent | None:
     at_ms = event.timestamp_ms
-    return min(candidates, key=lambda one: abs(one.at_ms - at_ms), default=None)
+    return min(candidates, key=lambda stored: abs(stored.at_ms - at_ms), default=None)
 
 
 def _match_last_blocks(
@@ -347,18 +347,18 @@ def _find_group(numbers: set[int]) -> set[int]:
         group |= new
         rows = _read_sessions(new)
         own = {(row.agent, row.name) for row in rows}
-        found = {row.id for row in forks if (row.agent, row.forked_from) in own}
+        linked = {row.id for row in forks if (row.agent, row.forked_from) in own}
         for row in rows:
             if row.forked_from:
                 number = sessions.get_number(row.agent, row.forked_from)
-                found |= {number} if number is not None else set()
+                linked |= {number} if number is not None else set()
             owners = fetch_column(
                 "SELECT DISTINCT e.session_id FROM source_copies c"
                 " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
                 row.id,
             )
-            found |= set(owners)
-        new = found - group
+            linked |= set(owners)
+        new = linked - group
     return group
 
 
@@ -367,19 +367,19 @@ def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:
 
 
 def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
-    found: dict[str, _SharedEvent] = {}
+    shared: dict[str, _SharedEvent] = {}
     for copy_id, route, session, *columns in fetch(
         "SELECT c.copy_id, c.route, c.session_id, e.id, e.route, e.session_id, e.at_ms"
         " FROM source_copies c JOIN events e ON e.id = c.event_id"
         f" WHERE c.session_id {IN_JSON} ORDER BY e.at_ms, e.id, c.copy_id",
         json.dumps(sorted(group)),
     ):
-        event = found.setdefault(columns[0], _SharedEvent(StoredEvent(*columns)))
+        event = shared.setdefault(columns[0], _SharedEvent(StoredEvent(*columns)))
         before = event.copies.get(session)
         is_better = before is None or route_rank(route) > route_rank(before[0])
         if session != event.stored.session and is_better:
             event.copies[session] = route, copy_id
-    return [event for event in found.values() if event.copies]
+    return [event for event in shared.values() if event.copies]
 
 
 def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]:
@@ -398,17 +398,17 @@ def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> lis
         if (at_ms := next(own, None)) is not None:
             first[frozenset({number})] = at_ms
 
-    def first_difference_ms(one: int, other: int) -> int:
+    def first_difference_ms(number: int, other: int) -> int:
         """Return the time of the first event that only the first session has.
 
         0 if there is none: a session contained in the other sorts first.
         """
-        times = (at for key, at in first.items() if one in key and other not in key)
+        times = (at for key, at in first.items() if number in key and other not in key)
         return min(times, default=0)
 
-    def compare(one: int, other: int) -> int:
-        key = first_difference_ms(one, other), names[one]
-        other_key = first_difference_ms(other, one), names[other]
+    def compare(number: int, other: int) -> int:
+        key = first_difference_ms(number, other), names[number]
+        other_key = first_difference_ms(other, number), names[other]
         return -1 if key < other_key else 1
 
     return sorted(sorted(names, key=names.__getitem__), key=cmp_to_key(compare))

@@ -233,7 +233,7 @@ class ProblemKind(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-_ADD = """
+_ADD_PROBLEM = """
     INSERT INTO problems (source, reason, line, count, last_ms, kind, words)
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (source, reason) DO UPDATE SET
@@ -289,7 +289,7 @@ def add_problems(
         at_ms = last_ms if c.count <= before else now_ms
         row = clean(source), reason, c.line, c.count, at_ms, c.kind.value, c.words
         rows.append((*row, before, last_ms, now_ms))
-    db.connection().executemany(_ADD, rows)
+    db.connection().executemany(_ADD_PROBLEM, rows)
 
 
 def clear_problems(source: str, *kinds: ProblemKind) -> ProblemHistory:

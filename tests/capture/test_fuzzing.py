@@ -23,6 +23,7 @@ from memtui.capture.formats.base import (
     PendingRecord,
     Record,
     SkippedRecord,
+    Source,
     SourceFormat,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader
@@ -74,10 +75,11 @@ def bytes_of(name: str) -> st.SearchStrategy[bytes]:
 
 
 def new_reader(source: SourceFormat, file: Path) -> RecordReader:
+    opened = Source(file, source.name, SOON)
     if source is gemini.FORMAT:
-        return gemini._SessionReader(file, SOON, {})
+        return gemini._SessionReader(opened, {})
     assert isinstance(source, JsonLinesFormat)
-    return source.reader(file, "own", SOON, {})
+    return source.reader(opened, {})
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -31,7 +31,7 @@ FORMATS: tuple[SourceFormat, ...] = (
 )
 """All formats, those that are recognized most reliably first."""
 
-FORMATS_BY_NAME = {one.name: one for one in FORMATS}
+FORMATS_BY_NAME = {source.name: source for source in FORMATS}
 
 HEAD_LINES = 50
 
@@ -62,7 +62,7 @@ def format_for_path(path: Path, name: str) -> SourceFormat | None:
     ``name`` is the format whose folder it is in; "" for a folder of any format.
     """
     formats = (FORMATS_BY_NAME[name],) if name else FORMATS
-    return next((one for one in formats if one.matches_path(path)), None)
+    return next((source for source in formats if source.matches_path(path)), None)
 
 
 def detect_format(path: Path) -> SourceFormat | None:
@@ -73,9 +73,9 @@ def detect_format(path: Path) -> SourceFormat | None:
     """
     try:
         head = jsonl.read_head(path, HEAD_LINES)
-        for one in sorted(FORMATS, key=lambda one: not one.matches_path(path)):
-            if one.matches_content(path, head):
-                return one
+        for source in sorted(FORMATS, key=lambda source: not source.matches_path(path)):
+            if source.matches_content(path, head):
+                return source
         if path.stat().st_size:
             raise SourceError(f"{path} has an unknown format")
     except OSError as error:
@@ -85,10 +85,10 @@ def detect_format(path: Path) -> SourceFormat | None:
 
 def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]:
     """Return the past sessions in the folders and files of each agent."""
-    found = []
+    histories = []
     for name, paths in places.items():
         for path in paths:
             count = sum(map(FORMATS_BY_NAME[name].matches_path, walk_files(path)))
             if count:
-                found.append(AgentHistory(name, path, count))
-    return found
+                histories.append(AgentHistory(name, path, count))
+    return histories

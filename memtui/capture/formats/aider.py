@@ -24,12 +24,12 @@ from memtui.capture.formats.base import (
     HOLD_TIME,
     IN_THE_FUTURE,
     Cursor,
-    EventBuilder,
     InvalidRecord,
     ParsedItem,
     Position,
     Record,
     SkippedRecord,
+    Source,
     SourceFormat,
     State,
     ToolCall,
@@ -103,17 +103,21 @@ class AiderFormat(SourceFormat):
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
-        written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        is_settled = abs(now - written_at) > HOLD_TIME
+        is_settled = _is_settled(path, now)
         parser = jsonl.LineParser(
             _parse_line, lambda raw: len(raw) if is_settled else 0
         )
-        folder = path.resolve().parent
-        make_reader = partial(_HistoryReader, folder, is_settled, now)
+        make_reader = partial(_HistoryReader, Source(path, AGENT, now))
         return jsonl.read_lines(path, start, make_reader, parser)
 
 
 FORMAT = AiderFormat()
+
+
+def _is_settled(path: Path, now: datetime) -> bool:
+    """Return whether the last block of a file is complete."""
+    written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return abs(now - written_at) > HOLD_TIME
 
 
 def _parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
@@ -138,12 +142,10 @@ class _Block:
 
 
 class _HistoryReader(RecordReader):
-    def __init__(
-        self, folder: Path, is_settled: bool, now: datetime, context: State
-    ) -> None:
-        super().__init__()
-        self._folder, self._is_settled, self._now = folder, is_settled, now
-        self._builder = EventBuilder(AGENT, now)
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        self._folder = source.path.resolve().parent
+        self._is_settled = _is_settled(source.path, source.now)
         self._started = parse_time(context.get("started"))
         self._events: int = context.get("events", 0)
         self._error: str = context.get("error", "no session it belongs to")
@@ -243,7 +245,7 @@ class _HistoryReader(RecordReader):
         self._is_introduced = False
         if at is None:
             self._error = "a bad timestamp"
-        elif events.is_in_future(at, self._now):
+        elif events.is_in_future(at, self.now):
             self._error = IN_THE_FUTURE
         else:
             self._started = at
@@ -297,9 +299,9 @@ class _HistoryReader(RecordReader):
             if match := _EDITED.fullmatch(line):
                 call = ToolCall.make("", "edit", {"file_path": match[1]})
                 yield from self._call(block, call, [line])
-        if rest := [line for line in output if not _EDITED.fullmatch(line)]:
+        if other := [line for line in output if not _EDITED.fullmatch(line)]:
             tool_input = {"command": self._command} if self._command else {}
-            yield from self._call(block, ToolCall.make("", AGENT, tool_input), rest)
+            yield from self._call(block, ToolCall.make("", AGENT, tool_input), other)
             self._command = ""
 
     def _call(
@@ -325,7 +327,7 @@ class _HistoryReader(RecordReader):
             self._is_introduced = True
             yield from self.facts_so_far()
         at = self._started + self._events * _MILLISECOND
-        yield self._builder.event(
+        yield self.builder.event(
             Position(block.line, at, self._session_id(self._started)),
             event_type,
             text,
@@ -360,7 +362,7 @@ def _local_time(text: str) -> datetime | None:
 def _is_command(prompt: str) -> bool:
     if prompt.startswith("!"):
         return True
-    word, *rest = prompt.split(None, 1) or [""]
+    word, *arguments = prompt.split(None, 1) or [""]
     if re.fullmatch(r"/[a-z-]+", word) is None:
         return False
-    return word not in _CHAT_COMMANDS or not rest
+    return word not in _CHAT_COMMANDS or not arguments

@@ -10,7 +10,6 @@ without one, even if it is written before the call, as happens.
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path, PurePath
 
 from memtui.capture.formats.base import (
@@ -22,6 +21,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    Source,
     State,
     ToolCall,
     as_object,
@@ -47,31 +47,10 @@ SKIPPED_TYPES = frozenset({"CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE"})
 """Types that repeat the content of other steps."""
 
 
-class AntigravityFormat(JsonLinesFormat):
-    name, title = AGENT, "Antigravity CLI"
-
-    def matches_path(self, path: PurePath) -> bool:
-        if path.name == "transcript_full.jsonl":
-            return True
-        is_short = path.name == "transcript.jsonl"
-        return is_short and not Path(path).with_name("transcript_full.jsonl").exists()
-
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        return {"step_index", "source", "type"} <= fields.keys()
-
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> "_StepReader":
-        return _StepReader(path, now, context)
-
-
-FORMAT = AntigravityFormat()
-
-
 class _StepReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, context: State) -> None:
-        super().__init__(AGENT, now, context)
-        self._now = now
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        path = source.path
         folder = path.absolute().parents[2].name
         self.session_id = folder if path.parent.name == "logs" else path.stem
         self._early: list[Record] = []
@@ -89,7 +68,7 @@ class _StepReader(SessionReader):
         early, self._early = self._early, []
         for record in early:
             at = parse_time(record.fields.get("created_at"))
-            if at and self._now - at <= HOLD_TIME:
+            if at and self.now - at <= HOLD_TIME:
                 self._early.append(record)
                 yield PendingRecord("a result without its call yet", record.line)
             else:
@@ -131,13 +110,13 @@ class _StepReader(SessionReader):
         if match := _MODEL.search(text):
             self.learn("model", match[1])
         yield from self.introduce()
-        rest, requests = split_elements(text, [_REQUEST])
+        context, requests = split_elements(text, [_REQUEST])
         opening, closing = len(f"<{_REQUEST}>"), len(f"</{_REQUEST}>")
         prompts = [request[opening:-closing].strip() for request in requests]
         words = join_texts(prompts) if prompts else text
         is_user = source in ("", "USER_EXPLICIT")
         words, metadata = parse_prompt(words, "" if is_user else source.lower())
-        added = rest.strip() if prompts else "", metadata["added"]
+        added = context.strip() if prompts else "", metadata["added"]
         if words.strip():
             yield self.builder.event(
                 position,
@@ -198,3 +177,18 @@ def _unquote(value: object) -> object:
         return json.loads(value, strict=False)
     except ValueError:
         return value[1:-1]
+
+
+def _is_record(fields: dict[str, object]) -> bool:
+    return {"step_index", "source", "type"} <= fields.keys()
+
+
+class AntigravityFormat(JsonLinesFormat):
+    def matches_path(self, path: PurePath) -> bool:
+        if path.name == "transcript_full.jsonl":
+            return True
+        is_short = path.name == "transcript.jsonl"
+        return is_short and not Path(path).with_name("transcript_full.jsonl").exists()
+
+
+FORMAT = AntigravityFormat(AGENT, "Antigravity CLI", _is_record, _StepReader)

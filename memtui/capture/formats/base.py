@@ -147,6 +147,15 @@ Fields = Mapping[str, object]
 State = Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that is read, the agent that wrote it, and the time of the reading."""
+
+    path: Path
+    agent: str
+    now: datetime
+
+
 class SourceFormat(ABC):
     """One format of conversation files: how to recognize it and how to read it."""
 
@@ -221,7 +230,7 @@ def as_object(value: object) -> dict[str, object]:
 
 def as_objects(value: object) -> list[dict[str, object]]:
     items = value if isinstance(value, list) else []
-    return [one for one in items if isinstance(one, dict)]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def first_text(fields: Mapping[str, object], *names: str) -> str:
@@ -594,9 +603,7 @@ class RecentTexts:
     """The latest texts of one file, to find those that are recorded twice."""
 
     def __init__(self) -> None:
-        self._texts: list[tuple[str, str, int, list[str]]] = []
-        self.differs = False
-        """The text found last is not quite the same as its copy before."""
+        self._texts: list[tuple[str, int, set[str]]] = []
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -610,18 +617,14 @@ class RecentTexts:
         A writer is a kind of record. Only letters and digits are compared.
         """
         letters = "".join(filter(str.isalnum, text)) or text.strip()
-        digest, whole = text_digest(kind, letters), text_digest(kind, text.strip())
-        at_ms = to_ms(at)
-        for known, known_whole, known_ms, writers in self._texts:
-            is_near = abs(at_ms - known_ms) <= DUPLICATE_WITHIN_MS
-            if known == digest and is_near and writer not in writers:
-                writers.append(writer)
-                self.differs = whole != known_whole
+        digest, at_ms = text_digest(kind, letters), to_ms(at)
+        for earlier, earlier_ms, writers in self._texts:
+            is_near = abs(at_ms - earlier_ms) <= DUPLICATE_WITHIN_MS
+            if earlier == digest and is_near and writer not in writers:
+                writers.add(writer)
                 return False
-        self._texts = [
-            *self._texts[1 - REMEMBERED_TEXTS :],
-            (digest, whole, at_ms, [writer]),
-        ]
+        latest = self._texts[1 - REMEMBERED_TEXTS :]
+        self._texts = [*latest, (digest, at_ms, {writer})]
         return True
 
 
@@ -649,8 +652,8 @@ def result_text(content: object) -> str:
     if not isinstance(content, list):
         return as_text(content)
     texts = ((block, _block_text(block)) for block in content)
-    shown = (as_text(block) if text is None else text for block, text in texts)
-    return "\n".join(filter(None, shown))
+    lines = (as_text(block) if text is None else text for block, text in texts)
+    return "\n".join(filter(None, lines))
 
 
 def _block_text(block: object) -> str | None:

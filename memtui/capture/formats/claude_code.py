@@ -25,6 +25,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    Source,
     State,
     ToolCall,
     as_object,
@@ -109,35 +110,6 @@ _QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')
 recorded again."""
 
 
-class ClaudeCodeFormat(JsonLinesFormat):
-    """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
-
-    name, title = AGENT, "Claude Code"
-
-    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        is_qwen = any(_is_qwen_record(record.fields) for record in head)
-        return not is_qwen and super().matches_content(path, head)
-
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        kind, message = fields.get("type"), fields.get("message")
-        if not isinstance(kind, str):
-            return False
-        if kind in ("user", "assistant"):
-            return isinstance(message, dict) and "content" in message
-        if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
-            return True
-        # Claude Code's records have a uuid where other agents' have an id.
-        return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
-
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> "_TranscriptReader":
-        return _TranscriptReader(path, now, context)
-
-
-FORMAT = ClaudeCodeFormat()
-
-
 def _is_qwen_record(fields: dict[str, object]) -> bool:
     message = fields.get("message")
     return "systemPayload" in fields or (
@@ -197,11 +169,10 @@ def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
 
 
 class _TranscriptReader(RecordReader):
-    def __init__(self, path: Path, now: datetime, context: State) -> None:
-        super().__init__()
-        self._path, self._now = path, now
-        self._is_subagent_file = path.parent.name == "subagents"
-        self._builder = EventBuilder(AGENT, now, has_unique_keys=True)
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        self.builder = EventBuilder(AGENT, source.now, has_unique_keys=True)
+        self._is_subagent_file = source.path.parent.name == "subagents"
         self._sessions = _Sessions(context.get("places", {}))
         self._held = _HeldMessages()
         self._queue = _PromptQueue(context.get("messages", ()), self.given)
@@ -222,8 +193,8 @@ class _TranscriptReader(RecordReader):
         return {"places": places, "messages": messages}
 
     def finish(self) -> Iterator[ParsedItem]:
-        yield from self._held.pop_old(self._now)
-        yield from self._queue.list_old(self._now)
+        yield from self._held.pop_old(self.now)
+        yield from self._queue.list_old(self.now)
         yield from self.calls.pending_records()
         if self._is_subagent_file:
             yield from self._subagent_metadata()
@@ -235,7 +206,7 @@ class _TranscriptReader(RecordReader):
     def _subagent_metadata(self) -> Iterator[SubagentMetadata]:
         """Yield a subagent's metadata, from the ``.meta.json`` file beside its file."""
         try:
-            file = self._path.with_suffix(".meta.json")
+            file = self.path.with_suffix(".meta.json")
             fields = as_object(json.loads(read_small_file(file)))
         except (OSError, ValueError, RecursionError):
             fields = {}
@@ -243,7 +214,7 @@ class _TranscriptReader(RecordReader):
             yield SubagentMetadata(
                 agent=AGENT,
                 session_id=session,
-                subagent=self._path.stem.removeprefix("agent-"),
+                subagent=self.path.stem.removeprefix("agent-"),
                 kind=as_text(fields.get("agentType")),
                 tool_use_id=as_text(fields.get("toolUseId")),
                 task=as_text(fields.get("description")),
@@ -277,10 +248,10 @@ class _TranscriptReader(RecordReader):
             yield SkippedRecord(f"{kind}/{subtype}" if subtype else kind, line)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:
-        at = self._builder.parse_time(fields.get("timestamp"))
+        at = self.builder.parse_time(fields.get("timestamp"))
         session = as_text(fields.get("sessionId"))
         if self._is_subagent_file and session.startswith("agent-"):
-            session = self._path.parent.parent.name
+            session = self.path.parent.parent.name
         if not session.strip():
             raise EventRefused("no session id")
         uuid = as_text(fields.get("uuid"))
@@ -293,7 +264,7 @@ class _TranscriptReader(RecordReader):
     def _subagent_of(self, uuid: str, fields: dict[str, object]) -> str:
         """Return a record's subagent: that of its file, its own or its parent's."""
         if self._is_subagent_file:
-            return self._path.stem.removeprefix("agent-")
+            return self.path.stem.removeprefix("agent-")
         if not fields.get("isSidechain"):
             return ""
         if agent_id := as_text(fields.get("agentId")):
@@ -325,7 +296,7 @@ class _TranscriptReader(RecordReader):
                 call = replace(call, lines=lines)
             is_error = bool(block.get("is_error"))
             text = result_text(block.get("content"))
-            yield self._builder.tool_result(position, call, text, is_error=is_error)
+            yield self.builder.tool_result(position, call, text, is_error=is_error)
         yield from self._unknown_blocks(position, "user", content)
         text = join_texts(message_texts(content))
         if not text:
@@ -337,14 +308,14 @@ class _TranscriptReader(RecordReader):
         for number, part in enumerate([text] if kind else split_messages(text)):
             if number and position.key:
                 position = replace(position, key=f"{position.key}/{number}")
-            event = self._builder.prompt(position, part, kind)
+            event = self.builder.prompt(position, part, kind)
             if isinstance(event, InvalidRecord):
                 yield event
                 continue
             if event.metadata.get("kind") == "interruption":
                 conversation = position.session_id, position.subagent
                 calls = self.calls.pop_conversation(*conversation)
-                yield from self._builder.interrupted_calls(calls)
+                yield from self.builder.interrupted_calls(calls)
             yield from self._queue.match(event)
 
     def _queue_operation(
@@ -362,7 +333,7 @@ class _TranscriptReader(RecordReader):
         match = _QUEUED_BY_PROGRAM.match(text)
         kind = ("command" if match[1] else "notification") if match else None
         for part in split_messages(text):
-            event = self._builder.prompt(position, part, kind)
+            event = self.builder.prompt(position, part, kind)
             if isinstance(event, InvalidRecord):
                 yield event
             elif not self._queue.add(event):
@@ -376,7 +347,7 @@ class _TranscriptReader(RecordReader):
         yield from self._held.pop(position, unless_id=message_id)
         text = join_texts(message_texts(content))
         if text:
-            event = self._builder.event(
+            event = self.builder.event(
                 position,
                 EventType.ASSISTANT_MESSAGE,
                 text,
@@ -424,13 +395,13 @@ class _TranscriptReader(RecordReader):
             position,
         )
         if replaced := self.calls.replace(call):
-            yield from self._builder.interrupted_calls([replaced])
+            yield from self.builder.interrupted_calls([replaced])
 
     def _thinking(self, position: Position, block: dict[str, object]) -> ParsedItem:
         text = as_text(block.get("thinking"))
         if not text.strip():
             return SkippedRecord("thinking without text", position.line)
-        return self._builder.thought(position, text)
+        return self.builder.thought(position, text)
 
     def _notice(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
         position, kind = self._position(line, fields), as_text(fields["subtype"])
@@ -438,9 +409,9 @@ class _TranscriptReader(RecordReader):
         text = as_text(fields.get("content"))
         if kind == "compact_boundary":
             start = EventType.SESSION_START
-            yield self._builder.event(position, start, text, source="compact")
+            yield self.builder.event(position, start, text, source="compact")
         else:
-            yield self._builder.system_message(position, text, kind)
+            yield self.builder.system_message(position, text, kind)
 
 
 class _HeldMessages:
@@ -687,3 +658,26 @@ class _Sessions:
         facts = dict(self._facts[session])
         at = parse_time(facts.pop("at", None))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
+
+
+def _is_record(fields: dict[str, object]) -> bool:
+    kind, message = fields.get("type"), fields.get("message")
+    if not isinstance(kind, str):
+        return False
+    if kind in ("user", "assistant"):
+        return isinstance(message, dict) and "content" in message
+    if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
+        return True
+    # Claude Code's records have a uuid where other agents' have an id.
+    return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
+
+
+class ClaudeCodeFormat(JsonLinesFormat):
+    """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        is_qwen = any(_is_qwen_record(record.fields) for record in head)
+        return not is_qwen and super().matches_content(path, head)
+
+
+FORMAT = ClaudeCodeFormat(AGENT, "Claude Code", _is_record, _TranscriptReader)

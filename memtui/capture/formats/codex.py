@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from pathlib import Path, PurePath
 from uuid import UUID
 
 from memtui.capture.formats import codex_tool_calls
@@ -25,6 +24,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    Source,
     State,
     ToolCall,
     as_object,
@@ -86,33 +86,16 @@ _COPIED = "copied from the session it was forked from"
 _COPIED_WITHIN_MS = 1000
 """A copy is written at once: after a longer pause it is over."""
 
-_REMEMBERED_RESULTS = 300
-"""The number of calls remembered to find records that repeat their results."""
-
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
 
 
-class CodexFormat(JsonLinesFormat):
-    name, title = AGENT, "Codex"
-
-    def matches_path(self, path: PurePath) -> bool:
-        return path.name.endswith((".jsonl", f".jsonl{COMPRESSED}"))
-
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        kind = fields.get("type")
-        has_payload = isinstance(fields.get("payload"), dict)
-        if has_payload and isinstance(kind, str) and kind in ENVELOPES:
-            return True
-        return fields.get("record_type") == "state" or _is_flat_header(fields)
-
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> "_RolloutReader":
-        return _RolloutReader(path, now, context)
-
-
-FORMAT = CodexFormat()
+def _is_record(fields: dict[str, object]) -> bool:
+    kind = fields.get("type")
+    has_payload = isinstance(fields.get("payload"), dict)
+    if has_payload and isinstance(kind, str) and kind in ENVELOPES:
+        return True
+    return fields.get("record_type") == "state" or _is_flat_header(fields)
 
 
 def _is_flat_header(fields: Fields) -> bool:
@@ -184,15 +167,13 @@ class _RolloutReader(SessionReader):
     is complete.
     """
 
-    def __init__(self, path: Path, now: datetime, context: State) -> None:
-        super().__init__(AGENT, now, context)
-        self._file_name = path.name.partition(".jsonl")[0]
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        self._file_name = source.path.name.partition(".jsonl")[0]
         self._thread = _Thread(**context.get("thread", {}))
         self.facts = self._thread.facts = dict(self._thread.facts)
-        self._results: dict[str, str] = {}
-        """Hashes of the results that were read, by the keys of their calls."""
-        self._differs = False
-        """The record being read is a copy of another one, with another text."""
+        self._done: set[str] = set()
+        """The keys of the calls whose results were read."""
         self._has_reply = False
         self._is_in_turn = False
         self._header_time: str = context.get("header_time", "")
@@ -277,7 +258,7 @@ class _RolloutReader(SessionReader):
         position = Position(
             line, at, thread.session_id, thread.subagent, record.item_id
         )
-        is_empty, self._differs = True, False
+        is_empty = True
         for item in READ_KINDS[record.kind](self, position, record):
             is_empty = False
             if isinstance(item, Event):
@@ -287,16 +268,13 @@ class _RolloutReader(SessionReader):
             else:
                 yield item
         if is_empty and record.kind not in codex_tool_calls.CALLS:
-            differs = "a copy with other text" if self._differs else "a copy or empty"
-            reason = f"{record.label}, {differs}"
+            reason = f"{record.label}, a copy or empty"
             yield SkippedRecord(reason, line, is_stored_elsewhere=True)
 
     def _is_new(
         self, position: Position, kind: str, text: str, record: _CodexRecord
     ) -> bool:
-        is_new = self.recent.is_new(kind, text, record.writer, position.at)
-        self._differs |= self.recent.differs and not is_new
-        return is_new
+        return self.recent.is_new(kind, text, record.writer, position.at)
 
     def _message(
         self, position: Position, record: _CodexRecord
@@ -373,7 +351,8 @@ class _RolloutReader(SessionReader):
             yield from self._error(position, replace(record, payload=fields))
         self._is_in_turn = self._has_reply = False
         self.recent.clear()
-        self._results, self._thread.texts = {}, {}
+        self._done.clear()
+        self._thread.texts = {}
 
     def _error(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         fields = as_object(record.payload.get("error")) or record.payload
@@ -420,7 +399,7 @@ class _RolloutReader(SessionReader):
         key = codex_tool_calls.call_key(record.payload)
         if (before := self.calls.pop(key)).line:
             yield from self.builder.interrupted_calls([before])
-        self._results.pop(key, None)
+        self._done.discard(key)
         name, tool_input = codex_tool_calls.parse_call(record.payload)
         self.calls.replace(ToolCall.make(key, name, tool_input, position))
 
@@ -428,8 +407,8 @@ class _RolloutReader(SessionReader):
         key = codex_tool_calls.call_key(record.payload)
         call = self.calls.pop(key)
         text, failed = codex_tool_calls.parse_result(record.payload)
-        if call.line or self._is_new_result(key, text):
-            self._remember_result(key, text)
+        if call.line or key not in self._done:
+            self._mark_done(key)
             yield self.builder.tool_result(position, call, text, is_error=failed)
 
     def _complete_call(
@@ -446,23 +425,16 @@ class _RolloutReader(SessionReader):
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
                 return
-        elif key in self.calls or not self._is_new_result(key, parsed.result):
+        elif key in self.calls or key in self._done:
             return
-        self._remember_result(key, parsed.result)
+        self._mark_done(key)
         yield self.builder.tool_result(
             position, call, parsed.result, is_error=parsed.failed
         )
 
-    def _is_new_result(self, key: str, text: str) -> bool:
-        if not key or key not in self._results:
-            return True
-        self._differs = self._results[key] != text_digest(text.strip())
-        return False
-
-    def _remember_result(self, key: str, text: str) -> None:
-        self._results[key] = text_digest(text.strip())
-        if len(self._results) > _REMEMBERED_RESULTS:
-            del self._results[next(iter(self._results))]
+    def _mark_done(self, key: str) -> None:
+        if key:
+            self._done.add(key)
 
 
 _Read = Callable[[_RolloutReader, Position, _CodexRecord], Iterator[ParsedItem]]
@@ -497,8 +469,8 @@ def _duplicate_key(kind: str, text: str) -> tuple[str, str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    for one in value if isinstance(value, list) else [value]:
-        yield as_text(one.get("text")) if isinstance(one, dict) else as_text(one)
+    for part in value if isinstance(value, list) else [value]:
+        yield as_text(part.get("text")) if isinstance(part, dict) else as_text(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,12 +489,12 @@ class _Prompt:
     @classmethod
     def parse(cls, content: object, images: Sequence[object]) -> "_Prompt":
         words: list[str] = []
-        shown: list[str] = []
+        texts: list[str] = []
         system: list[tuple[str, str]] = []
         contexts: list[str] = []
         for text, is_image in content_parts(content):
             if is_image:
-                shown.append(text)
+                texts.append(text)
                 continue
             own, added = split_prompt(text, AGENT)
             if kind := find_system_kind(own, AGENT):
@@ -530,13 +502,13 @@ class _Prompt:
             elif own.strip():
                 contexts.append(added)
                 words.append(own)
-                shown.append(own)
+                texts.append(own)
             elif added:
                 system.append((added, "reminder"))
-        for some in images:
-            shown += map(image_placeholder, some if isinstance(some, list) else ())
+        for links in images:
+            texts += map(image_placeholder, links if isinstance(links, list) else ())
         return cls(
-            join_parts(shown),
+            join_parts(texts),
             join_parts(words),
             join_parts(contexts),
             join_parts([text for text, _ in system]),
@@ -549,8 +521,8 @@ def _assistant_messages(content: object) -> Iterator[tuple[str, str, str]]:
     parts = list(content_parts(content))
     words = join_parts([text for text, is_image in parts if not is_image])
     words = _CITATION.sub("", words)
-    rest, plans = split_elements(words, [_PLAN])
-    reply, opening, closing = rest.strip(), len(f"<{_PLAN}>"), len(f"</{_PLAN}>")
+    reply, plans = split_elements(words, [_PLAN])
+    reply, opening, closing = reply.strip(), len(f"<{_PLAN}>"), len(f"</{_PLAN}>")
     images = [text for text, is_image in parts if is_image and text != UNKNOWN_IMAGE]
     if reply or images:
         yield join_parts([reply, *images]), reply, ""
@@ -695,3 +667,12 @@ def _uuid_ms(name: str) -> int:
     except ValueError:
         return 0
     return uuid.int >> 80 if uuid.version == 7 else 0
+
+
+FORMAT = JsonLinesFormat(
+    AGENT,
+    "Codex",
+    _is_record,
+    _RolloutReader,
+    endings=(".jsonl", f".jsonl{COMPRESSED}"),
+)

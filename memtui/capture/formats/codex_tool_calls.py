@@ -185,8 +185,8 @@ def _parse_web_search(fields: Fields) -> CompleteCall:
         if inner.get(name)
     } or _only(fields, "query")
     lines = [
-        " ".join(filter(None, (as_text(one.get("title")), as_text(one.get("url")))))
-        for one in as_objects(fields.get("results"))
+        " ".join(filter(None, (as_text(page.get("title")), as_text(page.get("url")))))
+        for page in as_objects(fields.get("results"))
     ]
     return CompleteCall("web_search", query, "\n".join(filter(None, lines)))
 

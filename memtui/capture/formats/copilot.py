@@ -9,7 +9,6 @@ the call that started it; its events belong to the parent's session. The files a
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 from memtui.capture.formats.base import (
     Fields,
@@ -18,6 +17,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    Source,
     State,
     ToolCall,
     as_object,
@@ -47,26 +47,16 @@ _EDITING = ("edit", "create")
 _TYPES_WITH_FOLDER = ("session.start", "session.resume", "session.context_changed")
 
 
-class CopilotFormat(JsonLinesFormat):
-    name, title = AGENT, "GitHub Copilot CLI"
-
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        kind = fields.get("type")
-        has_shape = isinstance(fields.get("data"), dict) and "id" in fields
-        return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
-
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> "_CopilotReader":
-        return _CopilotReader(path, now, context)
-
-
-FORMAT = CopilotFormat()
+def _is_record(fields: dict[str, object]) -> bool:
+    kind = fields.get("type")
+    has_shape = isinstance(fields.get("data"), dict) and "id" in fields
+    return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
 
 
 class _CopilotReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, context: State) -> None:
-        super().__init__(AGENT, now, context)
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        path = source.path
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
 
@@ -274,8 +264,11 @@ def _result(data: Fields) -> str:
     result, error = data.get("result"), data.get("error")
     fields = result if isinstance(result, dict) else {"content": result}
     contents = as_objects(fields.get("contents"))
-    images = [_attachment(one) for one in contents if one.get("type") == "image"]
+    images = [_attachment(part) for part in contents if part.get("type") == "image"]
     text = result_text(fields.get("content") or fields.get("detailedContent"))
     if text.strip() or images:
         return "\n".join(filter(None, (text, *images)))
     return as_text(as_object(error).get("message") or error)
+
+
+FORMAT = JsonLinesFormat(AGENT, "GitHub Copilot CLI", _is_record, _CopilotReader)

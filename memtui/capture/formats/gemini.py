@@ -32,6 +32,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    Source,
     SourceFormat,
     State,
     ToolCall,
@@ -88,7 +89,7 @@ class GeminiFormat(SourceFormat):
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
-        make_reader = partial(_SessionReader, path, now)
+        make_reader = partial(_SessionReader, Source(path, AGENT, now))
         if path.suffix == ".json":
             return _read_document(path, start, make_reader)
         return jsonl.read_lines(path, start, make_reader)
@@ -138,9 +139,8 @@ def _read_document(
 
 
 class _SessionReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, context: State) -> None:
-        super().__init__(AGENT, now, context)
-        self._path, self._now = path, now
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
         self._hash: str = context.get("hash", "")
         self._kind: str = context.get("kind", "")
         self._number: int = context.get("number", 0)
@@ -169,8 +169,8 @@ class _SessionReader(SessionReader):
 
     def finish(self) -> Iterator[ParsedItem]:
         """Yield a held reply if it will not be continued, and the facts."""
-        is_complete = self._path.suffix == ".json"
-        if self._held and (is_complete or self._now - self._held.timestamp > HOLD_TIME):
+        is_complete = self.path.suffix == ".json"
+        if self._held and (is_complete or self.now - self._held.timestamp > HOLD_TIME):
             yield from self._pop_held()
         session_id, subagent = self._conversation
         if subagent and session_id:
@@ -229,7 +229,7 @@ class _SessionReader(SessionReader):
 
     def _project_root(self) -> str:
         """Return the path in the file that newer versions write beside the chats."""
-        for folder in self._path.parents[1:3]:
+        for folder in self.path.parents[1:3]:
             try:
                 return (folder / ".project_root").read_text("utf-8").strip()
             except (OSError, ValueError):
@@ -246,8 +246,8 @@ class _SessionReader(SessionReader):
     @property
     def _conversation(self) -> tuple[str, str]:
         """The session and the subagent that messages belong to."""
-        if self._kind == "subagent" and self._path.parent.parent.name == "chats":
-            return self._path.parent.name, self.session_id
+        if self._kind == "subagent" and self.path.parent.parent.name == "chats":
+            return self.path.parent.name, self.session_id
         return self.session_id, ""
 
     def _prepare_snapshot(self, messages: list[object]) -> None:
@@ -304,8 +304,8 @@ class _SessionReader(SessionReader):
     def _user(
         self, position: Position, fields: dict[str, object]
     ) -> Iterator[ParsedItem]:
-        shown = _message_text({"content": fields.get("displayContent")})
-        text = shown or _message_text(fields)
+        displayed = _message_text({"content": fields.get("displayContent")})
+        text = displayed or _message_text(fields)
         if not text and any("functionResponse" in p for p in _parts(fields)):
             reason = "results recorded with their calls"
             yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
@@ -401,7 +401,7 @@ class _SessionReader(SessionReader):
         parts = as_text(fields.get("subject")), as_text(fields.get("description"))
         text = "\n".join(part for part in parts if part.strip())
         at = parse_time(fields.get("timestamp")) or position.at
-        if not text or events.is_in_future(at, self._now):
+        if not text or events.is_in_future(at, self.now):
             yield SkippedRecord("thinking without text", position.line)
             return
         key = key if position.key else ""
@@ -425,7 +425,7 @@ class _SessionReader(SessionReader):
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
         call = replace(call, lines=count_diff_lines(diff))
         self._yielded[f"c:{key}"] = ""
-        if events.is_in_future(at, self._now):
+        if events.is_in_future(at, self.now):
             yield InvalidRecord(IN_THE_FUTURE, position.line)
             return
         yield self._tool_result(

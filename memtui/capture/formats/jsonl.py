@@ -8,7 +8,6 @@ import errno
 import hashlib
 import json
 import os
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,8 @@ from typing import BinaryIO
 from zstandard import ZstdDecompressor, ZstdError
 
 from memtui.capture.formats.base import (
+    JSONL,
+    TRANSCRIPT,
     CallBeforeStart,
     Cursor,
     EventBuilder,
@@ -34,6 +35,7 @@ from memtui.capture.formats.base import (
     RecentTexts,
     Record,
     SkippedRecord,
+    Source,
     SourceFormat,
     State,
     as_text,
@@ -86,7 +88,9 @@ class RecordReader:
     message that may continue. What follows that point is read again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source, context: State) -> None:
+        self.path, self.now = source.path, source.now
+        self.builder = EventBuilder(source.agent, source.now)
         self.calls = PendingCalls()
         self.given: set[str] = set()
         """The ids of events that earlier readings yielded at their ends."""
@@ -130,37 +134,37 @@ MakeReader = Callable[[State], RecordReader]
 """Makes a reader that continues with a context; it is empty at a file's start."""
 
 
+@dataclass(frozen=True)
 class JsonLinesFormat(SourceFormat):
     """A format with one JSON object a line."""
 
+    name: str
+    title: str
+    matches_record: Callable[[dict[str, object]], bool]
+    """Returns whether only a file of this format has this record."""
+    reader: Callable[[Source, State], RecordReader]
+    endings: tuple[str, ...] = (".jsonl",)
+    route: str = TRANSCRIPT
+
     def matches_path(self, path: PurePath) -> bool:
-        return path.suffix == ".jsonl"
+        return path.name.endswith(self.endings)
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         return any(self.matches_record(record.fields) for record in head)
 
-    @abstractmethod
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        """Return whether only a file of this format has this record."""
-
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
-        return read_lines(path, start, partial(self.reader, path, agent, now))
-
-    @abstractmethod
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> RecordReader:
-        """Make the reader of a file's records."""
+        # Only plain lines may be of another agent.
+        source = Source(path, agent if self.route == JSONL else self.name, now)
+        return read_lines(path, start, partial(self.reader, source))
 
 
 class SessionReader(RecordReader):
     """The base of the readers of files with one session each."""
 
-    def __init__(self, agent: str, now: datetime, context: State) -> None:
-        super().__init__()
-        self.builder = EventBuilder(agent, now)
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
         self.recent = RecentTexts()
         self.session_id: str = context.get("session", "")
         self.facts: dict[str, str] = dict(context.get("facts", {}))
@@ -310,7 +314,7 @@ def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | No
     last = records[-1] if records else None
     if isinstance(last, InvalidRecord) and last.reason == AFTER_ARRAY:
         records = records if path.suffix == ".json" else []
-    return records if any(isinstance(one, Record) for one in records) else None
+    return records if any(isinstance(record, Record) for record in records) else None
 
 
 def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
@@ -490,7 +494,7 @@ def read_one(
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     while raw := file.readline(MAX_RECORD_BYTES):
         if len(raw) == MAX_RECORD_BYTES and not raw.endswith(b"\n"):
-            while (rest := file.readline(MAX_RECORD_BYTES)) and rest[-1:] != b"\n":
+            while (part := file.readline(MAX_RECORD_BYTES)) and part[-1:] != b"\n":
                 pass
             yield None
         else:
@@ -525,11 +529,11 @@ def read_head(path: Path, limit: int) -> list[Record]:
     with _open(path) as file:
         values = _read_array(file, path)
         if values is not None:
-            return [one for one in values if isinstance(one, Record)][:limit]
+            return [record for record in values if isinstance(record, Record)][:limit]
         records: list[Record] = []
         for number, raw in enumerate(_lines(file), 1):
             parsed = parse_line(raw or b"", number)
-            records += [one for one in parsed if isinstance(one, Record)]
+            records += [record for record in parsed if isinstance(record, Record)]
             if number >= limit:
                 break
     return records
@@ -604,17 +608,19 @@ def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]
         records = [_as_record(value, number) for number, value in enumerate(values, 1)]
         if len(records) < 2:
             return [(raw, records or [InvalidRecord("nothing in it", 1)])]
-        return [(_to_bytes(v), [one]) for v, one in zip(values, records, strict=True)]
+        return [(_to_bytes(v), [r]) for v, r in zip(values, records, strict=True)]
     parts: list[tuple[bytes, list[Record | InvalidRecord]]] = []
     for number, line in enumerate(raw.splitlines(), 1):
         parsed = list(parse_line(line, number))
-        found = [one for one in parsed if isinstance(one, Record)]
-        if len(parsed) == len(found) > 1:
-            parts += [(_to_bytes(one.fields), [one]) for one in found]
+        objects = [record for record in parsed if isinstance(record, Record)]
+        if len(parsed) == len(objects) > 1:
+            parts += [(_to_bytes(record.fields), [record]) for record in objects]
         elif line.strip():
             parts.append((line, parsed))
     has_object = any(
-        isinstance(one, Record) and one.fields for _, parsed in parts for one in parsed
+        isinstance(record, Record) and record.fields
+        for _, parsed in parts
+        for record in parsed
     )
     if len(parts) > 1 and has_object:
         return parts

@@ -237,7 +237,9 @@ def _from_version_2(
     """Return the fields and parts that a message would have in version 1."""
     role, parts = kind, as_objects(fields.get("content"))
     if kind == "assistant":
-        parts = [_tool_part(one) if one.get("type") == "tool" else one for one in parts]
+        parts = [
+            _tool_part(part) if part.get("type") == "tool" else part for part in parts
+        ]
     elif kind == "user":
         parts = [{"type": "text", "text": fields.get("text")}]
         parts += [{**file, "type": "file"} for file in as_objects(fields.get("files"))]
@@ -317,8 +319,8 @@ def _read_session_file(
         folder = _StorageFolder(path.parents[2])
         session = folder.session(path, fields)
         reader.set_sessions([session, *folder.parents(session)])
-        for one in folder.messages(session.id):
-            yield from reader.read(one)
+        for stored in folder.messages(session.id):
+            yield from reader.read(stored)
         yield from reader.finish(0)
     yield Cursor(len(raw), state=reader.state(), needs_reread=reader.needs_reread)
 
@@ -426,9 +428,9 @@ def _read_database(
 ) -> Iterator[ParsedItem]:
     state: State = start.state if start else {}
     with _Database.open(path) as database:
-        found, sessions = database.contents(), database.sessions()
+        contents, sessions = database.contents(), database.sessions()
         lost = 0 if start else database.count_lost_parts()
-    latest = max((changed_ms for _, _, changed_ms in found), default=0)
+    latest = max((changed_ms for _, _, changed_ms in contents), default=0)
     if start and state.get("latest", 0) > latest:
         yield FileReplaced("the database is older than it was")
         state = {}
@@ -439,7 +441,7 @@ def _read_database(
     sessions_ms = state.get("sessions", 0)
     own_state = {"marks": marks, "latest": latest, "sessions": sessions_ms}
     unsaved = 0
-    for session_id, count, changed_ms in found:
+    for session_id, count, changed_ms in contents:
         key = text_digest(repr(session_id))
         if marks.get(key) == [count, changed_ms]:
             continue
@@ -449,8 +451,8 @@ def _read_database(
         for message in messages:
             yield from reader.read(message)
         marks[key] = [count, changed_ms]
-        if waiting := [one for one in messages if one.id in reader.unfinished]:
-            before = [one for one in messages if one.row_ms < waiting[0].row_ms]
+        if waiting := [m for m in messages if m.id in reader.unfinished]:
+            before = [m for m in messages if m.row_ms < waiting[0].row_ms]
             skipped = count - len(messages)
             marks[key] = [skipped + len(before), waiting[0].row_ms - 1]
         unsaved += len(messages)
@@ -459,7 +461,7 @@ def _read_database(
             saved = own_state | {"marks": {**marks}} | reader.state()
             yield Cursor(size, state=saved)
     yield from reader.finish(sessions_ms)
-    own_state["sessions"] = max((one.changed_ms for one in sessions), default=0)
+    own_state["sessions"] = max((s.changed_ms for s in sessions), default=0)
     yield Cursor(
         path.stat().st_size,
         state=own_state | reader.state(),
@@ -549,7 +551,7 @@ class _Database:
             *("id", "parent_id", "directory", "title", "agent", "model", "project_id"),
             *("fork_session_id", "time_created", "time_updated"),
         )
-        found = {}
+        sessions = {}
         for table in ("session", "session_v2"):
             for *texts, created, changed in self._connection.execute(
                 self._select(table, *names)
@@ -557,7 +559,7 @@ class _Database:
                 name, parent, directory, title, agent, model, project, source = (
                     as_text(_decode(text)) for text in texts
                 )
-                found[name] = _Session(
+                sessions[name] = _Session(
                     name,
                     parent,
                     directory,
@@ -569,7 +571,7 @@ class _Database:
                     _decode(created),
                     _as_number(changed),
                 )
-        return list(found.values())
+        return list(sessions.values())
 
     def messages(self, session_id: object, mark: object) -> list[_Message]:
         """Return the messages of a session, in the order of their changes.
@@ -737,8 +739,8 @@ class _MessageReader:
         if not role:
             raise EventRefused("a record without type")
         if role not in ("user", "assistant"):
-            for one in (fields, *(part.fields for part in message.parts)):
-                yield SkippedRecord(role, words=count_words(one))
+            for values in (fields, *(part.fields for part in message.parts)):
+                yield SkippedRecord(role, words=count_words(values))
             return
         created = _inner(fields, "time").get("created")
         at = self._builder.parse_time(message.created if created is None else created)
@@ -761,7 +763,7 @@ class _MessageReader:
                 texts["subtask"].append(as_text(fields.get("prompt")))
             else:
                 texts["synthetic" if is_system else ""].append(part.text)
-        joined = {kind: join_texts(some) for kind, some in texts.items()}
+        joined = {kind: join_texts(parts) for kind, parts in texts.items()}
         for kind, text in joined.items():
             if text:
                 text, metadata = parse_prompt(text, kind)
@@ -889,7 +891,7 @@ class _MessageReader:
         """Make an event whose source id is made of its times and its text."""
         if events.is_in_future(at, self._now):
             return InvalidRecord(IN_THE_FUTURE)
-        times = (str(to_ms(one)) for one in (position.at, at))
+        times = (str(to_ms(time)) for time in (position.at, at))
         role = role or events.TYPICAL_ROLE[event_type]
         raw = "\x1f".join((*times, role, text)).encode("utf-8", "replace")
         return self._builder.event(

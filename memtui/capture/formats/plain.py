@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from memtui.capture.formats.base import (
@@ -18,6 +17,7 @@ from memtui.capture.formats.base import (
     ParsedItem,
     Record,
     SkippedRecord,
+    Source,
     State,
     as_object,
     as_objects,
@@ -72,28 +72,10 @@ _Fields = dict[str, object]
 _SessionKey = tuple[str, str]
 
 
-class PlainFormat(JsonLinesFormat):
-    name, title, route = "plain", "plain JSONL", JSONL
-
-    def matches_record(self, fields: dict[str, object]) -> bool:
-        # Other programs' records that name a role have a type as well.
-        has_role = "role" in fields and "type" not in fields
-        is_named = bool({"event_type", "record"} & fields.keys())
-        return "session_id" in fields and (is_named or has_role)
-
-    def reader(
-        self, path: Path, agent: str, now: datetime, context: State
-    ) -> "_PlainReader":
-        return _PlainReader(agent, now, context)
-
-
-FORMAT = PlainFormat()
-
-
 class _PlainReader(RecordReader):
-    def __init__(self, agent: str, now: datetime, context: State) -> None:
-        super().__init__()
-        self._agent, self._now = agent, now
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        self._agent = source.agent
         self._facts: dict[_SessionKey, SessionMetadata] = {}
         self._with_events: set[_SessionKey] = set()
         """The sessions with events yielded by this reading."""
@@ -123,12 +105,12 @@ class _PlainReader(RecordReader):
         elif kind == SUBAGENT:
             yield _parse_subagent(record.fields, self._agent)
         elif kind == THOUGHT:
-            yield _parse_thought(record.fields, self._agent, self._now)
+            yield _parse_thought(record.fields, self._agent, self.now)
         else:
             yield SkippedRecord(f"record {as_text(kind)}", record.line)
 
     def _event(self, record: Record) -> Iterator[ParsedItem]:
-        event = _parse_event(record.fields, self._agent, self._now)
+        event = _parse_event(record.fields, self._agent, self.now)
         key = self._last = event.agent, event.session_id
         facts = self._facts[key] = _add_event_fields(
             self._facts.get(key), event, record.fields
@@ -247,10 +229,10 @@ def _copies(value: object) -> Iterator[SourceCopy]:
 
 def _source_hash(value: object) -> bytes | None:
     try:
-        found = bytes.fromhex(as_text(value))
+        digest = bytes.fromhex(as_text(value))
     except ValueError:
         return None
-    return found if len(found) == _SOURCE_HASH_BYTES else None
+    return digest if len(digest) == _SOURCE_HASH_BYTES else None
 
 
 def _number(value: object) -> int | None:
@@ -381,3 +363,13 @@ def _event_fields(event: Event) -> dict[str, Any]:
             for copy in provenance.copies
         ]
     return fields
+
+
+def _is_record(fields: dict[str, object]) -> bool:
+    # Other programs' records that name a role have a type as well.
+    has_role = "role" in fields and "type" not in fields
+    is_named = bool({"event_type", "record"} & fields.keys())
+    return "session_id" in fields and (is_named or has_role)
+
+
+FORMAT = JsonLinesFormat("plain", "plain JSONL", _is_record, _PlainReader, route=JSONL)

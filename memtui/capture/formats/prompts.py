@@ -180,7 +180,7 @@ def _find_elements(text: str, names: Iterable[str]) -> list[_Element]:
     tags = re.compile(
         rf"<(?:(?:{opening})(?:\s[^<>]*)?|/([\w-]+)(?:\s[^<>]*)?)>", re.IGNORECASE
     )
-    found: list[_Element] = []
+    elements: list[_Element] = []
     unclosed: list[tuple[str, str, int]] = []
     depths: Tally[str] = Tally()
     for match in tags.finditer(text):
@@ -195,10 +195,10 @@ def _find_elements(text: str, names: Iterable[str]) -> list[_Element]:
                 depths[opened] -= 1
                 if opened == tag:
                     break
-            while found and found[-1].start > start:
-                found.pop()
-            found.append(_Element(name, start, match.end()))
-    return found
+            while elements and elements[-1].start > start:
+                elements.pop()
+            elements.append(_Element(name, start, match.end()))
+    return elements
 
 
 def split_elements(text: str, names: Sequence[str]) -> tuple[str, list[str]]:
@@ -217,8 +217,8 @@ def _cut_out(text: str, elements: Iterable[_Element]) -> tuple[str, list[str]]:
 def split_messages(text: str, agent: str = "") -> list[str]:
     """Separate messages of other programs from what the user wrote after them."""
     if interruption := _INTERRUPTION.match(text):
-        rest = text[interruption.end() :]
-        return [interruption[0].strip(), *split_messages(rest, agent)]
+        messages = split_messages(text[interruption.end() :], agent)
+        return [interruption[0].strip(), *messages]
     at, has_message, kind_by_element = 0, False, _elements_of(agent)
     for element in _find_elements(text, kind_by_element):
         if _MESSAGE_TITLE.sub("", text[at : element.start]).strip():
@@ -238,13 +238,14 @@ def split_prompt(text: str, agent: str = "") -> tuple[str, str]:
     The first is empty if the user wrote nothing.
     """
     elements = _find_elements(text, _elements_of(agent))
-    rest, added = _cut_out(text, (one for one in elements if one.name in _ADDED))
-    unclosed = [line.strip() for line in _UNCLOSED.findall(rest)]
+    additions = (element for element in elements if element.name in _ADDED)
+    own_text, added = _cut_out(text, additions)
+    unclosed = [line.strip() for line in _UNCLOSED.findall(own_text)]
     if unclosed:
-        rest = _UNCLOSED.sub("", rest)
+        own_text = _UNCLOSED.sub("", own_text)
     added += unclosed
     if added:
-        text = rest.strip()
+        text = own_text.strip()
     if match := _IDE_CONTEXT.match(text):
         added.append(match[0].strip())
         text = text[match.end() :]
