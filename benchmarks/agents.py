@@ -51,7 +51,7 @@ class Question:
     def is_answered_by(self, text: str) -> bool:
         """Return True if a text contains the evidence."""
         folded = fold(text)
-        return any(one in folded for one in self.evidence)
+        return any(evidence in folded for evidence in self.evidence)
 
 
 def fold(text: str) -> str:
@@ -83,12 +83,12 @@ def read_locomo() -> list[Question]:
             turns[turn["turn_id"]] = fold(turn["text"])[:QUOTED_CHARS]
     return [
         Question(
-            one.text,
-            one.project,
-            tuple(turns[turn] for turn in one.turns if turn in turns),
-            one.sessions,
+            question.text,
+            question.project,
+            tuple(turns[turn] for turn in question.turns if turn in turns),
+            question.sessions,
         )
-        for one in search_quality.locomo()
+        for question in search_quality.locomo()
     ]
 
 
@@ -171,12 +171,12 @@ def smallest_budget(
 
 def print_row(name: str, costs: Sequence[int | None]) -> None:
     """Print the share of the questions that are answered within each budget."""
-    found = [cost for cost in costs if cost is not None]
+    answered = [cost for cost in costs if cost is not None]
     shares = "  ".join(
-        f"≤ {budget:,}: {sum(one <= budget for one in found) / len(costs):.0%}"
+        f"≤ {budget:,}: {sum(cost <= budget for cost in answered) / len(costs):.0%}"
         for budget in BUDGETS
     )
-    print(f"  {name:45} median {median(found or [0]):7,.0f}  {shares}")
+    print(f"  {name:45} median {median(answered or [0]):7,.0f}  {shares}")
 
 
 def print_baselines(workspace: Workspace, questions: Sequence[Question]) -> None:

@@ -105,7 +105,8 @@ def _list_tools(args: Namespace) -> int:
                     "name": tool.name,
                     "description": tool.description,
                     "parameters": [
-                        {"name": one.name, **one.schema()} for one in tool.parameters
+                        {"name": parameter.name, **parameter.schema()}
+                        for parameter in tool.parameters
                     ],
                     "is_writing": tool.is_writing,
                 }
@@ -113,12 +114,11 @@ def _list_tools(args: Namespace) -> int:
             ]
         )
     for tool in table.TOOLS:
-        parameters = [
-            f"{one.name}="
-            if one.is_required
-            else f"[{one.name}={'' if one.default is None else one.default}]"
-            for one in tool.parameters
-        ]
+        parameters = []
+        for parameter in tool.parameters:
+            default = "" if parameter.default is None else parameter.default
+            pair = f"{parameter.name}={default}"
+            parameters.append(pair if parameter.is_required else f"[{pair}]")
         line = " ".join([tool.name, *parameters])
         output.print_lines([line, f"    {tool.description}"])
     return 0

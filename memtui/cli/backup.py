@@ -180,7 +180,7 @@ def _cleanup_commands(
 ) -> list[str]:
     """Return the commands that delete forgotten data that the backup restored."""
     back = before.forgotten - info.forgotten if before else ()
-    names = [(one.kind, shlex.quote(one.name(zone))) for one in back]
+    names = [(tombstone.kind, shlex.quote(tombstone.name(zone))) for tombstone in back]
     commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]
     if info.redaction_version < RULES_VERSION:
         commands.append("memtui redact")

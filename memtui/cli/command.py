@@ -59,17 +59,19 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, words: Sequence[str], args: argparse.Namespace) -> None:
         """Parse the words of a command into a namespace; raises UsageExit."""
-        _, rest = self.parse_known_args(words, args)
+        _, remaining = self.parse_known_args(words, args)
         # A query may contain -word.
         mark = "--" if self.has_query else "-"
-        unknown = [word for word in rest if word.startswith(mark)]
-        if unknown or (rest and self._list is None):
+        unknown = [word for word in remaining if word.startswith(mark)]
+        if unknown or (remaining and self._list is None):
             hint = f"; to search for it: -- {unknown[0]}" if self.has_query else ""
-            self.error(f"unrecognized arguments: {' '.join(unknown or rest)}{hint}")
-        if rest and self._list is not None:
+            self.error(
+                f"unrecognized arguments: {' '.join(unknown or remaining)}{hint}"
+            )
+        if remaining and self._list is not None:
             convert = self._list.type if callable(self._list.type) else str
             try:
-                getattr(args, self._list.dest).extend(map(convert, rest))
+                getattr(args, self._list.dest).extend(map(convert, remaining))
             except argparse.ArgumentTypeError as error:
                 self.error(str(error))
 
@@ -194,7 +196,7 @@ class Context:
         _, paths = workspace.resolve_paths(self.paths, self.settings)
         folder = paths.store.parent
         try:
-            existing = next(one for one in (folder, *folder.parents) if one.exists())
+            existing = next(path for path in (folder, *folder.parents) if path.exists())
             is_possible = not paths.store.exists() and existing.is_dir()
         except OSError:
             return None

@@ -122,10 +122,10 @@ def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
 
 def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
     forgotten = forget.list_forgotten()
-    data = [{"tombstone": one, "at": at} for one, at in forgotten]
+    data = [{"tombstone": tombstone, "at": at} for tombstone, at in forgotten]
     lines = [
-        f"{date_format.moment(at, zone):<21}  {one.kind:<8} {one.name(zone)}"
-        for one, at in forgotten
+        f"{date_format.moment(at, zone):<21}  {item.kind:<8} {item.name(zone)}"
+        for item, at in forgotten
     ]
     return output.print_result(args, data, lines or ["Nothing was forgotten."])
 
@@ -167,5 +167,7 @@ def _removed_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
     )
     found_in = ", ".join(plural(*place) for place in places if place[0])
     yield f"{total} {'removed' if is_done else 'would be removed'} from {found_in}:"
-    for kind, count in sorted(result.kinds.items(), key=lambda one: (-one[1], one[0])):
+    for kind, count in sorted(
+        result.kinds.items(), key=lambda item: (-item[1], item[0])
+    ):
         yield f"{count:>8,}  {kind}"

@@ -179,7 +179,11 @@ def _command_index(words: Sequence[str]) -> int:
 def _top_parser() -> Parser:
     lines = []
     for title, group in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {one.name:<13} {one.help}" for one in group)]
+        lines += [
+            "",
+            f"{title}:",
+            *(f"  {command.name:<13} {command.help}" for command in group),
+        ]
     lines += ["", "More on a command: memtui COMMAND --help"]
     parser = Parser(
         prog="memtui",

@@ -40,16 +40,16 @@ def run(args: Namespace, context: Context) -> int:
         if args.command == "pin":
             notes = _pin(args, workspace.zone, now)
         elif args.command == "unpin":
-            shown = versions.unpin(node_id, workspace.zone, now)
+            version = versions.unpin(node_id, workspace.zone, now)
             notes = [
-                f"Version {shown.version}, the newest, is shown, and newer ones once"
+                f"Version {version.version}, the newest, is shown, and newer ones once"
                 " they come."
             ]
         else:
-            shown = versions.request(node_id, now)
+            version = versions.request(node_id, now)
             notes = ["A new version is requested.", workspace.describe_when_due()]
-            if shown.is_pinned:
-                notes.append(f"Version {shown.version} is pinned and stays shown.")
+            if version.is_pinned:
+                notes.append(f"Version {version.version} is pinned and stays shown.")
     history = versions.find_history(node_id)
     data = {
         "node": history.entry,
@@ -111,15 +111,15 @@ def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str
 def _pin(args: Namespace, zone: tzinfo, now: datetime) -> list[str]:
     """Pin a version, and return the lines to print."""
     try:
-        shown = versions.pin(
+        version = versions.pin(
             args.node_id, args.number, zone, now, even_rejected=args.even_rejected
         )
     except versions.VersionRejectedError as error:
         command = f"memtui pin {args.node_id} {error.version.version} --even-rejected"
         raise MemtuiError(f"{error}; to show it all the same: {command}") from None
-    notes = [f"Version {shown.version} is pinned and stays shown."]
-    if shown.rejection:
-        notes.append(f"It was rejected: {shown.rejection}.")
+    notes = [f"Version {version.version} is pinned and stays shown."]
+    if version.rejection:
+        notes.append(f"It was rejected: {version.rejection}.")
     if versions.find_history(args.node_id).entry.status is NodeStatus.STALE:
         notes.append("It is stale: something has changed since it was written.")
     return notes

@@ -135,28 +135,28 @@ def _find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         MemtuiError: There are none at all, or all of them are empty.
     """
     if not paths:
-        folders = [path for some in transcript_folders().values() for path in some]
+        folders = [path for paths in transcript_folders().values() for path in paths]
         existing = [path for path in folders if path.exists()]
         if files := [file for path in existing for file in formats.find_files(path)]:
             return files, []
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
-    found, problems = list[Path](), list[str]()
+    files_to_read, problems = list[Path](), list[str]()
     for path in paths:
         try:
             files = formats.find_files(path)
         except SourceError as error:
             problems.append(str(error))
             continue
-        found += files
+        files_to_read += files
         if not files:
             problems.append(f"no conversations were found in {path}")
         elif not any(map(_has_content, files)):
             problems.append(f"there is nothing in {path}")
     if len(problems) == len(paths):
         raise MemtuiError("; ".join(problems))
-    return found, problems
+    return files_to_read, problems
 
 
 def _has_content(file: Path) -> bool:
@@ -195,15 +195,15 @@ def _import_lines(imported: ImportProgress, *, is_elsewhere: bool) -> Iterator[s
     if imported.unreadable:
         yield f"{plural(imported.unreadable, 'file')} could not be read:"
         yield from (f"    {file}" for file in imported.unreadable_files)
-        if (rest := imported.unreadable - len(imported.unreadable_files)) > 0:
-            yield f"    and {rest:,} more"
+        if (more := imported.unreadable - len(imported.unreadable_files)) > 0:
+            yield f"    and {more:,} more"
     if imported.invalid:
         records = plural(imported.invalid, "record")
         yield f"{records} skipped; the reasons: memtui quarantine."
     if imported.unread:
         words = sum(words for _, words in imported.unread.values())
         yield f"{plural(words, 'word')} in records that memtui does not store:"
-        unread = sorted(imported.unread.items(), key=lambda one: -one[1][1])
+        unread = sorted(imported.unread.items(), key=lambda pair: -pair[1][1])
         for reason, (count, words) in unread[:MAX_UNREAD]:
             yield f"  {reason}: {plural(words, 'word')} in {plural(count, 'record')}"
         if len(unread) > MAX_UNREAD:
@@ -255,38 +255,44 @@ def _run_sources(args: Namespace, context: Context) -> int:
     with context.workspace(create=is_change, or_empty=True) as workspace:
         if not is_change:
             sources = list_sources(workspace.settings)
-            lines = (x for one in sources for x in _source_lines(one, workspace.zone))
+            lines = (
+                x for source in sources for x in _source_lines(source, workspace.zone)
+            )
             return output.print_result(args, {"sources": sources}, lines)
         return _set_watched(args, workspace, is_watched=args.action == "watch")
 
 
-def _source_lines(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
-    mark = "✓" if one.is_watched else " "
-    yield f"{mark} {one.title:<18} {_state(one)}: {one.reason}"
-    for place in one.places:
+def _source_lines(source: CaptureSource, zone: tzinfo) -> Iterator[str]:
+    mark = "✓" if source.is_watched else " "
+    yield f"{mark} {source.title:<18} {_state(source)}: {source.reason}"
+    for place in source.places:
         missing = "" if place.exists() else " (does not exist)"
         yield f"    {with_tilde(place)}{missing}"
-    activity = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
+    activities = ((source.by_transcript, "transcripts"), (source.by_hook, "hooks"))
     latest = [
-        f"from {route} {date_format.moment(found.last_event_at, zone)}"
-        for found, route in activity
-        if found
+        f"from {name} {date_format.moment(activity.last_event_at, zone)}"
+        for activity, name in activities
+        if activity
     ]
-    files = plural(one.files, "transcript")
+    files = plural(source.files, "transcript")
     events = f"last event {', '.join(latest)}" if latest else "no events yet"
     yield f"    {files} · {events}"
 
 
-def _state(one: CaptureSource) -> str:
-    return "watched" if one.is_watched else "not watched"
+def _state(source: CaptureSource) -> str:
+    return "watched" if source.is_watched else "not watched"
 
 
 def _set_watched(args: Namespace, workspace: Workspace, *, is_watched: bool) -> int:
     chosen = _parse_names(args.names)
     workspace.set_watched(chosen, watched=is_watched)
-    sources = [one for one in list_sources(workspace.settings) if one.name in chosen]
+    sources = [
+        source for source in list_sources(workspace.settings) if source.name in chosen
+    ]
     note = _override_note(sources, is_watched)
-    lines = [f"{one.title}: {_state(one)} ({one.reason})." for one in sources]
+    lines = [
+        f"{source.title}: {_state(source)} ({source.reason})." for source in sources
+    ]
     if note:
         lines.append(note)
     elif is_watched:
@@ -311,7 +317,7 @@ def _parse_names(names: Sequence[str]) -> list[str]:
 
 def _override_note(sources: Sequence[CaptureSource], is_watched: bool) -> str:
     """Return what to say if the settings override the choice, or ""."""
-    others = [one.title for one in sources if one.is_watched != is_watched]
+    others = [source.title for source in sources if source.is_watched != is_watched]
     if not others:
         return ""
     return (

@@ -177,7 +177,9 @@ def _text(reply: Reply, size: _Size) -> str:
     if not size.is_bare:
         lines += [cut(line, size.head_chars) for line in reply.head_lines]
     elif size.head_chars:
-        lines += [one for one in [*reply.head.values()][:1] if isinstance(one, str)]
+        lines += [
+            value for value in [*reply.head.values()][:1] if isinstance(value, str)
+        ]
     lists, texts = _items(reply, size), list[str]()
     for name, items in lists.items():
         texts += [name.upper()] if reply.has_headings and items else []

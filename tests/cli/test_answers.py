@@ -44,9 +44,11 @@ VARIES = {"when", "took_ms", "score", "meta"}
 
 def without_varying(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: without_varying(one) for k, one in value.items() if k not in VARIES}
+        return {
+            k: without_varying(field) for k, field in value.items() if k not in VARIES
+        }
     if isinstance(value, list):
-        return [without_varying(one) for one in value]
+        return [without_varying(element) for element in value]
     return value
 
 
@@ -58,7 +60,7 @@ def home(full_workspace: Workspace, tmp_path: Path) -> Path:
     return shutil.copytree(home, tmp_path / "asked")
 
 
-def test_answers_are_as_they_were(
+def test_answers_equal_the_golden_file(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = {}
@@ -81,7 +83,7 @@ COMPLETE = (
 
 
 @pytest.mark.parametrize("words", COMPLETE, ids=" ".join)
-def test_an_answer_is_the_same_on_a_terminal_and_in_a_pipe(
+def test_answers_on_a_terminal_and_in_a_pipe_are_equal(
     home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert main.main(["--home", str(home), *words]) == 0
@@ -99,7 +101,9 @@ def test_messages_are_printed_whole(
     words = ["--home", str(home), "session", "shop-2", "--all"]
     assert main.main([*words, "--json"]) == 0
     messages = json.loads(capsys.readouterr().out)["data"]["messages"]
-    (code,) = [one["text"] for one in messages if "pub fn refresh" in one["text"]]
+    (code,) = [
+        message["text"] for message in messages if "pub fn refresh" in message["text"]
+    ]
     assert "\n" in code
     assert main.main(words) == 0
     printed = capsys.readouterr().out
@@ -116,13 +120,13 @@ def test_with_a_budget_text_is_fenced(
     assert between[0].startswith("toc:year:2024")
 
 
-def test_within_a_budget_the_contents_have_the_entries_that_are_worth_most(
+def test_contents_within_a_budget_have_wide_and_recent_entries(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--home", str(home), "toc", "--max-tokens", "400", "--json"]
     assert main.main(words) == 0
     answer = json.loads(capsys.readouterr().out)
-    levels = [one["level"] for one in answer["data"]["lines"]]
+    levels = [line["level"] for line in answer["data"]["lines"]]
     assert levels.count("year") == 2, "what is old goes before what is deep"
     assert answer["meta"]["tokens"] <= 400
 
@@ -135,7 +139,7 @@ def test_call_lists_the_tools_without_a_store(
     assert all(f"\n{tool.name}" in f"\n{text}" for tool in table.TOOLS)
     assert main.main(["--home", str(tmp_path / "none"), "call", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["data"]
-    assert [one["name"] for one in listed] == [tool.name for tool in table.TOOLS]
+    assert [tool["name"] for tool in listed] == [tool.name for tool in table.TOOLS]
     assert not (tmp_path / "none").exists()
 
 
@@ -182,7 +186,7 @@ def test_a_wrong_command_line_is_reported_in_the_envelope(
         assert error["hint"] == f"see memtui {words[0]} --help"
 
 
-def test_what_can_not_be_meant_is_a_wrong_command_line(
+def test_contradicting_arguments_are_usage_errors(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (

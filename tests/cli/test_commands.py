@@ -47,7 +47,7 @@ def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
     assert run_separately(tmp_path, "--version").stdout == f"memtui {__version__}\n"
 
 
-def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
+def test_empty_store_names_the_import_command(tmp_path: Path) -> None:
     home = tmp_path / "new"
     for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
         assert "memtui import" in run_memtui(home, *words).stdout
@@ -55,7 +55,7 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
     assert asked(home, "stats")["events"] == 0
 
 
-def test_a_question_makes_no_memory(tmp_path: Path) -> None:
+def test_reading_commands_create_no_store(tmp_path: Path) -> None:
     output = run_memtui(tmp_path / "typo" / "deep", "toc")
     assert f"no store in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
     assert list(tmp_path.iterdir()) == []
@@ -66,33 +66,33 @@ def test_a_question_makes_no_memory(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_years_lead_down_to_the_source_of_a_bullet(home: Path) -> None:
+def test_commands_lead_from_years_to_a_source(home: Path) -> None:
     years = asked(home, "show")["children"]
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
     (segment,) = asked(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
         "children"
     ]
-    shown = asked(home, "show", segment["node_id"])
-    assert 0 <= shown["surprise"] <= 1
-    grip_id = shown["bullets"][0]["grip_ids"][0]
-    found = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
-    texts = [one["text"] for one in found["excerpt"]]
-    assert any(found["grip"]["excerpt"] in text for text in texts)
-    assert len(found["before"]) <= 1 and len(found["after"]) <= 1
+    node = asked(home, "show", segment["node_id"])
+    assert 0 <= node["surprise"] <= 1
+    grip_id = node["bullets"][0]["grip_ids"][0]
+    expansion = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
+    texts = [event["text"] for event in expansion["excerpt"]]
+    assert any(expansion["grip"]["excerpt"] in text for text in texts)
+    assert len(expansion["before"]) <= 1 and len(expansion["after"]) <= 1
     printed = run_at_terminal(home, "expand", grip_id)
     headings = [line for line in printed.splitlines() if line.isupper()]
     assert headings[-1] == "AFTER" and "EXCERPT" in headings
-    assert found["grip"]["excerpt"] in printed
+    assert expansion["grip"]["excerpt"] in printed
 
 
-def test_people_read_the_same_as_programs(home: Path) -> None:
+def test_node_is_printed_with_bullets_and_children(home: Path) -> None:
     output = run_at_terminal(home, "show", "toc:day:2024-01-18")
     assert output.startswith("[toc:day:2024-01-18] Thursday, January 18, 2024: ")
     assert "\n- " in output
     assert "toc:segment:2024-01-18:" in output
 
 
-def test_teleport_gives_programs_what_they_need_to_jump(home: Path) -> None:
+def test_teleport_answers_in_json(home: Path) -> None:
     output = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
     assert set(output) == {"hits", "notes"}
     assert "Did you mean: mutex token" in output["notes"]
@@ -101,14 +101,14 @@ def test_teleport_gives_programs_what_they_need_to_jump(home: Path) -> None:
     leads = output["hits"][0].get("leads_to", output["hits"][0]["id"])
     opened = asked(home, "show", leads)
     assert opened["node_id"].startswith(leads)
-    found = asked(home, "call", "teleport", "query=mutex agent:none")
-    assert found["hits"] == [] and "none" in found["notes"][0]
+    answer = asked(home, "call", "teleport", "query=mutex agent:none")
+    assert answer["hits"] == [] and "none" in answer["notes"][0]
 
 
-def test_what_begins_with_a_hyphen_belongs_to_a_question(home: Path) -> None:
-    found = asked(home, "search", "mutex", "--limit", "5")
+def test_excluded_word_belongs_to_the_query(home: Path) -> None:
+    answer = asked(home, "search", "mutex", "--limit", "5")
     without = asked(home, "search", "mutex", "-mutex", "--limit", "5")
-    assert (bool(found["hits"]), without["hits"]) == (True, [])
+    assert (bool(answer["hits"]), without["hits"]) == (True, [])
 
 
 FOR_PROGRAMS = (
@@ -129,7 +129,7 @@ FOR_PROGRAMS = (
 
 
 @pytest.mark.parametrize("words", FOR_PROGRAMS, ids=" ".join)
-def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
+def test_answers_with_a_budget_are_fenced_and_within_it(
     home: Path, words: tuple[str, ...]
 ) -> None:
     for limit in ("50", "200"):
@@ -142,7 +142,7 @@ def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
         assert json_data(output) is not None
 
 
-def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
+def test_errors_keep_within_the_budget(home: Path) -> None:
     words = ("session", "shop-1", "--subagent", "x" * 10_000, "--max-tokens", "60")
     output = run_memtui(home, *words, "--json", code=1)
     assert replies.cost(output.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
@@ -150,7 +150,7 @@ def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     assert len(output.stderr) < 3000
 
 
-def test_search_finds_what_was_said(home: Path) -> None:
+def test_search_finds_messages(home: Path) -> None:
     hits = asked(home, "search", "mutex", "tabs")["hits"]
     assert hits
     assert all(0 <= hit["score"] <= 1 for hit in hits)
@@ -160,7 +160,7 @@ def test_search_finds_what_was_said(home: Path) -> None:
     assert "the newest are listed" in run_at_terminal(home, "search", "agent:codex")
 
 
-def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> None:
+def test_missing_things_are_not_errors(home: Path) -> None:
     for name, *words in (
         ("bullets", "show", "toc:day:1999-01-01"),
         ("bullets", "show", "nonsense"),
@@ -182,23 +182,23 @@ def test_importing_again_changes_nothing(home: Path) -> None:
     assert asked(home, "stats") == before
 
 
-def test_the_index_can_be_made_again(home: Path) -> None:
+def test_reindex_restores_search(home: Path) -> None:
     run_memtui(home, "reindex")
     assert asked(home, "search", "mutex")["hits"]
 
 
-def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
-    assert all(found["is_ok"] for found in asked(home, "doctor")["findings"])
+def test_doctor_reports_problems(home: Path) -> None:
+    assert all(finding["is_ok"] for finding in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     run_memtui(home, "work", "--until-idle")
     output = asked(home, "doctor", code=1)
-    ill = [found["name"] for found in output["findings"] if not found["is_ok"]]
+    ill = [finding["name"] for finding in output["findings"] if not finding["is_ok"]]
     assert ill == ["quarantine"]
     reasons = {row["reason"]: row["count"] for row in output["skipped"]}
     assert reasons == {"not valid JSON": 1}
 
 
-def test_settings_are_shown_with_where_they_came_from(home: Path) -> None:
+def test_settings_are_printed_with_their_origin(home: Path) -> None:
     output = run_memtui(home, "--set", "log.level=debug", "config", "show").stdout
     assert '"debug"' in output
     assert f"{home / 'config.toml'}:2" in output
@@ -215,7 +215,7 @@ def test_a_settings_file_is_written_once(tmp_path: Path) -> None:
     )
 
 
-def test_what_does_not_exist_cannot_be_imported(home: Path) -> None:
+def test_missing_path_cannot_be_imported(home: Path) -> None:
     assert "does not exist" in run_memtui(home, "import", "/no/such", code=1).stderr
 
 
@@ -238,7 +238,7 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     assert "a.jsonl: has an unknown format" in said
 
 
-def test_what_cannot_be_imported_is_said_so(home: Path, tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(home: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.md").write_text("# Notes\n")
     (tmp_path / "empty.jsonl").touch()
@@ -288,7 +288,7 @@ def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
     assert first.returncode == 130
 
 
-def test_tokens_that_cannot_be_fetched_are_said_so(
+def test_failed_download_of_the_vocabulary_is_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
@@ -297,13 +297,13 @@ def test_tokens_that_cannot_be_fetched_are_said_so(
 
 
 @pytest.mark.parametrize("inside", ["", "deeper"])
-def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
+def test_impossible_home_is_reported(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").write_text("")
     output = run_memtui(tmp_path / "file" / inside, "stats", code=1)
     assert "is not a folder" in output.stderr
 
 
-def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
+def test_sessions_lead_to_their_messages(home: Path) -> None:
     listed = asked(home, "sessions", "--agent", "codex")
     first = listed["sessions"][0]
     assert listed["total"] == len(listed["sessions"])
@@ -318,7 +318,7 @@ def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
     assert "(6 more of 7: offset=1)" in page
 
 
-def test_nothing_of_a_scope_is_said_so(home: Path) -> None:
+def test_empty_scope_is_reported(home: Path) -> None:
     none = ("--agent", "codex", "--project", "nowhere")
     for words in (("sessions",), ("show",), ("search", "mutex")):
         assert "nowhere" in run_memtui(home, *words, *none).stdout
@@ -339,7 +339,7 @@ def test_an_unknown_agent_or_project_is_named(home: Path) -> None:
     assert "shop-1" in run_memtui(home, "sessions", "--project", "SHOP").stdout
 
 
-def test_a_missing_word_is_the_only_one_asked_for(home: Path) -> None:
+def test_only_missing_arguments_are_named(home: Path) -> None:
     said = run_memtui(home, "hooks", code=2).stderr
     assert "the following arguments are required: action\n" in said
     said = run_memtui(home, "serve", "--port", "65536", code=2).stderr

@@ -39,19 +39,19 @@ def home(imported: Path, tmp_path: Path) -> Path:
 FORGET = ("forget", "session", "shop-1")
 
 
-def test_where_nobody_can_be_asked_nothing_is_forgotten(home: Path) -> None:
+def test_forget_without_a_terminal_needs_yes(home: Path) -> None:
     output = run_memtui(home, *FORGET, code=2)
     assert output.stdout == ""
     assert "--yes" in output.stderr and "--dry-run" in output.stderr
     assert events(home) == 44
 
 
-def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
-    said, shown = run_with_answer(home, *FORGET, answer="no")
+def test_forget_asks_for_confirmation(home: Path) -> None:
+    said, terminal = run_with_answer(home, *FORGET, answer="no")
     assert said == "Nothing was done.\n"
-    assert "11 events" in shown and "would be forgotten" in shown
+    assert "11 events" in terminal and "would be forgotten" in terminal
     assert "  Sessions time out after ten minutes, customers lose their…  (shop)" in (
-        shown
+        terminal
     )
     assert events(home) == 44
     said, _ = run_with_answer(home, *FORGET, answer="y")
@@ -59,14 +59,16 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
     assert events(home) == 33
 
 
-def test_a_dry_run_is_reported_in_json(home: Path) -> None:
+def test_dry_run_of_forget_is_reported_in_json(home: Path) -> None:
     output = json_data(run_memtui(home, *FORGET, "--dry-run", "--json").stdout)
     assert output["is_done"] is False
     assert output["counts"]["events"] == 11
     assert events(home) == 44
 
 
-def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
+def test_forgotten_sessions_are_listed_and_can_be_imported_after_undo(
+    home: Path,
+) -> None:
     assert run_memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
     run_memtui(home, *FORGET, "--yes")
     assert (
@@ -79,7 +81,7 @@ def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
     assert events(home) == 44
 
 
-def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
+def test_forget_needs_the_worker_lock(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     output = run_memtui(home, *FORGET, "--yes", code=1)
@@ -88,7 +90,7 @@ def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
     assert events(home) == 44
 
 
-def test_what_to_forget_must_be_named(home: Path) -> None:
+def test_forget_needs_names(home: Path) -> None:
     assert "name what to forget" in run_memtui(home, "forget", code=2).stderr
     output = run_memtui(home, "forget", "session", "nobody", "--yes", code=1)
     assert output.stderr.startswith("memtui: there is no session 'nobody'")
@@ -98,12 +100,14 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 """What looks like a token of GitHub's; it opens nothing."""
 
 
-def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
+def test_doctor_reports_older_redaction_rules(home: Path) -> None:
     def found() -> Any:
         code = 1 if row else 0
         output = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
-        (one,) = [one for one in output["findings"] if one["name"] == "secrets"]
-        return one["is_ok"], one["remedy"]
+        (check,) = [
+            finding for finding in output["findings"] if finding["name"] == "secrets"
+        ]
+        return check["is_ok"], check["remedy"]
 
     row = ""
     assert found() == (True, "")
@@ -123,7 +127,7 @@ def quarantined(home: Path) -> Path:
     return file
 
 
-def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
+def test_redact_counts_secrets_by_kind_without_printing_them(
     home: Path,
 ) -> None:
     file = quarantined(home)
@@ -138,14 +142,14 @@ def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
     assert run_memtui(home, "redact").stdout == "No secret was found.\n"
 
 
-def test_redacting_is_reported_in_json(home: Path) -> None:
+def test_redact_is_reported_in_json(home: Path) -> None:
     quarantined(home)
     output = json_data(run_memtui(home, "redact", "--json").stdout)
     assert (output["is_done"], output["kinds"]) == (True, {"github token": 1})
     assert (output["hook_files"], output["events"], output["errors"]) == (1, 0, [])
 
 
-def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None:
+def test_redact_needs_the_worker_lock_except_for_a_dry_run(home: Path) -> None:
     file = quarantined(home)
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
@@ -160,9 +164,7 @@ def shown(home: Path) -> Any:
     return json_data(run_memtui(home, "show", "--json").stdout)
 
 
-def test_a_backup_is_restored_with_all_that_can_be_found(
-    home: Path, tmp_path: Path
-) -> None:
+def test_restored_store_is_searchable(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     said = run_memtui(home, "backup", str(file)).stdout
     assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
@@ -175,7 +177,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     )
     assert (output["events"], output["bytes"]) == (44, file.stat().st_size)
     before = shown(home)
-    found = run_at_terminal(home, "search", "timeout")
+    results = run_at_terminal(home, "search", "timeout")
     run_memtui(home, *FORGET, "--yes")
     assert shown(home) != before
 
@@ -188,11 +190,11 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     assert back == "To delete again what the backup brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
-    assert run_at_terminal(home, "search", "timeout") == found
+    assert run_at_terminal(home, "search", "timeout") == results
     assert json_data(run_memtui(home, "doctor", "--json").stdout)
 
 
-def test_a_backup_is_restored_into_an_empty_home_unasked(
+def test_restore_into_an_empty_home_needs_no_confirmation(
     home: Path, tmp_path: Path
 ) -> None:
     file, empty = tmp_path / "memory.bak", tmp_path / "empty"
@@ -204,20 +206,18 @@ def test_a_backup_is_restored_into_an_empty_home_unasked(
     assert shown(empty) == shown(home)
 
 
-def test_a_person_is_shown_what_is_replaced_by_what(home: Path, tmp_path: Path) -> None:
+def test_restore_compares_and_asks_for_confirmation(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     run_memtui(home, "backup", str(file))
     run_memtui(home, *FORGET, "--yes")
-    said, shown = run_with_answer(home, "restore", str(file), answer="n")
+    said, terminal = run_with_answer(home, "restore", str(file), answer="n")
     assert said == "Nothing was done.\n"
-    assert f"{file}: 44 events in 6 sessions" in shown
-    assert "The store now: 33 events in 5 sessions" in shown
+    assert f"{file}: 44 events in 6 sessions" in terminal
+    assert "The store now: 33 events in 5 sessions" in terminal
     assert events(home) == 33
 
 
-def test_while_another_memtui_works_nothing_is_restored(
-    home: Path, tmp_path: Path
-) -> None:
+def test_restore_needs_the_worker_lock(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
@@ -227,7 +227,7 @@ def test_while_another_memtui_works_nothing_is_restored(
     claim.release()
 
 
-def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) -> None:
+def test_damaged_store_is_replaced_by_a_backup(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     run_memtui(home, "backup", str(file))
     before = shown(home)
@@ -240,9 +240,7 @@ def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) ->
     assert shown(home) == before
 
 
-def test_a_backup_is_looked_at_without_changing_anything(
-    home: Path, tmp_path: Path
-) -> None:
+def test_dry_run_of_restore_changes_nothing(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     run_memtui(home, "backup", str(file))
     run_memtui(home, "forget", "project", "shop", "--yes")
@@ -264,9 +262,7 @@ def test_a_backup_is_looked_at_without_changing_anything(
     assert not list(home.glob("*restoring*"))
 
 
-def test_what_is_no_backup_leaves_the_memory_as_it_was(
-    home: Path, tmp_path: Path
-) -> None:
+def test_invalid_backup_changes_nothing(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no backup")
     output = run_memtui(home, "restore", str(file), "--yes", code=1)
@@ -276,9 +272,7 @@ def test_what_is_no_backup_leaves_the_memory_as_it_was(
     assert events(home) == 44
 
 
-def test_what_was_said_is_written_to_a_file_or_to_standard_output(
-    home: Path, tmp_path: Path
-) -> None:
+def test_export_writes_to_a_file_or_standard_output(home: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "said.jsonl", tmp_path / "other"
     said = run_memtui(home, "export", "--events", str(file)).stdout
     assert said.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")

@@ -114,7 +114,7 @@ def test_tools_that_write_are_served_where_that_is_allowed(
     assert "session: mcp:" in text
 
 
-def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
+def test_other_methods_are_refused_in_the_envelope(port: int) -> None:
     for method in ("GET", "PUT", "DELETE", "OPTIONS", "HEAD"):
         client = http.client.HTTPConnection("127.0.0.1", port)
         client.request(method, PATH)
@@ -125,7 +125,7 @@ def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
         client.close()
 
 
-def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
+def test_slow_client_does_not_block_others(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port)) as slow:
         slow.sendall(b"POST / HTTP/1.1\r\n")
         began_s = time.monotonic()
@@ -133,7 +133,7 @@ def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
         assert time.monotonic() - began_s < http_server.TIMEOUT_S / 2
 
 
-def test_a_gone_client_is_no_error_and_a_cut_body_is_reported(
+def test_closed_connection_is_not_printed_and_a_short_body_is_refused(
     port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = threading.Semaphore(0)
@@ -164,7 +164,7 @@ def test_a_gone_client_is_no_error_and_a_cut_body_is_reported(
     ("length", "reason"),
     [("9" * 5000, "the body is longer than"), ("-1", "Content-Length is missing")],
 )
-def test_a_length_that_cannot_be_is_refused(
+def test_impossible_content_length_is_refused(
     port: int, length: str, reason: str
 ) -> None:
     head = f"POST {PATH}?key={KEY} HTTP/1.1\r\nHost: localhost\r\n"
@@ -176,7 +176,7 @@ def test_a_length_that_cannot_be_is_refused(
     assert reason in text
 
 
-def test_a_request_as_a_whole_has_a_time_limit(
+def test_whole_request_has_a_time_limit(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_server, "TIMEOUT_S", 1.0)
@@ -192,7 +192,7 @@ def test_a_request_as_a_whole_has_a_time_limit(
         assert time.monotonic() - began_s < 5
 
 
-def test_threads_are_limited_and_others_wait_for_one(
+def test_number_of_threads_is_limited(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_server, "MAX_THREADS", 2)
@@ -204,8 +204,8 @@ def test_threads_are_limited_and_others_wait_for_one(
     idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(6)]
     time.sleep(0.5)
     assert threading.active_count() <= before + 1 + 2
-    for one in idle:
-        one.close()
+    for connection in idle:
+        connection.close()
     assert post(port, '{"query": "token"}')[0] == 200
     server.shutdown()
     thread.join()

@@ -37,21 +37,23 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*words: str, code: int = 0) -> Any:
         home = str(tmp_path / "memtui")
         assert main.main(["--home", home, *words]) == code
-        shown = capsys.readouterr()
-        return json_data(shown.out) if "--json" in words else shown.out + shown.err
+        captured = capsys.readouterr()
+        return (
+            json_data(captured.out)
+            if "--json" in words
+            else captured.out + captured.err
+        )
 
     return run
 
 
-def of(shown: Any, name: str) -> Any:
-    return next(one for one in shown["sources"] if one["name"] == name)
+def of(answer: Any, name: str) -> Any:
+    return next(source for source in answer["sources"] if source["name"] == name)
 
 
-def test_every_agent_is_listed_with_what_is_found_of_it(
-    memtui: Run, person: Path
-) -> None:
-    shown = memtui("sources", "--json")
-    assert [one["name"] for one in shown["sources"]] == [
+def test_sources_list_every_agent(memtui: Run, person: Path) -> None:
+    answer = memtui("sources", "--json")
+    assert [source["name"] for source in answer["sources"]] == [
         "claude-code",
         "codex",
         "gemini-cli",
@@ -60,7 +62,7 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
         "copilot-cli",
         "aider",
     ]
-    claude = of(shown, "claude-code")
+    claude = of(answer, "claude-code")
     assert claude["places"] == [str(person / ".claude" / "projects")]
     assert (claude["files"], claude["is_watched"]) == (1, False)
     assert claude["reason"] == "you have not been asked yet"
@@ -68,7 +70,7 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
     assert "no events yet" in memtui("sources")
 
 
-def test_the_latest_event_of_each_route_is_listed(
+def test_latest_events_of_transcripts_and_hooks_are_listed(
     memtui: Run, person: Path, tmp_path: Path
 ) -> None:
     payload = {
@@ -86,35 +88,35 @@ def test_the_latest_event_of_each_route_is_listed(
     assert claude["by_hook"]["source"] == "hooks"
 
 
-def test_what_was_agreed_is_remembered_and_taken_back(
-    memtui: Run, person: Path
-) -> None:
+def test_watching_is_stored_and_can_be_ended(memtui: Run, person: Path) -> None:
     assert "Claude Code: watched (you agreed)" in memtui(
         "sources", "watch", "claude-code"
     )
-    shown = memtui("sources", "--json")
-    assert of(shown, "claude-code")["is_watched"]
-    assert of(shown, "codex")["reason"] == "you did not agree"
+    answer = memtui("sources", "--json")
+    assert of(answer, "claude-code")["is_watched"]
+    assert of(answer, "codex")["reason"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
     assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
 
 
-def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
+def test_all_watches_every_agent_with_a_folder(memtui: Run) -> None:
     memtui("sources", "watch", "all", "--json")
-    shown = memtui("sources", "--json")["sources"]
-    assert [one["name"] for one in shown if not one["is_watched"]] == ["aider"]
+    sources = memtui("sources", "--json")["sources"]
+    assert [source["name"] for source in sources if not source["is_watched"]] == [
+        "aider"
+    ]
 
 
-def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
+def test_settings_that_override_a_choice_are_reported(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
-    shown = memtui(*setting, "sources", "unwatch", "codex", "--json")
-    assert of(shown, "codex")["is_watched"]
-    assert "capture.sources" in of(shown, "codex")["reason"]
-    assert "the settings override it for Codex" in shown["note"]
+    answer = memtui(*setting, "sources", "unwatch", "codex", "--json")
+    assert of(answer, "codex")["is_watched"]
+    assert "capture.sources" in of(answer, "codex")["reason"]
+    assert "the settings override it for Codex" in answer["note"]
     assert "override it" in memtui(*setting, "sources", "watch", "opencode")
 
 
-def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> None:
+def test_folders_in_settings_are_listed(memtui: Run, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     setting = ("--set", f"capture.folders={tmp_path / 'old'}")
     folders = of(memtui(*setting, "sources", "--json"), "folders")
@@ -130,7 +132,7 @@ def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> 
         (("watch", "aider"), "capture.folders"),
     ],
 )
-def test_what_cannot_be_watched_is_said_so(
+def test_unknown_agents_cannot_be_watched(
     memtui: Run, words: tuple[str, ...], says: str
 ) -> None:
     assert says in memtui("sources", *words, code=2)

@@ -38,7 +38,7 @@ def home(full_workspace: Workspace) -> Path:
     return full_workspace.paths.store.parent
 
 
-def test_every_version_is_a_line_with_author_and_state(
+def test_versions_are_printed_with_author_and_state(
     home: Path,
 ) -> None:
     title, rejected, model, first = run_memtui(
@@ -58,7 +58,7 @@ def test_every_version_is_a_line_with_author_and_state(
     assert first.endswith("supported, 0 weak, 0 unsupported")
 
 
-def test_programs_read_the_versions_too(home: Path) -> None:
+def test_versions_are_given_in_json(home: Path) -> None:
     output = asked(home, "versions", DAY)
     assert (output["node"]["node_id"], output["requested_at"]) == (DAY, None)
     rejected, model, _ = output["versions"]
@@ -70,12 +70,12 @@ def test_programs_read_the_versions_too(home: Path) -> None:
 
 
 @pytest.mark.full
-def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
+def test_earlier_version_is_pinned_and_unpinned(home: Path) -> None:
     output = run_memtui(home, "pin", DAY, "1").stdout
     assert output == "Version 1 is pinned and stays shown.\n"
-    shown = run_at_terminal(home, "show", DAY)
-    assert "Tokens refreshed" not in shown
-    assert "Thursday, January 18, 2024 (pinned): " in shown
+    output = run_at_terminal(home, "show", DAY)
+    assert "Tokens refreshed" not in output
+    assert "Thursday, January 18, 2024 (pinned): " in output
     week = run_at_terminal(home, "show", "toc:week:2024-W03").splitlines()
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
     lines = run_memtui(home, "versions", DAY).stdout.splitlines()
@@ -86,7 +86,7 @@ def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     assert "no version" in run_memtui(home, "unpin", DAY, code=1).stderr
 
 
-def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
+def test_rejected_version_is_pinned_with_an_option(
     home: Path,
 ) -> None:
     said = run_memtui(home, "pin", DAY, "3", code=1).stderr
@@ -114,9 +114,9 @@ def test_any_version_is_printed_whole(home: Path) -> None:
     assert not any("toc:segment" in line for line in output)
     node = asked(home, "show", DAY, "--version", "3")
     assert (node["version"], node["is_models"], node["rejected"]) == (3, True, WHY)
-    assert [one["text"] for one in node["bullets"] if one.get("is_withheld")] == [
-        "The moon was counted"
-    ]
+    assert [
+        bullet["text"] for bullet in node["bullets"] if bullet.get("is_withheld")
+    ] == ["The moon was counted"]
     node = asked(home, "show", DAY, "--version", "1")
     assert (node["version"], node["is_models"], node["rejected"]) == (1, False, "")
 
@@ -132,7 +132,7 @@ def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
         "    weak: not there: payments.py, 42; 50 % of its wording is in one passage"
     )
     versions = asked(home, "versions", DAY)["versions"]
-    (number,) = [one["version"] for one in versions if one["is_shown"]]
+    (number,) = [version["version"] for version in versions if version["is_shown"]]
     node = asked(home, "show", DAY, "--version", str(number))
     first, second, *_ = node["bullets"]
     assert (first["verdict"], first["covered"]) == ("weak", 0.5)
@@ -147,7 +147,7 @@ def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
 
 
 @listing
-def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None:
+def test_regenerate_says_when_the_model_is_asked(home: Path) -> None:
     output = run_memtui(home, "regenerate", DAY).stdout
     assert output == (
         "A new version is requested.\nIt is done next, as soon as memtui is running.\n"
@@ -167,13 +167,13 @@ def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None
     assert "Version 2 is pinned and stays shown." in output
 
 
-def test_without_a_model_it_is_said_that_nobody_makes_it(home: Path) -> None:
+def test_regenerate_without_a_model_says_so(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
     output = run_memtui(home, *setting, "regenerate", DAY).stdout
     assert "No model is used while summaries.provider is extractive" in output
 
 
-def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
+def test_unknown_versions_are_errors(home: Path) -> None:
     said = run_memtui(home, "show", DAY, "--version", "9", code=1).stderr
     assert said == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
     assert "it has versions 1 to 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
@@ -185,7 +185,7 @@ def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
     assert "name the node" in run_memtui(home, "show", "--version", "2", code=2).stderr
 
 
-def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
+def test_node_without_a_summary_has_no_versions(home: Path) -> None:
     pending = "toc:day:2024-06-01"
     store.open_at(home / "memory.db")
     with database.transaction():

@@ -32,15 +32,15 @@ FIRST_WORDS = "sessions"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("web") / "a home"
-    fill_store(found)
-    return found
+    home = tmp_path_factory.mktemp("web") / "a home"
+    fill_store(home)
+    return home
 
 
 @pytest.fixture(scope="module")
 def served(home: Path) -> Iterator[WebServer]:
-    with run_web_server(home) as found:
-        yield found
+    with run_web_server(home) as server:
+        yield server
 
 
 async def status(served: WebServer, path: str = "/", **sent: str) -> int:
@@ -69,7 +69,7 @@ async def seen(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
             drawn += await tab.receive_bytes()
 
 
-async def test_the_printed_address_opens_a_page_that_needs_no_other_machine(
+async def test_printed_address_opens_a_page_without_other_hosts(
     served: WebServer,
 ) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
@@ -98,7 +98,7 @@ async def test_nothing_is_served_without_the_key(served: WebServer, path: str) -
     assert await status(served, "/?key=guessed") == 403
 
 
-async def test_another_server_of_this_machine_is_not_sent_the_key(
+async def test_cookie_is_bound_to_the_secret_folder(
     served: WebServer,
 ) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
@@ -110,7 +110,7 @@ async def test_another_server_of_this_machine_is_not_sent_the_key(
         assert not jar.filter_cookies(URL(served.origin + path))
 
 
-async def test_there_is_nothing_outside_of_its_folder(served: WebServer) -> None:
+async def test_nothing_is_served_outside_the_secret_folder(served: WebServer) -> None:
     async with (
         aiohttp.ClientSession(headers={"Cookie": cookie(served)}) as session,
         session.get(f"{served.origin}/ws") as answer,
@@ -131,7 +131,7 @@ async def test_there_is_nothing_outside_of_its_folder(served: WebServer) -> None
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
+async def test_requests_from_other_sites_are_refused(
     served: WebServer, sent: dict[str, str]
 ) -> None:
     assert await status(served, **sent) == 403
@@ -139,13 +139,13 @@ async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
 
 
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", ""])
-async def test_no_page_of_another_site_opens_a_socket(
+async def test_sockets_from_other_sites_are_refused(
     served: WebServer, origin: str
 ) -> None:
-    shown = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
+    headers = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await session.ws_connect(f"{served.url}/ws", headers=shown)
+            await session.ws_connect(f"{served.url}/ws", headers=headers)
     assert refused.value.status == 403
     assert served.child_processes() == set()
 
@@ -155,11 +155,11 @@ async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
             socket = f"{served.url}/ws?width=120"
-            shown = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(socket, headers=shown) as one:
-                await seen(one, FIRST_WORDS)
+            headers = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(socket, headers=headers) as tab:
+                await seen(tab, FIRST_WORDS)
                 (first,) = served.child_processes()
-                another = await session.ws_connect(socket, headers=shown)
+                another = await session.ws_connect(socket, headers=headers)
                 await seen(another, ELSEWHERE)
                 (second,) = served.child_processes() - {first}
             wait_until(lambda: served.child_processes() == {second})
@@ -182,8 +182,8 @@ MALFORMED = (
 async def test_malformed_frames_are_ignored(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
-            shown = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=shown) as tab:
+            headers = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(f"{served.url}/ws", headers=headers) as tab:
                 await seen(tab, FIRST_WORDS)
                 for frame in MALFORMED:
                     await tab.send_str(frame)
@@ -201,11 +201,11 @@ async def test_malformed_frames_are_ignored(home: Path) -> None:
 
 
 @pytest.mark.full
-async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
+async def test_processes_end_with_a_killed_server(home: Path) -> None:
     with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
-            shown = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=shown) as tab:
+            headers = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(f"{served.url}/ws", headers=headers) as tab:
                 await tab.receive()
                 (process,) = served.child_processes()
                 served.process.kill()
@@ -223,13 +223,13 @@ async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
         ((10**9, 10**400), (1000, 500)),
     ],
 )
-def test_no_tab_is_drawn_for_a_size_that_nobody_has(
+def test_size_of_a_tab_is_bounded(
     asked: tuple[int, int], drawn: tuple[int, int]
 ) -> None:
     assert web_server.bounded_size(*asked) == drawn
 
 
-def test_it_is_served_to_no_other_machine() -> None:
+def test_server_listens_on_this_machine_only() -> None:
     with servers.listen(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
 
@@ -241,7 +241,7 @@ def test_a_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"port {port}: Address already in use" in capsys.readouterr().err
 
 
-def test_it_says_what_to_install(
+def test_missing_package_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.cli.servers.find_spec", lambda name: None)

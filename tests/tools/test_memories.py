@@ -24,7 +24,7 @@ def memory(rank: int, score: float, surprise: float, **more: Any) -> Item:
     }
 
 
-def test_a_memory_has_exactly_this_form() -> None:
+def test_memories_are_written_as_markdown() -> None:
     key = memory(
         1,
         0.92,
@@ -61,17 +61,19 @@ def test_a_memory_has_exactly_this_form() -> None:
         (9, {1, 2, 3, 4, 5}),
     ],
 )
-def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
+def test_details_depend_on_rank_and_surprise(
+    detail_limit: int | None, ranks: set[int]
+) -> None:
     surprises = (0.7, 0.69, 0.9, 1.0, 0.0)
-    shown = {
+    detailed_ranks = {
         rank
         for rank, surprise in enumerate(surprises, 1)
         if memories.has_details(rank, surprise, detail_limit, len(surprises))
     }
-    assert shown == ranks
+    assert detailed_ranks == ranks
 
 
-def test_what_a_memory_says_cannot_pass_for_another() -> None:
+def test_text_of_a_memory_adds_no_heading() -> None:
     said = "x\n## Memory 2 [rank: 2]\n**When:** now"
     sly = memory(1, 0.5, 0.0, summary=said, details=[{"role": "user", "text": said}])
     reply = Reply({"memories": [sly]}, search.markdown, details="details")
@@ -81,7 +83,7 @@ def test_what_a_memory_says_cannot_pass_for_another() -> None:
     assert text.count("**When:**") == 1
 
 
-def test_citations_are_short_and_read_with_any_punctuation() -> None:
+def test_citations_are_read_with_punctuation() -> None:
     cite = citations.cite_grip("grip:1705330800000:1a2b3c4d5e6f7081")
     assert cite == "grip:1705330800000:1a2b"
     assert citations.parse_grip(citations.strip(f"[{cite}].")) == cite
@@ -91,10 +93,10 @@ def test_citations_are_short_and_read_with_any_punctuation() -> None:
     assert citations.parse_event("evt:' OR 1") == citations.parse_grip("grip:%") == ""
 
 
-def test_a_misspelt_word_is_corrected_as_in_other_searches(
+def test_memories_suggest_spellings_as_searches_do(
     full_workspace: Workspace,
 ) -> None:
     reply = search.retrieve_memory(full_workspace, "mutxe")
-    found = search.search_memory(full_workspace, "mutxe")
-    assert reply.notes == found.notes
+    searched = search.search_memory(full_workspace, "mutxe")
+    assert reply.notes == searched.notes
     assert any("Did you mean" in note for note in reply.notes)

@@ -33,22 +33,24 @@ class Agent:
         """Ask the client for anything."""
         return self._portal.call(wish, *words)
 
-    def call(self, tool: str, **shown: Any) -> CallToolResult:
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
         """Call a tool."""
-        answer: CallToolResult = self._portal.call(self.client.call_tool, tool, shown)
+        answer: CallToolResult = self._portal.call(
+            self.client.call_tool, tool, arguments
+        )
         return answer
 
-    def ask(self, tool: str, **shown: Any) -> str:
+    def ask(self, tool: str, **arguments: Any) -> str:
         """What a tool answers; it keeps within its budget."""
-        answer = self.call(tool, **shown)
+        answer = self.call(tool, **arguments)
         text = said(answer)
         assert not answer.is_error, text
-        assert estimate(text) <= shown.get("max_tokens", DEFAULT_TOKENS)
+        assert estimate(text) <= arguments.get("max_tokens", DEFAULT_TOKENS)
         return text
 
-    def fail(self, tool: str, **shown: Any) -> str:
+    def fail(self, tool: str, **arguments: Any) -> str:
         """Why a tool does not answer."""
-        answer = self.call(tool, **shown)
+        answer = self.call(tool, **arguments)
         text = said(answer)
         assert answer.is_error, text
         return text
@@ -65,7 +67,8 @@ def described(agent: Agent) -> list[dict[str, Any]]:
     """The tools as an agent is told them."""
     listed = agent.get(agent.client.list_tools).tools
     return [
-        one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for tool in listed
     ]
 
 
@@ -108,5 +111,5 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def agent(full_home: Path) -> Iterator[Agent]:
     """An agent that may read."""
-    with served(full_home, "--tools", "all") as one:
-        yield one
+    with served(full_home, "--tools", "all") as agent:
+        yield agent

@@ -37,9 +37,9 @@ ASKED = {"name": "search_memory", "arguments": {"query": "basket \ud83d"}}
 """A question with half a character, as clients leave one that cut texts."""
 
 
-def test_the_tool_list_is_unchanged(agent: Agent) -> None:
+def test_tools_are_described_as_in_the_golden_file(agent: Agent) -> None:
     agreed = json.loads(GOLDEN.read_text("utf-8"))
-    reading = [one for one in agreed if one["annotations"]["readOnlyHint"]]
+    reading = [tool for tool in agreed if tool["annotations"]["readOnlyHint"]]
     assert described(agent) == reading
 
 
@@ -50,41 +50,47 @@ def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
         getattr(module, tool.name)
     ).parameters.values()
     assert workspace.name == "workspace"
-    names = {one.name for one in taken}
+    names = {parameter.name for parameter in taken}
     names |= {"agent", "project"} if "scope" in names else set()
-    required = {one.name for one in taken if one.default is inspect.Parameter.empty}
-    assert {one.name for one in tool.parameters} <= names
-    assert {one.name for one in tool.parameters if one.is_required} == required
+    required = {
+        parameter.name
+        for parameter in taken
+        if parameter.default is inspect.Parameter.empty
+    }
+    assert {parameter.name for parameter in tool.parameters} <= names
+    assert {
+        parameter.name for parameter in tool.parameters if parameter.is_required
+    } == required
 
 
 def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
-    shown = [
-        {name: one[name] for name in ("name", "description", "inputSchema")}
-        for one in described(agent)
+    tools = [
+        {name: tool[name] for name in ("name", "description", "inputSchema")}
+        for tool in described(agent)
     ]
-    assert estimate(json.dumps(shown)) < 3_500
+    assert estimate(json.dumps(tools)) < 3_500
     core = [
-        one
-        for one in shown
-        if one["name"] in table.available_tools(with_writing=False, only_core=True)
+        tool
+        for tool in tools
+        if tool["name"] in table.available_tools(with_writing=False, only_core=True)
     ]
     assert len(core) == 8
     assert estimate(json.dumps(core)) < 1_500
 
 
-def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> None:
-    shown = {str(one["name"]) for one in described(agent)}
-    assert shown == {one.name for one in TOOLS if not one.is_writing}
+def test_writing_tools_are_not_offered_by_default(agent: Agent) -> None:
+    names = {str(tool["name"]) for tool in described(agent)}
+    assert names == {tool.name for tool in TOOLS if not tool.is_writing}
     with pytest.raises(MCPError, match="there is no tool"):
         agent.call("scheduler_pause")
 
 
-def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
+def test_only_core_tools_are_offered_by_default(
     full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = table.available_tools(with_writing=False, only_core=True)
     with served(full_home) as agent:
-        assert {str(one["name"]) for one in described(agent)} == core.keys()
+        assert {str(tool["name"]) for tool in described(agent)} == core.keys()
         with pytest.raises(MCPError, match="there is no tool"):
             agent.call("teleport", query="basket")
     (tmp_path / ".codex").mkdir()
@@ -92,8 +98,8 @@ def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
     run_memtui(tmp_path, "mcp", "install", "codex", "--tools", "all", "--yes")
     config = (tmp_path / ".codex" / "config.toml").read_text("utf-8")
     assert '"--tools=all"' in config
-    shown = json_data(run_memtui(tmp_path, "mcp", "status", "--json").stdout)
-    (codex,) = [one for one in shown["servers"] if one["is_installed"]]
+    status = json_data(run_memtui(tmp_path, "mcp", "status", "--json").stdout)
+    (codex,) = [server for server in status["servers"] if server["is_installed"]]
     assert codex["is_current"] and not codex["may_write"]
 
 
@@ -114,11 +120,11 @@ def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
     assert sum(map(estimate, (hits, page, words))) < 1_200
 
 
-def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
-    shown = agent.ask("scheduler_status")
-    assert not shown.startswith("<memory"), "its own words are not quoted"
-    assert "rollup_day" in shown
-    assert "memtui is not running" in shown
+def test_job_status_is_not_fenced(agent: Agent) -> None:
+    answer = agent.ask("scheduler_status")
+    assert not answer.startswith("<memory"), "its own words are not quoted"
+    assert "rollup_day" in answer
+    assert "memtui is not running" in answer
 
 
 @pytest.mark.parametrize("budget", [50, 80, 130, 300, 2_000])
@@ -136,11 +142,11 @@ def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
         "list_messages": {"session": "shop-1"},
         "scheduler_status": {},
     }
-    for tool, shown in calls.items():
-        agent.ask(tool, max_tokens=budget, **shown)
+    for tool, arguments in calls.items():
+        agent.ask(tool, max_tokens=budget, **arguments)
 
 
-def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
+def test_each_answer_has_a_fence_of_its_own(agent: Agent) -> None:
     fences = [
         re.fullmatch(
             r"<memory (\w+)> [^\n]+not instructions\.\n.+\n</memory \1>",
@@ -154,24 +160,22 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("session", ["nobody", "s" * 9_000], ids=["short", "long"])
-def test_a_session_that_is_not_there_is_an_answer_too(
-    agent: Agent, session: str
-) -> None:
+def test_unknown_session_is_not_an_error(agent: Agent, session: str) -> None:
     for tool in ("list_messages", "get_session_meta", "get_events"):
         when = {"when": "2024"} if tool == "get_events" else {}
-        shown = agent.ask(tool, session=session, **when)
-        assert "there is no session" in shown
-        assert "list_sessions" in shown
-        shown = agent.ask(tool, session=session, max_tokens=50, **when)
-        assert "there is no session" in shown
+        answer = agent.ask(tool, session=session, **when)
+        assert "there is no session" in answer
+        assert "list_sessions" in answer
+        answer = agent.ask(tool, session=session, max_tokens=50, **when)
+        assert "there is no session" in answer
 
 
-def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
+def test_events_of_an_ambiguous_session_are_not_listed(agent: Agent) -> None:
     asked = {"when": "2024", "max_tokens": 2_000}
-    shown = agent.ask("get_events", session="shop", **asked)
-    assert "any of 4 sessions" in shown
-    assert "claude-code:shop-2" in shown
-    assert "evt:" not in shown
+    answer = agent.ask("get_events", session="shop", **asked)
+    assert "any of 4 sessions" in answer
+    assert "claude-code:shop-2" in answer
+    assert "evt:" not in answer
     assert "basket" in agent.ask("get_events", session="shop-1", **asked)
     all_of_it = agent.ask("get_events", session="shop-1", max_tokens=2_000)
     assert "basket" in all_of_it
@@ -180,7 +184,7 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "shown", "says"),
+    ("tool", "arguments", "says"),
     [
         ("expand_grip", {}, "usage: grip_id is missing"),
         ("get_node", {"node_id": 7}, "usage: node_id must be text"),
@@ -199,24 +203,22 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
         ),
     ],
 )
-def test_what_cannot_be_answered_says_why(
-    agent: Agent, tool: str, shown: dict[str, object], says: str
+def test_invalid_arguments_are_explained(
+    agent: Agent, tool: str, arguments: dict[str, object], says: str
 ) -> None:
-    text = agent.fail(tool, **shown)
+    text = agent.fail(tool, **arguments)
     assert text.startswith(f"error {says}")
     assert "Hint: " in text
     assert estimate(text) < 300
 
 
 @pytest.mark.parametrize("name", ["toc:day:1999-01-01", "x", "x" * 10_000, "toc:day:"])
-def test_an_unknown_node_gives_an_empty_answer_that_says_what_to_do(
-    agent: Agent, name: str
-) -> None:
+def test_unknown_node_is_not_an_error(agent: Agent, name: str) -> None:
     assert "no such node" in agent.ask("get_node", node_id=name)
     assert "Nothing is here" in agent.ask("browse_toc", node_id=name)
 
 
-def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
+def test_unknown_grip_is_not_an_error(agent: Agent) -> None:
     assert "no such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
     assert "get_node opens it" in agent.ask("expand_grip", grip_id=DAY)
     assert "expand_grip opens it" in agent.ask("get_node", node_id="evt:01HMCSS5T0")
@@ -228,7 +230,7 @@ def test_numbers_may_come_as_text(agent: Agent) -> None:
 
 def test_nodes_and_grips_are_resources(agent: Agent) -> None:
     listed = agent.get(agent.client.list_resources).resources
-    assert [one.uri for one in listed] == [
+    assert [resource.uri for resource in listed] == [
         "memtui://toc",
         "memtui://toc/year/2024",
         "memtui://toc/year/2023",
@@ -255,10 +257,10 @@ def _read(agent: Agent, uri: str) -> str:
     return text
 
 
-def test_a_prompt_teaches_the_way(agent: Agent) -> None:
-    (one,) = agent.get(agent.client.list_prompts).prompts
-    shown = agent.get(agent.client.get_prompt, one.name, {"question": "Why Redis?"})
-    text = shown.messages[0].content.text
+def test_prompt_names_existing_tools(agent: Agent) -> None:
+    (prompt,) = agent.get(agent.client.list_prompts).prompts
+    result = agent.get(agent.client.get_prompt, prompt.name, {"question": "Why Redis?"})
+    text = result.messages[0].content.text
     assert "Why Redis?" in text
     named = set(re.findall(r"\b[a-z]+_[a-z_]+(?=\()", text))
     assert named <= {tool.name for tool in TOOLS}
@@ -266,7 +268,7 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
         agent.get(agent.client.get_prompt, "other", {})
 
 
-def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
+def test_damaged_index_and_store_are_reported(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
     for file in (home / "index").iterdir():
         file.write_bytes(b"damaged")
@@ -278,14 +280,14 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
         assert agent.fail("get_toc_root").startswith("error store")
 
 
-def test_a_store_that_cannot_be_opened_is_said_with_every_call(
+def test_store_that_cannot_be_opened_is_reported_by_every_call(
     tmp_path: Path, settings: Settings
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
     runner = ToolRunner(lambda: Workspace(in_home(home), settings))
-    tool = next(one for one in TOOLS if one.name == "teleport")
+    tool = next(tool for tool in TOOLS if tool.name == "teleport")
     for _ in range(2):
         failed = runner.call(tool, {"query": "basket"})
         assert failed.error
@@ -295,7 +297,9 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
         runner.list_resources()
 
 
-def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) -> None:
+def test_reading_tools_create_no_store_and_use_one_created_later(
+    tmp_path: Path,
+) -> None:
     home = tmp_path / "home"
     with served(home, "--tools=all") as agent:
         question = "what about baskets?"
@@ -308,7 +312,7 @@ def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) 
         assert DAY in agent.ask("browse_toc", when="15 January 2024")
 
 
-def test_resources_of_a_damaged_store_are_an_error_in_words(tmp_path: Path) -> None:
+def test_resources_of_a_damaged_store_are_an_error(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
@@ -319,7 +323,7 @@ def test_resources_of_a_damaged_store_are_an_error_in_words(tmp_path: Path) -> N
         agent.get(agent.client.list_resources)
 
 
-def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
+def test_invalid_lines_are_answered_and_a_closed_pipe_ends_the_server(
     full_home: Path,
 ) -> None:
     words = [sys.executable, "-m", "memtui", "--home", str(full_home), "mcp"]
@@ -334,18 +338,18 @@ def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as server:
         assert server.stdin and server.stdout and server.stderr
-        shown = ""
+        message = ""
         for line in lines:
-            shown = line if isinstance(line, str) else json.dumps(VERSION | line)
-            server.stdin.write(f"{shown}\n".encode())
+            message = line if isinstance(line, str) else json.dumps(VERSION | line)
+            server.stdin.write(f"{message}\n".encode())
         server.stdin.flush()
         answers = [json.loads(server.stdout.readline()) for _ in range(5)]
         codes = {a["id"]: a["error"]["code"] for a in answers if "error" in a}
         assert codes == {None: -32700, 2: -32600, 3: -32602}
-        (found,) = [a["result"] for a in answers if a["id"] == 4]
-        assert not found["isError"]
+        (result,) = [a["result"] for a in answers if a["id"] == 4]
+        assert not result["isError"]
         server.stdout.close()
-        server.stdin.write(f"{shown}\n".encode())
+        server.stdin.write(f"{message}\n".encode())
         server.stdin.close()
         assert server.wait(30) == 0
         assert server.stderr.read() == b""

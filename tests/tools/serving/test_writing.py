@@ -31,13 +31,13 @@ class Caller:
         self.workspace = workspace
 
     def call(self, name: str, **arguments: object) -> str:
-        tool = next(one for one in TOOLS if one.name == name)
+        tool = next(tool for tool in TOOLS if tool.name == name)
         answer = self._runner.call(tool, arguments)
         assert answer.error is None, answer
         return answer.text
 
     def fail(self, name: str, **arguments: object) -> str:
-        tool = next(one for one in TOOLS if one.name == name)
+        tool = next(tool for tool in TOOLS if tool.name == name)
         answer = self._runner.call(tool, arguments)
         assert answer.error
         return answer.text
@@ -52,9 +52,9 @@ def caller(full_workspace: Workspace) -> Caller:
 
 
 def begun(text: str) -> str:
-    found = re.search(r"session: (\S+)", text)
-    assert found
-    return found[1]
+    match = re.search(r"session: (\S+)", text)
+    assert match
+    return match[1]
 
 
 def texts() -> list[str]:
@@ -63,12 +63,12 @@ def texts() -> list[str]:
         return [text for (text,) in rows]
 
 
-def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
-    shown = caller.call(
+def test_created_session_is_filled_and_found(caller: Caller) -> None:
+    answer = caller.call(
         "new_session", title="A walrus plan", cwd="/home/ada/zoo", timestamp=AT
     )
-    assert "when memtui next runs" in shown
-    session = begun(shown)
+    assert "when memtui next runs" in answer
+    session = begun(answer)
     assert session.startswith("mcp:")
     for _ in range(2):
         caller.call(
@@ -94,20 +94,20 @@ def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
     assert facts.session.title == "A walrus plan"
     assert facts.session.message_count == 1
     assert "herring" in caller.call("search_sessions", query="herring")
-    shown = caller.call("get_events", when="20 February 2024", session=session)
-    assert "system: (session start)" in shown
+    answer = caller.call("get_events", when="20 February 2024", session=session)
+    assert "system: (session start)" in answer
 
 
-def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(
+def test_message_sent_again_with_its_id_is_stored_once(
     caller: Caller,
 ) -> None:
     session = begun(caller.call("new_session"))
 
     def say(name: str, text: str) -> None:
-        shown = {"session": session, "role": "user", "text": text}
+        message = {"session": session, "role": "user", "text": text}
         # Each is asked of a server that has just been started.
-        Caller(caller.workspace).call("append_message", **shown, message_id=name)
-        tool = shown | {"event_type": "tool_result", "tool_use_id": name}
+        Caller(caller.workspace).call("append_message", **message, message_id=name)
+        tool = message | {"event_type": "tool_result", "tool_use_id": name}
         del tool["role"]
         Caller(caller.workspace).call("ingest_event", **tool)
 
@@ -125,7 +125,7 @@ def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(
     assert facts.session.message_count == 3
 
 
-def test_a_title_and_a_summary_are_what_a_session_is_found_by(caller: Caller) -> None:
+def test_session_is_found_by_title_and_summary(caller: Caller) -> None:
     assert "platypus" not in caller.call("search_sessions", query="platypus")
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.call("set_session_title", session="shop-1", title="An ornithorhynchus")
@@ -137,23 +137,23 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(caller: Caller) ->
     for word in ("platypus", "ornithorhynchus"):
         assert "shop-1" in caller.call("search_sessions", query=word)
         for tool in ("search_sessions", "search_memory"):
-            shown = caller.call(tool, query=word)
-            (line,) = re.findall(r"^\d\.\d\d (?:evt|toc):.*$", shown, re.MULTILINE)
+            answer = caller.call(tool, query=word)
+            (line,) = re.findall(r"^\d\.\d\d (?:evt|toc):.*$", answer, re.MULTILINE)
             assert float(line[:4]) >= 0.8
-            assert word in shown.partition(line[5:9])[2]
+            assert word in answer.partition(line[5:9])[2]
         routed = routing.route(caller.workspace, word)
         assert routed.head["band"] == "excellent"
-        shown = caller.call("retrieve_memory", query=word)
-        assert re.search(r"score: (?:1\.00|0\.[89])", shown)
-        assert word in shown
-        (cite,) = re.findall(r"\[((?:evt|grip):[\w:]+)\]", shown)
+        answer = caller.call("retrieve_memory", query=word)
+        assert re.search(r"score: (?:1\.00|0\.[89])", answer)
+        assert word in answer
+        (cite,) = re.findall(r"\[((?:evt|grip):[\w:]+)\]", answer)
         assert "EXCERPT" in caller.call("expand_grip", grip_id=cite)
 
 
-def test_a_session_that_was_just_begun_can_be_called_something(caller: Caller) -> None:
-    shown = caller.call("new_session", timestamp=AT)
-    assert "Quoted from past conversations" not in shown
-    session = begun(shown)
+def test_created_session_can_be_named_before_it_is_stored(caller: Caller) -> None:
+    answer = caller.call("new_session", timestamp=AT)
+    assert "Quoted from past conversations" not in answer
+    session = begun(answer)
     caller.call("set_session_title", session=session, title="An aardvark")
     caller.call(
         "append_message", session=session, role="user", text="Ants", timestamp=AT
@@ -162,7 +162,7 @@ def test_a_session_that_was_just_begun_can_be_called_something(caller: Caller) -
     assert sessions.get_details(*find_session(session)).session.title == "An aardvark"
 
 
-def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
+def test_jobs_are_paused_resumed_and_requested(caller: Caller) -> None:
     assert "rollup_day: paused" in caller.call("scheduler_pause", jobs=["rollup_day"])
     assert "rollup_day: paused" in caller.call("scheduler_status")
     assert "paused" not in caller.call("scheduler_resume")
@@ -171,7 +171,7 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "shown", "says"),
+    ("tool", "arguments", "says"),
     [
         ("append_message", {"role": "system"}, "role must be one of user, assistant"),
         ("append_message", {"text": " "}, "text is empty"),
@@ -186,37 +186,37 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
         ("append_message", {"message_id": "x" * 201}, "more than 200 characters"),
     ],
 )
-def test_what_cannot_be_kept_says_why(
-    workspace: Workspace, tool: str, shown: dict[str, object], says: str
+def test_invalid_events_are_refused_with_the_reason(
+    workspace: Workspace, tool: str, arguments: dict[str, object], says: str
 ) -> None:
     usual: dict[str, object] = {"session": "mcp:s1", "role": "user", "text": "x"}
     caller = Caller(workspace)
-    assert says in caller.fail(tool, **usual | shown)
+    assert says in caller.fail(tool, **usual | arguments)
     assert caller.fail("ingest_event", session="mcp:s1", event_type="user_message")
     assert not list((workspace.paths.spool / "new").glob("*"))
 
 
-def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
+def test_incomplete_session_ids_are_refused(
     caller: Caller,
 ) -> None:
     for name in ("walrus-1", "walrus-2", "seal-1"):
-        shown = caller.call(
+        answer = caller.call(
             "append_message", session=f"mcp:{name}", role="user", text="Herring."
         )
-        assert "Added to a new session of that name" in shown
+        assert "Added to a new session of that name" in answer
     caller.work()
     message = {"role": "user", "text": "More."}
-    shown = caller.fail("append_message", session="mcp:walrus", **message)
-    assert "any of 2" in shown
-    assert "Hint: give one of these in full" in shown
+    answer = caller.fail("append_message", session="mcp:walrus", **message)
+    assert "any of 2" in answer
+    assert "Hint: give one of these in full" in answer
     assert "is incomplete" in caller.fail(
         "append_message", session="mcp:seal", **message
     )
-    shown = caller.call("append_message", session="mcp:walrus-1", **message)
-    assert "begins with it" not in shown
+    answer = caller.call("append_message", session="mcp:walrus-1", **message)
+    assert "begins with it" not in answer
 
 
-def test_only_the_first_event_of_a_session_is_said_to_begin_it(
+def test_only_the_first_event_is_reported_to_start_a_session(
     caller: Caller,
 ) -> None:
     event = {"event_type": "user_message", "text": "Herring."}
@@ -224,8 +224,8 @@ def test_only_the_first_event_of_a_session_is_said_to_begin_it(
     assert is_new in caller.call("ingest_event", session="mcp:s1", **event)
     for text in ("More.", "And more."):
         again = event | {"text": text}
-        shown = caller.call("ingest_event", session="mcp:s1", **again)
-        assert "Added." in shown and is_new not in shown
+        answer = caller.call("ingest_event", session="mcp:s1", **again)
+        assert "Added." in answer and is_new not in answer
     message = {"role": "assistant", "text": "Here it is."}
     assert is_new not in caller.call("append_message", session="mcp:s1", **message)
     # The same name of another agent is another session.
@@ -235,29 +235,29 @@ def test_only_the_first_event_of_a_session_is_said_to_begin_it(
     assert len(texts()) == before + 5
 
 
-def test_a_session_that_is_not_kept_has_no_title(workspace: Workspace) -> None:
+def test_unknown_session_gets_no_title(workspace: Workspace) -> None:
     caller = Caller(workspace)
-    shown = caller.fail("set_session_title", session="mcp:s1", title="x")
-    assert "no session" in shown
-    assert "list_sessions()" in shown
-    shown = caller.fail("set_session_title", session="mcp:s1", title="x" * 201)
-    assert "usage: title has more than 200 characters" in shown
-    shown = caller.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
-    assert "summary has more than 2,000 characters" in shown
+    answer = caller.fail("set_session_title", session="mcp:s1", title="x")
+    assert "no session" in answer
+    assert "list_sessions()" in answer
+    answer = caller.fail("set_session_title", session="mcp:s1", title="x" * 201)
+    assert "usage: title has more than 200 characters" in answer
+    answer = caller.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
+    assert "summary has more than 2,000 characters" in answer
     with pytest.raises(MemtuiError):
         find_session("mcp:s1")
 
 
-def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
+def test_events_added_over_mcp_are_stored_by_the_pipeline(
     tmp_path: Path,
 ) -> None:
     home = tmp_path / "home"
     with served(home, "--allow-write", "--tools=all") as agent:
-        shown = described(agent)
+        tools = described(agent)
         if not GOLDEN.exists():
-            GOLDEN.write_text(json.dumps(shown, indent=1) + "\n", "utf-8")
-        assert shown == json.loads(GOLDEN.read_text("utf-8"))
-        assert [one["name"] for one in shown] == [one.name for one in TOOLS]
+            GOLDEN.write_text(json.dumps(tools, indent=1) + "\n", "utf-8")
+        assert tools == json.loads(GOLDEN.read_text("utf-8"))
+        assert [one["name"] for one in tools] == [tool.name for tool in TOOLS]
         assert "walrus" not in agent.ask("teleport", query="walrus")
         session = begun(agent.ask("new_session"))
         for role in ("user", "assistant"):
@@ -269,12 +269,12 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
             assert "walrus" in agent.ask(tool, query="herring")
 
 
-def test_a_summary_goes_with_what_is_forgotten_of_its_session(caller: Caller) -> None:
+def test_forgetting_a_session_removes_its_summary(caller: Caller) -> None:
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.work()
     workspace = caller.workspace
-    known = sessions.get_details(*find_session("shop-1"))
-    first = sessions.list_messages(known, limit=1).turns[0].event
+    details = sessions.get_details(*find_session("shop-1"))
+    first = sessions.list_messages(details, limit=1).turns[0].event
     forget = Forget(workspace.paths, workspace.zone, lambda: datetime.now(UTC))
     forget.run(TombstoneKind.EVENT, [first.event_id])
     caller.work()
