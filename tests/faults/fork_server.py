@@ -64,9 +64,9 @@ class Steps:
 def born(order: dict[str, Any]) -> dict[str, Any]:
     """Run one process; how it ended, after how many steps, and with what complaints."""
     with tempfile.TemporaryFile() as complaints:
-        shown = _born(order, complaints.fileno())
+        output = _born(order, complaints.fileno())
         complaints.seek(0)
-        return shown | {"complaints": complaints.read().decode(errors="replace")}
+        return output | {"complaints": complaints.read().decode(errors="replace")}
 
 
 def _born(order: dict[str, Any], complaints: int) -> dict[str, Any]:
@@ -91,9 +91,9 @@ def _born(order: dict[str, Any], complaints: int) -> dict[str, Any]:
             os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     signal.sigtimedwait({signal.SIGCHLD}, 0)
-    shown = os.read(reads, 4096) if "step" in order else b""
+    output = os.read(reads, 4096) if "step" in order else b""
     os.close(reads)
-    return {"code": os.waitstatus_to_exitcode(status), "steps": len(shown)}
+    return {"code": os.waitstatus_to_exitcode(status), "steps": len(output)}
 
 
 def _put(pipe: int, taken: int) -> None:

@@ -84,10 +84,10 @@ def at(tmp_path: Path, settings: Settings) -> Iterator[At]:
 def texts() -> list[str]:
     with database.connection():
         rows = EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-        shown = [(row.id, row.text) for row in rows]
-    assert all(is_event_id(name) for name, _ in shown)
-    assert [name for name, _ in shown] == sorted(name for name, _ in shown)
-    return [text for _, text in shown]
+        stored = [(row.id, row.text) for row in rows]
+    assert all(is_event_id(name) for name, _ in stored)
+    assert [name for name, _ in stored] == sorted(name for name, _ in stored)
+    return [text for _, text in stored]
 
 
 def prompts(*numbers: int) -> str:
@@ -97,7 +97,7 @@ def prompts(*numbers: int) -> str:
     )
 
 
-def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
+def test_hook_files_are_read_by_their_time_after_a_clock_is_set_back(
     at: At,
 ) -> None:
     new = at.workspace.paths.spool / "new"
@@ -145,7 +145,7 @@ def test_records_from_the_future_are_reported_and_the_others_are_stored(
     assert status.read_stats().skipped == 1
 
 
-def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
+def test_a_clock_set_back_between_stages_changes_no_result(
     at: At, tmp_path: Path, tree_of: TreeOf, settings: Settings
 ) -> None:
     file = tmp_path / "s1.jsonl"
@@ -161,13 +161,13 @@ def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
     other.now = at.now
     import_paths(other.works, file)
     other.workspace.stop()
-    wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
-    for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
+    expected, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
+    for node in (*expected["nodes"].values(), *kept["nodes"].values()):
         del node["version"]
-    assert kept == wanted
+    assert kept == expected
 
 
-def test_another_try_does_not_wait_for_a_time_that_was_wrong(
+def test_a_retry_does_not_wait_for_a_time_of_a_wrong_clock(
     at: At, tmp_path: Path
 ) -> None:
     file = tmp_path / "s1.jsonl"
@@ -183,7 +183,7 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
     assert status.read_stats().nodes > 1
 
 
-def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
+def test_equal_messages_before_and_after_a_clock_change_are_two(at: At) -> None:
     new = at.workspace.paths.spool / "new"
     write_hook_files(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))
     at.settle()
@@ -192,7 +192,7 @@ def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
     assert texts() == ["yes", "yes"]
 
 
-def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
+def test_hook_files_from_the_far_future_are_quarantined(at: At) -> None:
     write_hook_files(at.workspace.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []

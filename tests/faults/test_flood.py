@@ -57,9 +57,9 @@ def kept(messages: int) -> Callable[[], bool]:
 
 def letters() -> Iterator[tuple[str, str]]:
     for number in range(FILES):
-        shown = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
+        payload = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
         at = f"2025-03-14T10:{number // 600 % 60:02}:{number / 10 % 60:04.1f}00Z"
-        yield f"{number:06}.json", json.dumps(shown["payload"] | {"timestamp": at})
+        yield f"{number:06}.json", json.dumps(payload["payload"] | {"timestamp": at})
 
 
 def flood(new: Path) -> None:
@@ -73,7 +73,7 @@ def flood(new: Path) -> None:
 
 @pytest.mark.torture
 @pytest.mark.usefixtures("patient")
-def test_ten_thousand_hooks_at_once_are_all_kept(
+def test_ten_thousand_hooks_at_once_are_all_stored(
     workspace: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
 ) -> None:
     with run_pipeline(workspace) as watched:
@@ -100,7 +100,7 @@ def said(tree: dict[str, Any]) -> str:
 
 @pytest.mark.torture
 @pytest.mark.usefixtures("patient")
-def test_more_changes_than_the_watch_can_hold_are_all_found(
+def test_changes_beyond_the_capacity_of_the_watch_are_found(
     tailing: Workspace, projects: Path
 ) -> None:
     with run_pipeline(tailing) as watched:
@@ -110,8 +110,8 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
             if number % (FILES // TRANSCRIPTS):
                 (projects / f"{number}.txt").write_text("a tool's result")
             else:
-                shown = record(number, f"Word {number}", session)
-                (projects / f"{session}.jsonl").write_text(shown)
+                line = record(number, f"Word {number}", session)
+                (projects / f"{session}.jsonl").write_text(line)
         watched.wait_until(kept(TRANSCRIPTS))
         watched.wait_until(lambda: status.read_stats().pending == 0)
     with database.connection():

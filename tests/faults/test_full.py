@@ -32,13 +32,13 @@ def disk_of() -> Iterator[Disk]:
         again = "remount," if folder in mounted else ""
         options = f"{again}size={size_kb}k"
         folder.mkdir(parents=True, exist_ok=True)
-        shown = subprocess.run(
+        process = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
             capture_output=True,
             check=False,
         )
-        if shown.returncode:
-            pytest.skip(f"no disk can be mounted: {shown.stderr.decode().strip()}")
+        if process.returncode:
+            pytest.skip(f"no disk can be mounted: {process.stderr.decode().strip()}")
         mounted[folder] = size_kb
 
     with ExitStack() as after:
@@ -49,7 +49,7 @@ def disk_of() -> Iterator[Disk]:
 
 
 @pytest.mark.parametrize("words", [("stats",), ("redact",)], ids=("stats", "redact"))
-def test_a_disk_without_a_byte_is_said_to_have_no_room(
+def test_a_full_disk_is_reported(
     disk_of: Disk, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     home = tmp_path / "home"
@@ -59,14 +59,12 @@ def test_a_disk_without_a_byte_is_said_to_have_no_room(
     with suppress(OSError), (home / "full").open("wb", buffering=0) as filler:
         while True:
             filler.write(b"0" * 4096)
-    shown = subprocess.run([*memtui, *words], capture_output=True, check=False)
-    assert shown.returncode == 1
-    assert b"the disk is full: free some room" in shown.stderr
+    process = subprocess.run([*memtui, *words], capture_output=True, check=False)
+    assert process.returncode == 1
+    assert b"the disk is full: free some room" in process.stderr
 
 
-def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
-    disk_of: Disk, tmp_path: Path
-) -> None:
+def test_indexing_on_a_full_disk_leaves_no_files(disk_of: Disk, tmp_path: Path) -> None:
     disk, folder = tmp_path / "disk", tmp_path / "disk" / "index"
     disk_of(disk, 600)
     index = NodeIndex(folder)
@@ -92,7 +90,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
 
 
 @pytest.mark.torture
-def test_a_disk_full_at_any_stage_loses_nothing(
+def test_a_full_disk_at_any_stage_loses_nothing(
     fork_server: ForkServer,
     folder: Path,
     home_of: HomeOf,
@@ -102,7 +100,7 @@ def test_a_disk_full_at_any_stage_loses_nothing(
 ) -> None:
     undisturbed = home_of("undisturbed")
     assert fork_server.run(undisturbed, "import", str(folder))["code"] == 0
-    wanted = kept(undisturbed)
+    expected = kept(undisturbed)
     size_kb, failures, code = 160, 0, 1
     while code:
         disk_of(tmp_path / f"full-{size_kb}", size_kb)
@@ -111,6 +109,6 @@ def test_a_disk_full_at_any_stage_loses_nothing(
         failures += code == 1
         disk_of(home, ROOM_KB)
         assert fork_server.run(home, "import", str(folder))["code"] == 0
-        assert kept(home) == wanted, f"on a disk of {size_kb} KB"
+        assert kept(home) == expected, f"on a disk of {size_kb} KB"
         size_kb += STEP_KB
     assert failures > 15

@@ -24,15 +24,15 @@ Kept = Callable[[Path], str]
 
 
 @pytest.mark.torture
-def test_two_hundred_kills_leave_no_trace(
+def test_two_hundred_kills_change_no_result(
     fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
     begun_s = time.monotonic()
     assert fork_server.run(undisturbed, "import", str(folder))["code"] == 0
     took_s = time.monotonic() - begun_s
-    wanted = kept(undisturbed)
-    assert wanted.count('"toc:day:') > 5
+    expected = kept(undisturbed)
+    assert expected.count('"toc:day:') > 5
 
     chance = random.Random(20)
     killed = places = 0
@@ -45,7 +45,7 @@ def test_two_hundred_kills_leave_no_trace(
             code = fork_server.run(home, "import", str(folder), after_s=after_s)["code"]
             killed += code == -9
         assert fork_server.run(home, "import", str(folder))["code"] == 0
-        assert kept(home) == wanted
+        assert kept(home) == expected
         shutil.rmtree(home)
 
 
@@ -75,7 +75,7 @@ hook.main()
     ("name", "by", "messages", "refused"),
     [("open", "opens", 0, 0), ("write", "writes", 0, 1), ("rename", "die", 1, 0)],
 )
-def test_what_a_killed_hook_has_written_is_taken_up(
+def test_a_draft_of_a_killed_hook_is_stored(
     workspace: Workspace, name: str, by: str, messages: int, refused: int
 ) -> None:
     spool = workspace.paths.spool
@@ -99,16 +99,16 @@ def test_what_a_killed_hook_has_written_is_taken_up(
 
 
 @pytest.mark.torture
-def test_a_kill_before_any_one_step_leaves_no_trace(
+def test_a_kill_before_any_step_changes_no_result(
     fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
     steps = fork_server.run(undisturbed, "import", str(folder), step=0)["steps"]
-    wanted = kept(undisturbed)
+    expected = kept(undisturbed)
     assert steps > 50
     for step in range(1, steps + 1):
         home = home_of(f"step-{step}")
         assert fork_server.run(home, "import", str(folder), step=step)["code"] == -9
         assert fork_server.run(home, "import", str(folder))["code"] == 0
-        assert kept(home) == wanted, f"killed before step {step} of {steps}"
+        assert kept(home) == expected, f"killed before step {step} of {steps}"
         shutil.rmtree(home)

@@ -49,7 +49,7 @@ def locked(store: Path) -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture
-def wanted(fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept) -> str:
+def expected(fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept) -> str:
     """What is kept where nobody locks anything."""
     home = home_of("undisturbed")
     assert fork_server.run(home, "import", str(folder))["code"] == 0
@@ -64,7 +64,7 @@ HELD_S = 6
 def test_an_import_waits_for_a_locked_store(
     home_of: HomeOf,
     folder: Path,
-    wanted: str,
+    expected: str,
     kept: Kept,
     settings: Settings,
 ) -> None:
@@ -84,17 +84,17 @@ def test_an_import_waits_for_a_locked_store(
         let_go()
         _, said = importing.communicate(timeout=60)
     assert (importing.returncode, said) == (0, b"")
-    assert kept(home) == wanted
+    assert kept(home) == expected
 
 
 @pytest.mark.parametrize(
     "held_s", [HELD_S, pytest.param(30, marks=pytest.mark.torture)]
 )
 @pytest.mark.full
-def test_workers_say_that_the_store_is_locked_and_go_on(
+def test_workers_report_a_locked_store_and_continue(
     home_of: HomeOf,
     folder: Path,
-    wanted: str,
+    expected: str,
     kept: Kept,
     settings: Settings,
     held_s: float,
@@ -123,4 +123,4 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     )
     watched.wait_until(lambda: "in use" not in said[-1])
     workspace.stop()
-    assert kept(home) == wanted
+    assert kept(home) == expected

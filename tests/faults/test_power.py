@@ -29,13 +29,13 @@ def settle(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])
-def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
+def test_a_truncated_hook_file_is_quarantined_and_blocks_no_other(
     workspace: Workspace, left: bytes
 ) -> None:
     new = workspace.paths.spool / "new"
     new.mkdir(exist_ok=True)
-    shown = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
-    write_hook_files(new, 1, shown)
+    lines = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
+    write_hook_files(new, 1, lines)
     (new / "0001.000001.json").write_bytes(left)
     settle(workspace)
     assert status.read_stats().messages == 2
@@ -46,7 +46,7 @@ def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
     assert list(new.iterdir()) == []
 
 
-def test_an_event_lost_by_a_hook_comes_from_the_transcript(
+def test_an_event_lost_by_a_hook_is_read_from_the_transcript(
     delivery: HistoryDelivery, workspace: Workspace
 ) -> None:
     whole = delivery.after_steps([("s1", LINES)])
@@ -60,7 +60,7 @@ def test_an_event_lost_by_a_hook_comes_from_the_transcript(
 
 @pytest.mark.parametrize("cut", [0, 1, 150, len(LINES) // 2, len(LINES) - 2])
 @pytest.mark.parametrize("zeros", [0, 700])
-def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
+def test_a_truncated_transcript_is_read_on_from_its_end(
     delivery: HistoryDelivery, cut: int, zeros: int
 ) -> None:
     """It was read to its end before; its agent goes on where the file ends now."""
@@ -78,7 +78,7 @@ def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("which", ["memtui-index", "*.toc", "*.seg", "*"])
 @pytest.mark.full
-def test_an_index_that_lost_its_end_is_made_again(
+def test_a_truncated_index_is_built_again(
     workspace: Workspace, tmp_path: Path, tree_of: TreeOf, which: str
 ) -> None:
     file = tmp_path / "s1.jsonl"
@@ -88,7 +88,7 @@ def test_an_index_that_lost_its_end_is_made_again(
     settle(workspace)
     home = workspace.paths.store.parent
     workspace.stop()
-    wanted = json.dumps(without_versions(tree_of(home)), sort_keys=True)
+    expected = json.dumps(without_versions(tree_of(home)), sort_keys=True)
     for part in workspace.paths.index.glob(which):
         part.write_bytes(b"")
     again = Workspace(workspace.paths, workspace.settings)
@@ -96,4 +96,4 @@ def test_an_index_that_lost_its_end_is_made_again(
     again.stop()
     gc.collect()
     kept = json.dumps(without_versions(tree_of(home)), sort_keys=True)
-    assert kept == wanted
+    assert kept == expected

@@ -83,7 +83,7 @@ def memtui(home: Path, *words: str) -> list[str]:
 
 
 @pytest.mark.full
-def test_one_works_another_waits_and_both_imports_are_kept_once(
+def test_two_processes_store_both_imports_once(
     fork_server: ForkServer,
     folder: Path,
     home_of: HomeOf,
@@ -99,13 +99,13 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
     for place in (undisturbed, home):
         write_hook_files(place / "spool" / "new", 2, letters)
     assert fork_server.run(undisturbed, "import", str(folder), str(more))["code"] == 0
-    wanted = without_versions(json.loads(kept(undisturbed)))
+    expected = without_versions(json.loads(kept(undisturbed)))
     late = home / "spool" / "new" / "0002.000000.json"
     aside = late.rename(tmp_path / late.name)
 
     with working(home) as first, working(home) as second:
-        shown = {first: heard(first)[0], second: heard(second)[0]}
-        at_work, waiting = (first, second) if shown[first] else (second, first)
+        outputs = {first: heard(first)[0], second: heard(second)[0]}
+        at_work, waiting = (first, second) if outputs[first] else (second, first)
         wait_until(lambda: heard(at_work)[0])
         assert not heard(waiting)[0]
         asked = subprocess.run(memtui(home, "work"), capture_output=True, check=False)
@@ -117,7 +117,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
             )
             for _ in range(2)
         ]
-        assert [one.wait(60) for one in imports] == [0, 0]
+        assert [path.wait(60) for path in imports] == [0, 0]
         at_work.kill()
         subprocess.run(
             memtui(home, "import", str(more)), stdout=subprocess.DEVNULL, check=True
@@ -128,8 +128,8 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
         def is_complete() -> bool:
             assert heard(waiting)[2] == ""
             now = status.read_stats()
-            return not now.pending and now.messages >= wanted["stats"]["messages"]
+            return not now.pending and now.messages >= expected["stats"]["messages"]
 
         wait_until(is_complete)
         workspace.stop()
-    assert without_versions(json.loads(kept(home))) == wanted
+    assert without_versions(json.loads(kept(home))) == expected

@@ -21,7 +21,7 @@ days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
         ("2026-02-01", "2026-W05", "2026-01", "2026"),
     ],
 )
-def test_a_week_belongs_where_its_thursday_is(
+def test_a_week_belongs_to_the_month_of_its_thursday(
     day: str, week: str, month: str, year: str
 ) -> None:
     ids = [f"toc:day:{day}"]
@@ -112,7 +112,7 @@ def test_a_day_has_as_many_hours_as_the_clocks_give_it(day: str, hours: int) -> 
     assert end - start == timedelta(hours=hours)
 
 
-def test_a_moment_belongs_to_the_local_day() -> None:
+def test_a_time_belongs_to_its_local_day() -> None:
     late = datetime(2024, 1, 15, 23, 30, tzinfo=UTC)
     assert calendar.local_day(late, UTC) == date(2024, 1, 15)
     assert calendar.local_day(late, BERLIN) == date(2024, 1, 16)
@@ -129,7 +129,7 @@ def test_a_moment_belongs_to_the_local_day() -> None:
         ("toc:day:2024-01-15", "Monday, January 15, 2024"),
     ],
 )
-def test_titles_are_the_calendars(node_id: str, title: str) -> None:
+def test_nodes_have_calendar_titles(node_id: str, title: str) -> None:
     assert calendar.title(node_id) == title
 
 
@@ -154,12 +154,12 @@ def test_older_forms_of_an_id_are_understood(older: str, ours: str) -> None:
         *("toc:day:9999-12-31", "toc:year:0000", "toc:month:2024-00"),
     ],
 )
-def test_what_is_no_id_is_refused(text: str) -> None:
+def test_invalid_node_ids_are_refused(text: str) -> None:
     with pytest.raises(ValueError):
         calendar.period(text)
 
 
-def test_levels_know_their_neighbours() -> None:
+def test_levels_have_parents_and_children() -> None:
     assert TocLevel.YEAR.parent() is None
     assert TocLevel.YEAR.child() is TocLevel.MONTH
     assert TocLevel.SEGMENT.parent() is TocLevel.DAY

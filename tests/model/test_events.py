@@ -22,7 +22,7 @@ def made(**changes: object) -> events.Event:
     return events.make(**{**given, **changes})  # type: ignore[arg-type]
 
 
-def test_the_same_event_has_the_same_id_whenever_it_is_met() -> None:
+def test_equal_input_gives_the_same_event_id() -> None:
     assert made() == made()
     assert events.is_event_id(made().event_id)
 
@@ -37,11 +37,11 @@ def test_the_same_event_has_the_same_id_whenever_it_is_met() -> None:
         {"timestamp": AT + timedelta(milliseconds=1)},
     ],
 )
-def test_another_event_has_another_id(change: dict[str, object]) -> None:
+def test_different_input_gives_another_event_id(change: dict[str, object]) -> None:
     assert made(**change).event_id != made().event_id
 
 
-def test_the_order_of_ids_is_the_order_of_time() -> None:
+def test_event_ids_sort_by_time() -> None:
     ids = [made(timestamp=AT + timedelta(seconds=n)).event_id for n in range(50)]
     assert ids == sorted(ids)
 
@@ -61,12 +61,12 @@ def test_a_message_needs_text_and_a_boundary_does_not() -> None:
     assert made(text="", event_type=EventType.SESSION_END).role is EventRole.SYSTEM
 
 
-def test_a_time_before_2000_is_a_unit_mistaken() -> None:
+def test_a_time_before_2000_is_refused() -> None:
     with pytest.raises(EventRefused, match="2000"):
         made(timestamp=datetime(1970, 1, 20, tzinfo=UTC))
 
 
-def test_the_clocks_may_differ_by_five_minutes() -> None:
+def test_a_time_up_to_five_minutes_ahead_is_accepted() -> None:
     assert not events.is_in_future(AT + timedelta(minutes=5), AT)
     assert events.is_in_future(AT + timedelta(minutes=5, milliseconds=1), AT)
 
@@ -84,12 +84,12 @@ def test_the_clocks_may_differ_by_five_minutes() -> None:
         ("中文 stays, so does é", "中文 stays, so does é"),
     ],
 )
-def test_what_disturbs_a_terminal_is_taken_out(raw: str, kept: str) -> None:
+def test_control_characters_are_removed(raw: str, kept: str) -> None:
     assert events.clean(raw) == kept
 
 
 @given(st.text())
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
     once = events.clean(text)
     assert events.clean(once) == once
     once.encode("utf-8")
@@ -98,5 +98,5 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "01HN4QXKN6YWXVKZ3JMHP4BCD", "01HN4QXKN6YWXVKZ3JMHP4BCDI", "x" * 26]
 )
-def test_what_is_no_ulid_is_no_event_id(text: str) -> None:
+def test_only_ulids_are_event_ids(text: str) -> None:
     assert not events.is_event_id(text)

@@ -8,7 +8,7 @@ from memtui.model.quantities import MAX_NUMBER, check_number
 
 
 @pytest.mark.parametrize("value", [7, 7.0, "7", " 7 "])
-def test_a_whole_number_is_taken_as_such_or_as_text(value: object) -> None:
+def test_a_whole_number_may_be_given_as_text(value: object) -> None:
     number = check_number(value, minimum=7, maximum=7)
     assert number == 7 and isinstance(number, int)
 
@@ -17,7 +17,7 @@ def test_a_whole_number_is_taken_as_such_or_as_text(value: object) -> None:
     "value",
     [0, 51, 7.5, "7.5", "seven", "", "--3", "inf", math.nan, True, None, [7], 10**400],
 )
-def test_what_else_is_given_is_refused_with_the_bounds(value: object) -> None:
+def test_other_values_are_refused_with_the_bounds(value: object) -> None:
     with pytest.raises(ValueError, match=r"^a whole number from 1 to 50$"):
         check_number(value, minimum=1, maximum=50)
 

@@ -67,7 +67,7 @@ def terms_of(words: str) -> list[bytes]:
         return [pack(">ii", row.term, row.start_s) for row in kept]
 
 
-def digested(workspace: Workspace, *paths: Path) -> Workspace:
+def import_and_summarize(workspace: Workspace, *paths: Path) -> Workspace:
     for _ in workspace.pipeline.importer().run(paths):
         pass
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
@@ -80,12 +80,12 @@ def tree() -> Callable[[Workspace], Tree]:
 
 
 @pytest.fixture
-def digest() -> Callable[..., Workspace]:
-    return digested
+def import_files() -> Callable[..., Workspace]:
+    return import_and_summarize
 
 
 @pytest.fixture
-def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
+def import_unredacted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
     """Imports as it was done before there were rules."""
 
     def imported(workspace: Workspace, *paths: Path) -> Workspace:
@@ -94,6 +94,6 @@ def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
                 redaction, "redact", lambda text: redaction.RedactedText(text, ())
             )
             before.setattr(redaction, "redact_json", lambda value: (value, ()))
-            return digested(workspace, *paths)
+            return import_and_summarize(workspace, *paths)
 
     return imported

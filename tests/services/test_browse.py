@@ -21,7 +21,7 @@ def list_entries(names: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     ]
 
 
-def test_the_years_come_newest_first(full_workspace: Workspace) -> None:
+def test_years_are_listed_newest_first(full_workspace: Workspace) -> None:
     assert [line.title for line in browse.list_children()] == ["2024", "2023"]
 
 
@@ -35,13 +35,13 @@ def test_children_are_paged_newest_first(full_workspace: Workspace) -> None:
     assert [line for page in pages for line in page] == whole
 
 
-def test_a_path_leads_from_the_year_down(full_workspace: Workspace) -> None:
+def test_a_path_begins_with_the_year(full_workspace: Workspace) -> None:
     segment = browse.list_children("toc:day:2024-01-18")[0].node_id
     levels = [line.level for line in list_entries(browse.get_path(segment))]
     assert levels == list(TocLevel)
 
 
-def test_what_is_not_there_is_not_found(full_workspace: Workspace) -> None:
+def test_unknown_nodes_are_not_found(full_workspace: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", "toc:day:2024-99-99", ""):
         assert browse.get_node(name) is None
         assert browse.get_path(name) == []
@@ -54,7 +54,7 @@ def test_an_older_form_of_an_id_is_found(full_workspace: Workspace) -> None:
     assert node.title == "Week of January 15–21, 2024"
 
 
-def test_a_segment_knows_its_agent_project_and_counts(
+def test_a_segment_has_its_agent_project_and_counts(
     full_workspace: Workspace,
 ) -> None:
     line = browse.list_children("toc:day:2024-01-22")[0]
@@ -62,14 +62,14 @@ def test_a_segment_knows_its_agent_project_and_counts(
     assert (line.counts.messages, line.counts.events) == (4, 7)
 
 
-def test_brackets_in_what_was_said_are_only_brackets(full_workspace: Workspace) -> None:
+def test_brackets_in_a_message_are_kept_as_text(full_workspace: Workspace) -> None:
     node = browse.get_node(browse.list_children("toc:day:2023-12-11")[0].node_id)
     assert node is not None
     said = " ".join(bullet.text for bullet in node.bullets)
     assert "list[int]" in said
 
 
-def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
+def test_a_pending_node_has_the_counts_of_its_segments(
     full_workspace: Workspace,
 ) -> None:
     names = ["toc:year:2024", "toc:month:2024-01", "toc:day:2024-01-18"]

@@ -18,7 +18,7 @@ def said() -> list[Event]:
         return events.between(number, 0, 2**60)
 
 
-def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
+def test_a_time_leads_to_its_segment_or_the_nearest(
     full_workspace: Workspace,
 ) -> None:
     first, *_, last = said()
@@ -32,19 +32,21 @@ def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
         assert find_session_node(*WORK, at) == home
 
 
-def test_a_session_without_segments_has_no_place_yet(full_workspace: Workspace) -> None:
+def test_a_session_without_segments_has_no_node(full_workspace: Workspace) -> None:
     at = datetime(2024, 1, 15, tzinfo=UTC)
     assert find_session_node("claude-code", "nobody", at) == ""
 
 
-def test_a_message_is_opened_between_those_around_it(full_workspace: Workspace) -> None:
+def test_an_expanded_message_has_those_around_it(full_workspace: Workspace) -> None:
     row = said()
-    found = expand_event(row[4].event_id, "sliding", before=2, after=1)
-    assert [e.event_id for e in found.events_before] == [e.event_id for e in row[2:4]]
-    assert [e.event_id for e in found.excerpt_events] == [row[4].event_id]
-    assert [e.event_id for e in found.events_after] == [row[5].event_id]
-    assert found.grip is not None and found.grip.excerpt == "sliding"
+    expansion = expand_event(row[4].event_id, "sliding", before=2, after=1)
+    assert [e.event_id for e in expansion.events_before] == [
+        e.event_id for e in row[2:4]
+    ]
+    assert [e.event_id for e in expansion.excerpt_events] == [row[4].event_id]
+    assert [e.event_id for e in expansion.events_after] == [row[5].event_id]
+    assert expansion.grip is not None and expansion.grip.excerpt == "sliding"
 
 
-def test_an_unknown_message_opens_nothing(full_workspace: Workspace) -> None:
+def test_an_unknown_message_expands_to_nothing(full_workspace: Workspace) -> None:
     assert expand_event("0" * 26).excerpt_events == ()

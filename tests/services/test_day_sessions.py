@@ -41,24 +41,26 @@ def rows_of(key: RowKey, loaded: LoadedBranches) -> list[str]:
     return [row.node_id for row in loaded.rows[key]]
 
 
-def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> None:
-    one, two = browse.list_day_sessions(DAY)
-    assert (one.session_id, two.session_id) == ("one", "two")
-    assert one.only_segment is not None and two.only_segment is None
+def test_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> None:
+    single, two = browse.list_day_sessions(DAY)
+    assert (single.session_id, two.session_id) == ("one", "two")
+    assert single.only_segment is not None and two.only_segment is None
     assert [segment.start_time.hour for segment in two.segments] == [15, 10]
     assert two.work.name == two.segments[-1].headline == NAME
     assert (two.agent, two.project, two.node_id) == ("claude-code", "shop", TWO)
     assert two.work.state and two.start_time.hour == 10 and not two.is_live
     listed = {entry.node_id for entry in browse.list_children(DAY)}
-    assert {entry.node_id for one in (one, two) for entry in one.segments} == listed
+    assert {
+        entry.node_id for single in (single, two) for entry in single.segments
+    } == listed
 
 
-def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> None:
+def test_the_outline_has_the_sessions_of_a_day(busy: Workspace) -> None:
     reply = toc.outline(busy, None, scope=Scope(project="shop"))
     *_, day, session, later, first = reply.items
     assert day["node_id"] == DAY
     assert session["session"] == "claude-code:two" and session["segments"] == 2
-    assert [one["depth"] for one in (session, later, first)] == [4, 5, 5]
+    assert [item["depth"] for item in (session, later, first)] == [4, 5, 5]
     lines = replies.write_text(reply).splitlines()
     assert lines[-3].strip() == f"claude-code:two (2) 10:00 {NAME} ({session['state']})"
     only = toc.outline(busy, None, scope=Scope(project="billing")).items[4]
@@ -83,7 +85,7 @@ def test_lists_of_nodes_count_sessions_and_not_segments(busy: Workspace) -> None
     assert line.startswith("toc:month:2025-03 (2) ")
 
 
-def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
+def test_a_day_without_starts_lists_work_from_the_day_before(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -100,9 +102,9 @@ def test_a_day_lists_the_work_that_goes_on_from_the_day_before(
     assert (later.items, later.notes) == ([], (toc.NO_NODE,))
 
 
-def test_a_filter_leaves_only_its_sessions(busy: Workspace) -> None:
-    (one,) = browse.list_day_sessions(DAY, Scope(project="billing"))
-    assert one.session_id == "one"
+def test_a_scope_lists_only_its_sessions(busy: Workspace) -> None:
+    (session,) = browse.list_day_sessions(DAY, Scope(project="billing"))
+    assert session.session_id == "one"
     assert browse.list_day_sessions(DAY, Scope(agent="codex")) == []
     assert browse.list_day_sessions("toc:day:1999-01-01") == []
 
@@ -112,8 +114,8 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
 ) -> None:
     session = browse.list_day_sessions(DAY)[1]
     node = browse.get_day_session_node(session)
-    found = [browse.get_node(entry.node_id) for entry in session.segments]
-    parts = [part for part in found if part is not None]
+    stored = [browse.get_node(entry.node_id) for entry in session.segments]
+    parts = [part for part in stored if part is not None]
     assert node is not None and len(parts) == 2
     assert (node.node_id, node.headline) == (TWO, session.work.name)
     assert node.counts.segments == 2
@@ -233,9 +235,9 @@ def test_older_days_are_expanded_while_they_fit(workspace: Workspace) -> None:
 def test_siblings_of_a_session_and_of_a_segment_are_of_its_level(
     busy: Workspace,
 ) -> None:
-    one, two = browse.list_day_sessions(DAY)
+    single, two = browse.list_day_sessions(DAY)
     path = browse.get_path_with_session(two.node_id)
-    assert browse.find_sibling(path, -1, ALL, UTC) == [*path[:-1], one.node_id]
+    assert browse.find_sibling(path, -1, ALL, UTC) == [*path[:-1], single.node_id]
     older = browse.find_sibling(path, 1, ALL, UTC)
     assert older[-1] == "toc:session:2025-03-13:claude-code/one"
     assert browse.find_sibling(older, 1, ALL, UTC) == ()

@@ -9,7 +9,7 @@ from memtui.services import browse
 from memtui.workspace import Workspace
 
 
-def test_a_year_has_its_days_and_what_was_said_in_them(
+def test_a_calendar_year_has_its_days_with_their_counts(
     full_workspace: Workspace,
 ) -> None:
     year = browse.get_calendar_year(2024)
@@ -20,19 +20,20 @@ def test_a_year_has_its_days_and_what_was_said_in_them(
     )
 
 
-def test_a_part_of_the_memory_has_its_own_days_and_its_share_of_them(
+def test_days_of_a_scope_have_its_counts(
     full_workspace: Workspace,
 ) -> None:
     every = browse.get_calendar_year(2024).days
     codex = browse.get_calendar_year(2024, Scope(agent="codex")).days
     assert codex and set(codex) < set(every)
-    assert all("codex" in one.agents for one in codex.values())
+    assert all("codex" in entry.agents for entry in codex.values())
     assert all(
-        one.counts.messages <= every[day].counts.messages for day, one in codex.items()
+        entry.counts.messages <= every[day].counts.messages
+        for day, entry in codex.items()
     )
 
 
-def test_nothing_kept_has_no_days(workspace: Workspace) -> None:
+def test_an_empty_store_has_no_days(workspace: Workspace) -> None:
     assert browse.get_date_range() is None
     assert browse.get_calendar_year(2024).days == {}
     assert browse.find_nearest("toc:day:2024-01-01") == ""
@@ -41,11 +42,11 @@ def test_nothing_kept_has_no_days(workspace: Workspace) -> None:
 def test_a_missing_node_is_replaced_by_the_nearest_of_its_level(
     full_workspace: Workspace,
 ) -> None:
-    found = {
-        wanted: browse.find_nearest(f"toc:{wanted}").removeprefix("toc:")
-        for wanted in ("day:2024-02-06", "day:2030-01-01", "month:2024-05", "year:1999")
+    nearest = {
+        name: browse.find_nearest(f"toc:{name}").removeprefix("toc:")
+        for name in ("day:2024-02-06", "day:2030-01-01", "month:2024-05", "year:1999")
     }
-    assert list(found.values()) == [
+    assert list(nearest.values()) == [
         "day:2024-02-06",
         "day:2024-02-06",
         "month:2024-02",
@@ -58,7 +59,7 @@ def test_the_leap_day_of_another_year_is_28_february() -> None:
     assert calendar.same_day(date(2024, 2, 29), 2025) == date(2025, 2, 28)
 
 
-def test_a_leap_year_from_a_sunday_on_has_days_of_54_weeks() -> None:
+def test_a_leap_year_that_begins_on_a_sunday_has_54_weeks() -> None:
     years = {2012: 54, 2021: 53, 2024: 53, 2026: 53}
     for year, weeks in years.items():
         assert calendar.week_count(date(year, 1, 1), date(year + 1, 1, 1)) == weeks

@@ -27,15 +27,15 @@ from tests.services.conftest import Tree
 from tests.services.test_forget import AT, record, transcript
 
 TreeOf = Callable[[Workspace], Tree]
-Digest = Callable[..., Workspace]
-Exported = Callable[[Workspace], Path]
+ImportFiles = Callable[..., Workspace]
+ExportEvents = Callable[[Workspace], Path]
 
 AGENTS = ("claude_code", "codex", "copilot_cli", "aider", "fixtures_other")
 """The folders of real transcripts."""
 
 
 @pytest.fixture
-def exported(tmp_path: Path) -> Exported:
+def export_events(tmp_path: Path) -> ExportEvents:
     """Writes what a workspace keeps into a file."""
 
     def write(workspace: Workspace) -> Path:
@@ -47,14 +47,18 @@ def exported(tmp_path: Path) -> Exported:
 
 
 @pytest.fixture
-def empty(tmp_path: Path, settings: Settings) -> Iterator[Callable[[], Workspace]]:
+def make_workspace(
+    tmp_path: Path, settings: Settings
+) -> Iterator[Callable[[], Workspace]]:
     """Opens a workspace with nothing in it, in place of the one before."""
     yield lambda: Workspace(in_home(tmp_path / "empty"), settings)
     database.close()
 
 
 @pytest.fixture
-def told_twice(tmp_path: Path, workspace: Workspace, digest: Digest) -> list[Path]:
+def files_with_copies(
+    tmp_path: Path, workspace: Workspace, import_files: ImportFiles
+) -> list[Path]:
     """A workspace that hooks and transcripts told of the same, and of a fork of it.
 
     Returns:
@@ -62,8 +66,8 @@ def told_twice(tmp_path: Path, workspace: Workspace, digest: Digest) -> list[Pat
     """
     folder = tmp_path / "projects"
     first = transcript(folder, "harbour-1", "The heron of the harbour")
-    shown = [json.loads(line) for line in first.read_text().splitlines()]
-    copied = [{**line, "sessionId": "harbour-2"} for line in shown[:6]]
+    records = [json.loads(line) for line in first.read_text().splitlines()]
+    copied = [{**line, "sessionId": "harbour-2"} for line in records[:6]]
     own = record(90, "harbour-2", "user", "And now for the otters of the harbour.")
     fork = first.with_name("harbour-2.jsonl")
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in [*copied, own]))
@@ -79,7 +83,7 @@ def told_twice(tmp_path: Path, workspace: Workspace, digest: Digest) -> list[Pat
     (helpers / "agent-a1.meta.json").write_text(json.dumps(about))
     for number, (event, text) in enumerate(
         (
-            ("UserPromptSubmit", shown[0]["message"]["content"]),
+            ("UserPromptSubmit", records[0]["message"]["content"]),
             ("UserPromptSubmit", "Only the hook heard of the kingfisher."),
             ("SessionEnd", ""),
         )
@@ -93,11 +97,11 @@ def told_twice(tmp_path: Path, workspace: Workspace, digest: Digest) -> list[Pat
         file = workspace.paths.spool / "new" / f"{number}.1.a.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(payload))
-    digest(workspace, folder)
+    import_files(workspace, folder)
     return [folder]
 
 
-def tellings() -> list[Any]:
+def list_copies() -> list[Any]:
     with database.connection():
         rows = database.db.execute_sql(
             "SELECT t.copy_id, t.event_id, t.route, s.name FROM source_copies t"
@@ -111,165 +115,194 @@ def lists() -> Any:
     return to_plain(sessions.list_sessions(limit=1000))
 
 
-def test_all_of_it_comes_back_as_it_was(
-    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest, tree: TreeOf,
-) -> None:  # fmt: skip
-    before, shown, listed = tree(workspace), tellings(), lists()
+def test_an_import_of_an_export_gives_the_same_store(
+    workspace: Workspace,
+    files_with_copies: list[Path],
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
+) -> None:
+    before, copies, listed = tree(workspace), list_copies(), lists()
     routes = {row["route"] for row in before["events"]}
-    assert routes == {"hook", "transcript"} and len(shown) == 5
+    assert routes == {"hook", "transcript"} and len(copies) == 5
     assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
     with database.connection():
         helpers = list(SubagentRow.select().dicts())
     assert [row["task"] for row in helpers] == ["Look"]
-    file = exported(workspace)
+    file = export_events(workspace)
     workspace.stop()
 
-    new = digest(empty(), file)
+    new = import_files(make_workspace(), file)
     assert tree(new) == before
-    assert tellings() == shown
+    assert list_copies() == copies
     assert lists() == listed
     with database.connection():
         assert list(SubagentRow.select().dicts()) == helpers
-    assert exported(new).read_text() == file.read_text()
+    assert export_events(new).read_text() == file.read_text()
 
 
-def test_imported_again_or_beside_the_transcripts_nothing_comes_twice(
-    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest, tree: TreeOf, tmp_path: Path,
-) -> None:  # fmt: skip
-    before, shown = tree(workspace), tellings()
-    file = exported(workspace)
-    digest(workspace, file)
-    assert (tree(workspace), tellings()) == (before, shown)
+def test_importing_an_export_twice_or_beside_transcripts_adds_nothing(
+    workspace: Workspace,
+    files_with_copies: list[Path],
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
+    tmp_path: Path,
+) -> None:
+    before, expected = tree(workspace), list_copies()
+    file = export_events(workspace)
+    import_files(workspace, file)
+    assert (tree(workspace), list_copies()) == (before, expected)
     workspace.stop()
 
-    new = digest(empty(), file)
+    new = import_files(make_workspace(), file)
     again = tmp_path / "again.jsonl"
     again.write_bytes(file.read_bytes())
-    digest(new, again, *told_twice)
-    assert (tree(new), tellings()) == (before, shown)
+    import_files(new, again, *files_with_copies)
+    assert (tree(new), list_copies()) == (before, expected)
 
 
-def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
-    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest, tree: TreeOf,
-) -> None:  # fmt: skip
+def test_importing_an_export_after_transcripts_adds_only_missing_events(
+    workspace: Workspace,
+    files_with_copies: list[Path],
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
+) -> None:
     before = tree(workspace)
-    file = exported(workspace)
+    file = export_events(workspace)
     workspace.stop()
-    new = digest(empty(), *told_twice)
+    new = import_files(make_workspace(), *files_with_copies)
     lacking = {"Only the hook heard of the kingfisher.", ""}
-    shown = {row["text"] for row in before["events"] if row["route"] == "hook"}
-    assert shown == lacking
-    after = tree(digest(new, file))
-    for one in (before, after):
+    hook_texts = {row["text"] for row in before["events"] if row["route"] == "hook"}
+    assert hook_texts == lacking
+    after = tree(import_files(new, file))
+    for stored in (before, after):
         # Of a node that was made before the rest came, there is an earlier version.
-        del one["grips"]
-        for node in one["nodes"].values():
+        del stored["grips"]
+        for node in stored["nodes"].values():
             del node["version"]
     assert after == before
 
 
-def test_a_fork_that_comes_later_is_known_as_one(
-    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest,
-) -> None:  # fmt: skip
-    file = exported(workspace)
+def test_a_fork_is_recognized_after_an_import_of_an_export(
+    workspace: Workspace,
+    files_with_copies: list[Path],
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+) -> None:
+    file = export_events(workspace)
     workspace.stop()
-    new = digest(empty(), file)
+    new = import_files(make_workspace(), file)
     with database.connection():
         events = EventRow.select().count()
-    (folder,) = told_twice
+    (folder,) = files_with_copies
     first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
     lines = [json.loads(line) for line in first.read_text().splitlines()[:6]]
     own = record(200, "harbour-3", "user", "And what do the terns eat?")
     copied = [{**line, "sessionId": "harbour-3"} for line in lines] + [own]
     fork = first.with_name("harbour-3.jsonl")
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in copied))
-    digest(new, fork)
+    import_files(new, fork)
     with database.connection():
         assert EventRow.select().count() == events + 1
         row = SessionRow.get(SessionRow.name == "harbour-3")
         assert (row.event_count, row.forked_from != "") == (1, True)
 
 
-def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
-    workspace: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest,
-) -> None:  # fmt: skip
-    file = exported(workspace)
+def test_an_equal_later_message_is_no_copy_of_an_exported_one(
+    workspace: Workspace,
+    files_with_copies: list[Path],
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+) -> None:
+    file = export_events(workspace)
     workspace.stop()
-    new = digest(empty(), file)
+    new = import_files(make_workspace(), file)
     with database.connection():
         events = EventRow.select().count()
-    (folder,) = told_twice
+    (folder,) = files_with_copies
     first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
     text = json.loads(first.read_text().splitlines()[0])["message"]["content"]
     with first.open("a") as grown:
         grown.write(f"{json.dumps(record(7.5, 'harbour-1', 'user', text))}\n")
-    digest(new, first)
+    import_files(new, first)
     with database.connection():
         assert EventRow.select().count() == events + 1
         assert EventRow.select().where(EventRow.text == text).count() == 2
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_real_sessions_come_back_as_they_were(
-    shared: Path, agent: str, workspace: Workspace, empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest, tree: TreeOf, tree_of: TreeOfHome,
-) -> None:  # fmt: skip
+def test_an_export_of_real_sessions_gives_the_same_store(
+    shared: Path,
+    agent: str,
+    workspace: Workspace,
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
+    tree_of: TreeOfHome,
+) -> None:
     folder = shared / agent
-    digest(workspace, folder)
-    before, shown, listed = without_problems(tree(workspace)), tellings(), lists()
+    import_files(workspace, folder)
+    before, copies, listed = without_problems(tree(workspace)), list_copies(), lists()
     assert before["events"]
-    file = exported(workspace)
+    file = export_events(workspace)
     kept = without_problems(tree_of(workspace.paths.store.parent))
 
-    new = digest(empty(), file)
+    new = import_files(make_workspace(), file)
     assert without_problems(tree(new)) == before
-    assert (tellings(), lists()) == (shown, listed)
+    assert (list_copies(), lists()) == (copies, listed)
     assert without_problems(tree_of(new.paths.store.parent)) == kept
-    new = digest(empty(), folder)
+    new = import_files(make_workspace(), folder)
     assert without_problems(tree(new)) == before
-    assert exported(new).read_text() == file.read_text()
+    assert export_events(new).read_text() == file.read_text()
 
 
-def without_problems(shown: Tree) -> Tree:
+def without_problems(stored: Tree) -> Tree:
     """What is kept, without the count of damaged records in the files it came from."""
-    del shown["stats"]["skipped"]
-    return shown
+    del stored["stats"]["skipped"]
+    return stored
 
 
 @pytest.mark.full
-def test_the_demo_comes_back_as_it_was(
-    workspace: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
-    exported: Exported, digest: Digest, tree: TreeOf,
-) -> None:  # fmt: skip
+def test_an_export_of_the_demo_gives_the_same_store(
+    workspace: Workspace,
+    tmp_path: Path,
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
+) -> None:
     folder = tmp_path / "history"
     demo.write(folder, today=date(2025, 6, 2), zone=UTC)
-    before = tree(digest(workspace, folder))
-    file = exported(workspace)
+    before = tree(import_files(workspace, folder))
+    file = export_events(workspace)
     workspace.stop()
-    assert tree(digest(empty(), file)) == before
+    assert tree(import_files(make_workspace(), file)) == before
 
 
 @pytest.mark.full
-def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
+def test_an_interrupted_import_continues_with_its_state(
     workspace: Workspace,
-    empty: Callable[[], Workspace],
-    exported: Exported,
-    digest: Digest,
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
     tree: TreeOf,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = tree(digest(workspace, HISTORY))
-    file = exported(workspace)
+    before = tree(import_files(workspace, HISTORY))
+    file = export_events(workspace)
     workspace.stop()
     monkeypatch.setattr("memtui.capture.ingest.EVENTS_AT_ONCE", 1)
     monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_PER_CURSOR", 1)
-    new = empty()
+    new = make_workspace()
     # A new import for every few records: each goes on where the one before ended.
     for _ in range(60):
         for number, _ in enumerate(new.pipeline.importer().run([file])):
@@ -279,22 +312,25 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     assert tree(new) == before
 
 
-def test_what_was_forgotten_does_not_come_back_from_an_export(
-    full_workspace: Workspace, exported: Exported, digest: Digest, tree: TreeOf
+def test_forgotten_events_are_not_imported_from_an_export(
+    full_workspace: Workspace,
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+    tree: TreeOf,
 ) -> None:
-    file = exported(full_workspace)
+    file = export_events(full_workspace)
     with database.transaction():
         stone = Tombstone(TombstoneKind.SESSION, "shop-1", "claude-code")
         tombstones.add([stone], 1)
         SessionRow.update(name="gone").where(SessionRow.name == "shop-1").execute()
-    digest(full_workspace, file)
+    import_files(full_workspace, file)
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "shop-1").count() == 0
         assert SourceCopyRow.select().count() == 0
 
 
 @pytest.mark.full
-def test_it_takes_no_more_memory_for_more_events(workspace: Workspace) -> None:
+def test_an_export_of_more_events_takes_no_more_memory(workspace: Workspace) -> None:
     def most(events: int) -> int:
         with database.transaction():
             database.db.execute_sql("DELETE FROM outbox")
@@ -310,10 +346,10 @@ def test_it_takes_no_more_memory_for_more_events(workspace: Workspace) -> None:
             )
         with database.connection():
             tracemalloc.start()
-            shown = sum(len(plain.to_line(one)) for one in read_all())
+            size = sum(len(plain.to_line(record)) for record in read_all())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-        assert shown > events * 2000
+        assert size > events * 2000
         return peak
 
     few = most(2_000)

@@ -15,10 +15,10 @@ UNSAFE = {"html_block", "html_inline", "image"}
 
 
 def kinds(markdown: str) -> set[str]:
-    found = set()
+    token_types = set()
     for token in MarkdownIt("commonmark").parse(markdown):
-        found |= {token.type, *(child.type for child in token.children or ())}
-    return found
+        token_types |= {token.type, *(child.type for child in token.children or ())}
+    return token_types
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_two_texts_do_not_make_html_or_images_together() -> None:
     assert "image" not in kinds(f"{address}\n\n{neutralize_markdown('![a][r]')}")
 
 
-def test_hidden_letters_are_not_written(workspace: Workspace, tmp_path: Path) -> None:
+def test_tag_characters_are_not_exported(workspace: Workspace, tmp_path: Path) -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     store_messages(make_message(f"A walrus{hidden}!", session="zoo", agent="bot"))
     file = tmp_path / "zoo.md"

@@ -32,7 +32,7 @@ from tests.services.conftest import terms_of
 
 Tree = dict[str, Any]
 TreeOf = Callable[[Workspace], Tree]
-Digest = Callable[..., Workspace]
+ImportFiles = Callable[..., Workspace]
 
 WORDS = "The quokkaberry żółwik"
 """What must not be found: a word nobody else says, and one that is not ASCII."""
@@ -56,9 +56,9 @@ def forgetting(workspace: Workspace) -> Forget:
 
 def forget(workspace: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
     """What the command does, without its words."""
-    found = forgetting(workspace).run(kind, words)
+    result = forgetting(workspace).run(kind, words)
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    return found
+    return result
 
 
 def traces(home: Path) -> list[Path]:
@@ -126,7 +126,7 @@ def hook_files(workspace: Workspace) -> None:
     }
     other = {**payload, "session_id": "open-9", "cwd": "/home/ada/open", "prompt": "Hi"}
     other["timestamp"] = (AT + timedelta(days=9)).isoformat()
-    shown = {
+    files = {
         "new/1.1.a.json": json.dumps(payload).encode(),
         "tmp/2.1.a.json": json.dumps(payload, ensure_ascii=False).encode(),
         "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
@@ -134,7 +134,7 @@ def hook_files(workspace: Workspace) -> None:
         "bad/5.1.a.json": json.dumps([payload, {**other, "n": 1}]).encode(),
         "bad/6.1.a.json": json.dumps(other).encode(),
     }
-    for name, raw in shown.items():
+    for name, raw in files.items():
         file = spool / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(raw)
@@ -152,10 +152,10 @@ def histories(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def history_workspace(
-    workspace: Workspace, histories: Path, digest: Digest
+    workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> Workspace:
     """A workspace that knows the words from everywhere."""
-    digest(workspace, histories)
+    import_files(workspace, histories)
     hook_files(workspace)
     workspace.paths.log.write_text(f"could not read {WORDS}\n")
     # What a restoring left that was killed.
@@ -190,7 +190,10 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_forgotten_text_is_in_no_file_even_after_another_import(
-    history_workspace: Workspace, histories: Path, digest: Digest, kind: TombstoneKind
+    history_workspace: Workspace,
+    histories: Path,
+    import_files: ImportFiles,
+    kind: TombstoneKind,
 ) -> None:
     workspace = history_workspace
     home = workspace.paths.store.parent
@@ -202,10 +205,10 @@ def test_forgotten_text_is_in_no_file_even_after_another_import(
     database.close()
     assert traces(home) == []
 
-    digest(workspace, histories)
+    import_files(workspace, histories)
     with database.connection():
         sources.delete_all_cursors()
-    digest(workspace, histories)
+    import_files(workspace, histories)
     database.close()
     assert traces(home) == []
 
@@ -226,12 +229,12 @@ def test_no_hash_of_a_deleted_word_stays(
 
 
 @pytest.mark.parametrize("kind", (TombstoneKind.SESSION, TombstoneKind.PROJECT))
-def test_all_else_is_as_if_it_had_never_been_there(
+def test_after_forgetting_the_store_equals_one_without_the_session(
     history_workspace: Workspace,
     histories: Path,
     tmp_path: Path,
     settings: Settings,
-    digest: Digest,
+    import_files: ImportFiles,
     tree: TreeOf,
     kind: TombstoneKind,
 ) -> None:
@@ -240,7 +243,7 @@ def test_all_else_is_as_if_it_had_never_been_there(
     history_workspace.stop()
     (histories / "-home-ada-secret" / "secret-1.jsonl").unlink()
     never = Workspace(in_home(tmp_path / "never"), settings)
-    expected = tree(digest(never, histories))
+    expected = tree(import_files(never, histories))
     # Two files with other sessions are still in the quarantine.
     expected["stats"]["skipped"] = 2
     assert after == expected
@@ -250,30 +253,34 @@ def test_all_else_is_as_if_it_had_never_been_there(
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.full
-def test_any_events_forgotten_leave_what_a_history_without_them_gives(
-    seed: int, tmp_path: Path, settings: Settings, digest: Digest, tree: TreeOf
+def test_forgetting_any_events_gives_the_store_of_a_history_without_them(
+    seed: int,
+    tmp_path: Path,
+    settings: Settings,
+    import_files: ImportFiles,
+    tree: TreeOf,
 ) -> None:
     chance = random.Random(seed)
     lines = HISTORY.read_text().splitlines()
     gone = set(chance.sample(range(len(lines)), chance.choice((1, 3, 12, 30))))
-    rest = tmp_path / "rest.jsonl"
+    remaining = tmp_path / "rest.jsonl"
     kept = [line for place, line in enumerate(lines) if place not in gone]
-    rest.write_text("".join(f"{line}\n" for line in kept))
+    remaining.write_text("".join(f"{line}\n" for line in kept))
     never = Workspace(in_home(tmp_path / "never"), settings)
-    wanted = tree(digest(never, rest))
+    expected = tree(import_files(never, remaining))
     never.stop()
 
-    workspace = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
-    ids = {row["id"] for row in wanted["events"]}
+    workspace = import_files(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
+    ids = {row["id"] for row in expected["events"]}
     with database.connection():
         all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
     forget(workspace, TombstoneKind.EVENT, *sorted(all_ids - ids))
-    assert tree(workspace) == wanted
-    assert tree(digest(workspace, HISTORY)) == wanted
+    assert tree(workspace) == expected
+    assert tree(import_files(workspace, HISTORY)) == expected
     workspace.stop()
 
 
-def test_before_a_date_is_the_midnight_of_the_stores_zone(
+def test_before_a_date_means_midnight_in_the_zone_of_the_store(
     full_workspace: Workspace, tree: TreeOf
 ) -> None:
     forget(full_workspace, TombstoneKind.BEFORE, "2024-01-16")
@@ -283,8 +290,8 @@ def test_before_a_date_is_the_midnight_of_the_stores_zone(
         assert SessionRow.select().where(SessionRow.event_count == 0).count() == 0
 
 
-def test_no_version_that_was_ever_made_still_says_it(
-    workspace: Workspace, tmp_path: Path, digest: Digest
+def test_older_versions_with_forgotten_text_are_deleted(
+    workspace: Workspace, tmp_path: Path, import_files: ImportFiles
 ) -> None:
     file = tmp_path / "one.jsonl"
     about = {"session_id": "s", "project": "p", "agent": "a"}
@@ -295,9 +302,9 @@ def test_no_version_that_was_ever_made_still_says_it(
         return f"{json.dumps(event)}\n"
 
     file.write_text(say(5, f"{WORDS} came late to the harbour."))
-    digest(workspace, file)
+    import_files(workspace, file)
     file.write_text(say(5, f"{WORDS} came late to the harbour.") + say(0, "The heron."))
-    digest(workspace, file)
+    import_files(workspace, file)
     with database.connection():
         assert VersionRow.select().where(VersionRow.level == "segment").count() == 2
     forget(workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
@@ -309,7 +316,7 @@ def test_no_version_that_was_ever_made_still_says_it(
 @pytest.mark.parametrize(
     "kind", (TombstoneKind.EVENT, TombstoneKind.SESSION, TombstoneKind.PROJECT)
 )
-def test_a_late_hook_does_not_bring_it_back(
+def test_a_late_hook_does_not_restore_forgotten_content(
     history_workspace: Workspace, kind: TombstoneKind
 ) -> None:
     forget(history_workspace, kind, *subjects(kind))
@@ -320,12 +327,12 @@ def test_a_late_hook_does_not_bring_it_back(
         assert EventRow.select().where(said).count() == 0
 
 
-def test_a_new_session_of_a_forgotten_project_is_not_kept(
-    history_workspace: Workspace, histories: Path, digest: Digest
+def test_a_new_session_of_a_forgotten_project_is_not_stored(
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     forget(history_workspace, TombstoneKind.PROJECT, "secret")
     transcript(histories, "secret-2", WORDS, minute=99)
-    digest(history_workspace, histories)
+    import_files(history_workspace, histories)
     database.close()
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "secret-2").count() == 0
@@ -335,23 +342,25 @@ def test_a_new_session_of_a_forgotten_project_is_not_kept(
     }
 
 
-def two_of_a_name(workspace: Workspace, folder: Path, digest: Digest) -> None:
+def two_of_a_name(
+    workspace: Workspace, folder: Path, import_files: ImportFiles
+) -> None:
     """Two folders called secret, with a session in each."""
     elsewhere = transcript(folder, "secret-2", "The heron", minute=99)
     said = elsewhere.read_text().replace("/home/ada/secret", "/srv/secret")
     elsewhere.write_text(said)
-    digest(workspace, folder)
+    import_files(workspace, folder)
 
 
 def test_two_projects_of_one_name_differ_by_their_folder(
-    history_workspace: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
-    two_of_a_name(history_workspace, histories, digest)
+    two_of_a_name(history_workspace, histories, import_files)
     with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
         forget(history_workspace, TombstoneKind.PROJECT, "secret")
-    found = forget(history_workspace, TombstoneKind.PROJECT, "/home/ada/secret/")
-    assert found.sessions == 1
-    assert found.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
+    result = forget(history_workspace, TombstoneKind.PROJECT, "/home/ada/secret/")
+    assert result.sessions == 1
+    assert result.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
     database.close()
     assert traces(history_workspace.paths.store.parent) == []
 
@@ -371,26 +380,26 @@ def test_two_projects_of_one_name_differ_by_their_folder(
     for _ in importer.run([histories]):
         pass
     assert importer.progress.forgotten > 0
-    digest(history_workspace)
+    import_files(history_workspace)
     with database.connection():
         names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
     assert names == {"open-1", "open-2", "secret-2", "late-0"}
 
 
-def test_a_folder_is_let_back_by_its_name_or_by_itself(
-    history_workspace: Workspace, histories: Path, digest: Digest
+def test_forgetting_a_project_is_undone_by_name_or_folder(
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     for word in ("secret", "/home/ada/secret"):
         forget(history_workspace, TombstoneKind.PROJECT, "secret")
         undo(TombstoneKind("project"), [word], history_workspace.zone)
-        digest(history_workspace, histories)
+        import_files(history_workspace, histories)
         with database.connection():
             assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
     with pytest.raises(MemtuiError, match="was not forgotten"):
         undo(TombstoneKind("project"), ["secret"], history_workspace.zone)
 
 
-def test_a_day_to_come_is_refused(full_workspace: Workspace) -> None:
+def test_a_future_date_is_refused(full_workspace: Workspace) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with pytest.raises(MemtuiError, match="is still to come"):
         forget(full_workspace, TombstoneKind.BEFORE, tomorrow)
@@ -399,8 +408,8 @@ def test_a_day_to_come_is_refused(full_workspace: Workspace) -> None:
     forget(full_workspace, TombstoneKind.BEFORE, datetime.now(UTC).date().isoformat())
 
 
-def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
-    workspace: Workspace, tmp_path: Path, digest: Digest
+def test_a_fork_does_not_restore_a_forgotten_session(
+    workspace: Workspace, tmp_path: Path, import_files: ImportFiles
 ) -> None:
     folder = tmp_path / "projects"
     first = transcript(folder, "secret-1", WORDS)
@@ -409,13 +418,13 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     own = record(90, "later", "user", "And now for the herons of the harbour.")
     lines = [{**line, "sessionId": "later"} for line in copied] + [own]
     resumed.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    digest(workspace, first, resumed)
+    import_files(workspace, first, resumed)
     with database.connection():
         assert SourceCopyRow.select().count() > 0
     forget(workspace, TombstoneKind.SESSION, "secret-1")
     with database.connection():
         sources.delete_all_cursors()
-    digest(workspace, folder)
+    import_files(workspace, folder)
     with database.connection():
         rows = EventRow.select(EventRow.text).tuples()
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
@@ -450,29 +459,29 @@ def of_codex(number: int, text: str) -> dict[str, Any]:
     return {"timestamp": at, "type": "event_msg", "payload": payload}
 
 
-@pytest.mark.parametrize("shown", [of_claude, of_codex])
-def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
+@pytest.mark.parametrize("make_record", [of_claude, of_codex])
+def test_a_file_with_forgotten_events_is_read_on_from_its_position(
     workspace: Workspace,
     tmp_path: Path,
-    digest: Digest,
-    shown: Callable[[int, str], dict[str, Any]],
+    import_files: ImportFiles,
+    make_record: Callable[[int, str], dict[str, Any]],
 ) -> None:
     file = tmp_path / "rollout-ledger-1.jsonl"
-    said = [shown(n, f"Question {n} of the harbour") for n in range(8)]
-    said[5] = shown(5, f"{WORDS} is the answer")
+    said = [make_record(n, f"Question {n} of the harbour") for n in range(8)]
+    said[5] = make_record(5, f"{WORDS} is the answer")
     title = {"type": "custom-title", "customTitle": WORDS, "sessionId": "ledger-1"}
-    records = [*said, title] if shown is of_claude else said
+    records = [*said, title] if make_record is of_claude else said
     file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
-    digest(workspace, file)
+    import_files(workspace, file)
     forget(workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     again = imported(workspace, file)
     assert (again.created, again.forgotten) == (0, 1)
     for number in (10, 11):
         with file.open("a") as grown:
-            grown.write(f"{json.dumps(shown(number, f'Question {number}'))}\n")
+            grown.write(f"{json.dumps(make_record(number, f'Question {number}'))}\n")
         more = imported(workspace, file)
         assert (more.created, more.already_stored, more.forgotten) == (1, 0, 0)
-    digest(workspace)
+    import_files(workspace)
     with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"
         (offset,) = [sources.get_offset(str(file.resolve()))]
@@ -481,7 +490,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
     assert traces(workspace.paths.store.parent) == []
 
 
-def test_tombstones_hold_no_text(history_workspace: Workspace) -> None:
+def test_tombstones_contain_no_text(history_workspace: Workspace) -> None:
     forget(history_workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         for row in TombstoneRow.select():
@@ -489,8 +498,8 @@ def test_tombstones_hold_no_text(history_workspace: Workspace) -> None:
     database.close()
 
 
-def test_a_subagents_task_goes_with_the_call_that_gave_it(
-    history_workspace: Workspace, histories: Path, digest: Digest
+def test_a_subagents_task_is_deleted_with_the_call_that_started_it(
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     folder = histories / "-home-ada-secret" / "secret-1" / "subagents"
     folder.mkdir(parents=True)
@@ -498,14 +507,14 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     (folder / "agent-a1.jsonl").write_text(f"{json.dumps(line)}\n")
     note = {"agentType": "Explore", "toolUseId": "call-secret-1", "description": WORDS}
     (folder / "agent-a1.meta.json").write_text(json.dumps(note))
-    digest(history_workspace, histories)
+    import_files(history_workspace, histories)
     with database.connection():
         assert SubagentRow.select().count() == 1
     forget(history_workspace, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         assert SubagentRow.select().count() == 0
         sources.delete_all_cursors()
-    digest(history_workspace, histories)
+    import_files(history_workspace, histories)
     with database.connection():
         assert SubagentRow.select().count() == 0
         assert EventRow.select().where(EventRow.text == "Looked.").count() == 1
@@ -530,7 +539,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(
     assert forget(history_workspace, kind, *words) == tried
 
 
-def test_what_others_said_stays_in_the_hooks_directory(
+def test_hook_records_of_other_sessions_stay(
     history_workspace: Workspace,
 ) -> None:
     forget(history_workspace, TombstoneKind.SESSION, "secret-1")
@@ -540,8 +549,11 @@ def test_what_others_said_stays_in_the_hooks_directory(
     assert (whole["session_id"], whole["n"]) == ("open-9", 1)
 
 
-def test_undone_it_may_be_imported_again(
-    history_workspace: Workspace, histories: Path, digest: Digest, tree: TreeOf
+def test_a_session_can_be_imported_again_after_undo(
+    history_workspace: Workspace,
+    histories: Path,
+    import_files: ImportFiles,
+    tree: TreeOf,
 ) -> None:
     for file in history_workspace.paths.spool.rglob("*.json*"):
         file.unlink()
@@ -550,7 +562,7 @@ def test_undone_it_may_be_imported_again(
     undo(TombstoneKind("session"), ["secret-1"], history_workspace.zone)
     with database.connection():
         assert not tombstones.any_exist()
-    after = tree(digest(history_workspace, histories))
+    after = tree(import_files(history_workspace, histories))
     for node in (*before["nodes"].values(), *after["nodes"].values()):
         del node["version"]
     for part in ("sessions", "events", "thoughts", "grips", "nodes"):
@@ -572,7 +584,7 @@ def test_undone_it_may_be_imported_again(
         (TombstoneKind.BEFORE, "yesterday", "not a date"),
     ],
 )
-def test_what_names_nothing_is_refused(
+def test_names_of_nothing_are_refused(
     full_workspace: Workspace, kind: TombstoneKind, word: str, says: str
 ) -> None:
     with pytest.raises(MemtuiError, match=says):
@@ -588,8 +600,8 @@ def _closed() -> Iterator[None]:
     database.close()
 
 
-def test_the_thoughts_of_a_fork_do_not_come_back(
-    history_workspace: Workspace, histories: Path, digest: Digest
+def test_a_fork_does_not_restore_forgotten_thoughts(
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("fork-1.jsonl")
@@ -599,7 +611,7 @@ def test_the_thoughts_of_a_fork_do_not_come_back(
     )
     fork.write_text(f"{repeated}{json.dumps(own)}\n")
     forget(history_workspace, TombstoneKind.SESSION, "secret-1")
-    digest(history_workspace, histories)
+    import_files(history_workspace, histories)
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "fork-1").count() == 1
         assert not ThoughtRow.select().where(ThoughtRow.text.contains("berry")).count()
@@ -608,7 +620,7 @@ def test_the_thoughts_of_a_fork_do_not_come_back(
 
 @pytest.mark.parametrize("first", ["original", "fork"])
 def test_the_thoughts_of_a_stored_fork_are_forgotten_with_the_original(
-    first: str, workspace: Workspace, histories: Path, digest: Digest
+    first: str, workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("fork-1.jsonl")
@@ -618,16 +630,16 @@ def test_the_thoughts_of_a_stored_fork_are_forgotten_with_the_original(
     )
     fork.write_text(f"{repeated}{json.dumps(own)}\n")
     for file in (source, fork) if first == "original" else (fork, source):
-        digest(workspace, file)
-    found = forget(workspace, TombstoneKind.SESSION, "secret-1")
-    assert found.counts.thoughts and found.counts.sessions == 1
+        import_files(workspace, file)
+    result = forget(workspace, TombstoneKind.SESSION, "secret-1")
+    assert result.counts.thoughts and result.counts.sessions == 1
     with database.connection():
         assert not ThoughtRow.select().where(ThoughtRow.text.contains("berry")).count()
         assert not EventRow.select().where(EventRow.text.contains("berry")).count()
 
 
 def test_a_fork_that_keeps_the_same_events_is_named(
-    history_workspace: Workspace, histories: Path, digest: Digest
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("a-fork.jsonl")
@@ -636,10 +648,10 @@ def test_a_fork_that_keeps_the_same_events_is_named(
         '"sessionId": "secret-1"', '"sessionId": "a-fork"'
     )
     fork.write_text(f"{json.dumps(own)}\n{repeated}\n")
-    digest(history_workspace, histories)
-    found = forget(history_workspace, TombstoneKind.SESSION, "secret-1")
-    assert found.counts.events == 1
-    assert [name for name, _ in found.forks] == ["claude-code:a-fork"]
+    import_files(history_workspace, histories)
+    result = forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    assert result.counts.events == 1
+    assert [name for name, _ in result.forks] == ["claude-code:a-fork"]
 
 
 def test_an_interrupted_deletion_changes_nothing(

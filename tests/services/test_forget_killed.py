@@ -134,8 +134,8 @@ def test_killed_at_any_moment_it_ends_the_same(
     words = ("forget", "project", project, "--yes")
     assert fork_server.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
-    wanted = kept(undisturbed)
-    assert '"spool": []' in wanted
+    expected = kept(undisturbed)
+    assert '"spool": []' in expected
 
     chance = random.Random(12)
     for place in range(KILLS):
@@ -144,5 +144,5 @@ def test_killed_at_any_moment_it_ends_the_same(
         after_s = chance.uniform(0.1, 0.95) * took_s
         assert fork_server.run(home, *words, after_s=after_s)["code"] in (0, -9)
         assert fork_server.run(home, *words)["code"] == 0
-        assert kept(home) == wanted
+        assert kept(home) == expected
         shutil.rmtree(home)

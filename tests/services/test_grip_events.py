@@ -19,47 +19,49 @@ def grip_ids(full_workspace: Workspace) -> list[str]:
 def test_an_excerpt_is_in_its_own_events(grip_ids: list[str]) -> None:
     assert grip_ids
     for grip_id in grip_ids:
-        found = expand(grip_id)
-        assert found.grip is not None
-        texts = [event.text for event in found.excerpt_events]
-        assert any(found.grip.excerpt in text for text in texts)
+        expansion = expand(grip_id)
+        assert expansion.grip is not None
+        texts = [event.text for event in expansion.excerpt_events]
+        assert any(expansion.grip.excerpt in text for text in texts)
 
 
-def test_the_events_around_are_of_the_same_session_and_in_order(
+def test_events_around_a_grip_are_of_its_session_and_in_order(
     grip_ids: list[str],
 ) -> None:
     for grip_id in grip_ids:
-        found = expand(grip_id)
-        row = found.events_before + found.excerpt_events + found.events_after
+        expansion = expand(grip_id)
+        row = (
+            expansion.events_before + expansion.excerpt_events + expansion.events_after
+        )
         assert [e.position for e in row] == sorted(e.position for e in row)
         assert len({event.event_id for event in row}) == len(row)
-        assert {event.session_id for event in row} == {found.session.session_id}  # type: ignore[union-attr]
+        assert {event.session_id for event in row} == {expansion.session.session_id}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("around", [0, 1, 3, 50])
-def test_no_more_is_shown_around_than_was_asked_for(
+def test_no_more_events_around_a_grip_than_requested(
     grip_ids: list[str], around: int
 ) -> None:
     for grip_id in grip_ids:
-        found = expand(grip_id, before=around, after=around)
-        assert found.excerpt_events
-        assert len(found.events_before) <= around
-        assert len(found.events_after) <= around
+        expansion = expand(grip_id, before=around, after=around)
+        assert expansion.excerpt_events
+        assert len(expansion.events_before) <= around
+        assert len(expansion.events_after) <= around
 
 
-def test_the_nearest_events_are_the_ones_shown(grip_ids: list[str]) -> None:
-    some = [expand(grip_id, before=1, after=1) for grip_id in grip_ids]
+def test_the_nearest_events_around_a_grip_are_returned(grip_ids: list[str]) -> None:
+    expansions = [expand(grip_id, before=1, after=1) for grip_id in grip_ids]
     more = [expand(grip_id, before=3, after=3) for grip_id in grip_ids]
-    for few, many in zip(some, more, strict=True):
+    for few, many in zip(expansions, more, strict=True):
         assert few.events_before == many.events_before[-1:]
         assert few.events_after == many.events_after[:1]
 
 
-def test_an_unknown_grip_is_an_empty_answer(full_workspace: Workspace) -> None:
+def test_an_unknown_grip_expands_to_nothing(full_workspace: Workspace) -> None:
     assert expand("grip:0:nothing") == Expansion()
 
 
-def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
+def test_an_ambiguous_citation_is_reported_with_candidates(
     grip_ids: list[str],
 ) -> None:
     grip = expand(grip_ids[0]).grip
@@ -74,8 +76,8 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
     with pytest.raises(AmbiguousError, match=r"any of .* segments"):
         browse.get_node(segment[: len("toc:segment:2024-01-18:")])
     for grip_id in grip_ids:
-        found = expand(citations.cite_grip(grip_id))
-        assert found.grip == expand(grip_id).grip
+        expansion = expand(citations.cite_grip(grip_id))
+        assert expansion.grip == expand(grip_id).grip
     assert expand(citations.cite_event(event)).excerpt_events[0].event_id == event
     assert browse.get_node(citations.cite_node(segment)) is not None
     assert expand("evt:00000") == Expansion()

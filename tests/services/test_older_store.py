@@ -45,7 +45,9 @@ def test_columns_are_added_and_dropped(workspace: Workspace) -> None:
     with database.connection():
         for table in TABLES:
             meta = table._meta
-            columns = {one.name for one in database.db.get_columns(meta.table_name)}
+            columns = {
+                column.name for column in database.db.get_columns(meta.table_name)
+            }
             assert columns == {field.column_name for field in meta.sorted_fields}
 
 
@@ -55,7 +57,7 @@ def test_an_older_store_is_shown_before_it_is_summarized_again(
     day = browse.get_node(DAY)
     assert day is not None and day.headline == "Ferries after midnight are kept"
     assert day.generation.model and day.bullets
-    assert {one.work.name for one in browse.list_day_sessions(DAY)} == {""}
+    assert {session.work.name for session in browse.list_day_sessions(DAY)} == {""}
     titles = [session.title for session in sessions.list_sessions().sessions]
     assert len(titles) == 2 and all(titles)
     for segment in browse.list_children(DAY):
@@ -88,8 +90,8 @@ def test_versions_and_pins_of_an_older_store_stay(workspace: Workspace) -> None:
     start(workspace)
     after = versions.get_history(WEEK)
     assert before is not None and after is not None
-    assert {one.version for one in before.versions} < {
-        one.version for one in after.versions
+    assert {version.version for version in before.versions} < {
+        version.version for version in after.versions
     }
     assert after.displayed is not None and after.displayed.is_pinned
     assert after.displayed.version == 1

@@ -20,8 +20,8 @@ from tests.services.conftest import Tree
 from tests.services.test_forget import AT, record, transcript
 
 TreeOf = Callable[[Workspace], Tree]
-Digest = Callable[..., Workspace]
-Unguarded = Callable[..., Workspace]
+ImportFiles = Callable[..., Workspace]
+ImportUnredacted = Callable[..., Workspace]
 
 SECRET = "quokkaber7Zr4Tq9"
 """What must not be found: it stands in every key and password below."""
@@ -68,7 +68,7 @@ def hook_files(workspace: Workspace) -> None:
         "tool_response": {"stdout": WORDS},
     }
     whole = json.dumps(payload).encode()
-    shown = {
+    files = {
         "new/1.1.a.json": whole,
         "tmp/2.1.a.json": whole,
         "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
@@ -76,7 +76,7 @@ def hook_files(workspace: Workspace) -> None:
         "bad/5.1.a.json": b'{"hook_event_name": "Stop"}\n' + whole + b"\n{\n",
         "bad/6.1.a.json": b'{"hook_event_name": "Stop"}',
     }
-    for name, raw in shown.items():
+    for name, raw in files.items():
         file = workspace.paths.spool / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(raw)
@@ -86,9 +86,11 @@ def hook_files(workspace: Workspace) -> None:
 
 
 @pytest.fixture
-def telling(workspace: Workspace, histories: Path, unguarded: Unguarded) -> Workspace:
+def workspace_with_secrets(
+    workspace: Workspace, histories: Path, import_unredacted: ImportUnredacted
+) -> Workspace:
     """A workspace whose every room knows a secret."""
-    unguarded(workspace, histories)
+    import_unredacted(workspace, histories)
     hook_files(workspace)
     workspace.paths.log.write_text(f"could not read {WORDS}\n")
     database.close()
@@ -106,10 +108,10 @@ def redacting(workspace: Workspace) -> Redaction:
 
 def redact(workspace: Workspace) -> RedactionResult:
     """What the command does, without its words."""
-    found = redacting(workspace).run()
+    result = redacting(workspace).run()
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     database.close()
-    return found
+    return result
 
 
 def traces(home: Path) -> set[str]:
@@ -121,11 +123,11 @@ def traces(home: Path) -> set[str]:
     }
 
 
-def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
-    home = telling.paths.store.parent
-    shown = traces(home)
-    assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= shown
-    assert any(name.startswith("index/") for name in shown)
+def test_a_redacted_secret_is_in_no_file(workspace_with_secrets: Workspace) -> None:
+    home = workspace_with_secrets.paths.store.parent
+    files = traces(home)
+    assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= files
+    assert any(name.startswith("index/") for name in files)
     with database.connection():
         titles = SessionRow.select().where(SessionRow.title.contains(SECRET)).count()
         assert titles == 2
@@ -133,15 +135,18 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
             SubagentRow.select().where(SubagentRow.task.contains(SECRET)).count() == 1
         )
         assert ThoughtRow.select().where(ThoughtRow.text.contains(SECRET)).count() == 2
-        states = [str(sources.get_cursor(str(file))) for file in _files(telling)]
+        states = [
+            str(sources.get_cursor(str(file)))
+            for file in _files(workspace_with_secrets)
+        ]
         assert states and SECRET not in "".join(states)
     database.close()
 
-    found = redact(telling)
+    result = redact(workspace_with_secrets)
     assert traces(home) == set()
-    assert found.hook_files == 5
-    assert (found.thoughts, found.titles) == (2, 3)
-    assert found.kinds["github token"] >= 12
+    assert result.hook_files == 5
+    assert (result.thoughts, result.titles) == (2, 3)
+    assert result.kinds["github token"] >= 12
 
 
 def _files(workspace: Workspace) -> list[Path]:
@@ -149,20 +154,26 @@ def _files(workspace: Workspace) -> list[Path]:
     return sorted(folder.rglob("*.jsonl"))
 
 
-def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
-    telling: Workspace, histories: Path, tmp_path: Path, settings: Settings,
-    digest: Digest, tree: TreeOf,
-) -> None:  # fmt: skip
-    redact(telling)
-    after = tree(telling)
+def test_a_redacted_store_equals_one_redacted_at_import(
+    workspace_with_secrets: Workspace,
+    histories: Path,
+    tmp_path: Path,
+    settings: Settings,
+    import_files: ImportFiles,
+    tree: TreeOf,
+) -> None:
+    redact(workspace_with_secrets)
+    after = tree(workspace_with_secrets)
     kept = cursor_states()
-    telling.stop()
-    guarded = digest(Workspace(in_home(tmp_path / "guarded"), settings), histories)
+    workspace_with_secrets.stop()
+    guarded = import_files(
+        Workspace(in_home(tmp_path / "guarded"), settings), histories
+    )
     hook_files(guarded)
     assert guarded.pipeline.run_until_idle(lambda _: None) == []
-    wanted = tree(guarded)
+    expected = tree(guarded)
     assert len(after["nodes"]) > 5
-    assert after == wanted
+    assert after == expected
     assert kept == cursor_states()
     guarded.stop()
 
@@ -173,45 +184,50 @@ def cursor_states() -> list[object]:
         return list(rows.fetchall())
 
 
-def test_what_is_read_again_adds_nothing(
-    telling: Workspace, histories: Path, digest: Digest, tree: TreeOf
+def test_reading_sources_again_after_a_redaction_adds_nothing(
+    workspace_with_secrets: Workspace,
+    histories: Path,
+    import_files: ImportFiles,
+    tree: TreeOf,
 ) -> None:
-    redact(telling)
-    before = tree(telling)
+    redact(workspace_with_secrets)
+    before = tree(workspace_with_secrets)
     with database.connection():
         sources.delete_all_cursors()
-    assert tree(digest(telling, histories)) == before
+    assert tree(import_files(workspace_with_secrets, histories)) == before
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(telling: Workspace) -> None:
-    home = telling.paths.store.parent
+def test_a_dry_run_counts_the_same_and_changes_nothing(
+    workspace_with_secrets: Workspace,
+) -> None:
+    home = workspace_with_secrets.paths.store.parent
     with database.connection():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [f for f in home.rglob("*") if f.is_file() and "-shm" not in f.name]
     kept = {file: file.read_bytes() for file in files}
-    tried = redacting(telling).run(is_dry_run=True)
+    tried = redacting(workspace_with_secrets).run(is_dry_run=True)
     database.close()
     assert {file: file.read_bytes() for file in kept} == kept
-    assert redact(telling) == tried
+    assert redact(workspace_with_secrets) == tried
 
 
-def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
-    telling: Workspace, tree: TreeOf
+def test_a_second_redaction_finds_nothing_and_keeps_the_index(
+    workspace_with_secrets: Workspace, tree: TreeOf
 ) -> None:
-    redact(telling)
-    before = tree(telling)
+    redact(workspace_with_secrets)
+    before = tree(workspace_with_secrets)
     with database.connection():
         index, counted = meta.read(meta.NODE_INDEX), sources.list_redactions()
-    again = redacting(telling).run()
+    again = redacting(workspace_with_secrets).run()
     assert again == RedactionResult()
     with database.connection():
         assert meta.read(meta.NODE_INDEX) == index
         assert sources.list_redactions() == counted
         assert not meta.needs_cleanup()
-    assert tree(telling) == before
+    assert tree(workspace_with_secrets) == before
 
 
-def test_what_holds_no_secret_stays_byte_for_byte(
+def test_a_store_without_secrets_stays_unchanged(
     full_workspace: Workspace, tree: TreeOf
 ) -> None:
     before = tree(full_workspace)
@@ -237,8 +253,8 @@ def test_secrets_in_sessions_and_subagents_are_removed(
             agent="codex", session_name="s1", subagent="a", **dict.fromkeys(about, said)
         )
     database.close()
-    found = redacting(workspace).run()
-    assert found.titles == 2
+    result = redacting(workspace).run()
+    assert result.titles == 2
     with database.connection():
         session = SessionRow.get()
         assert {getattr(session, n) for n in names} == {
@@ -250,7 +266,7 @@ def test_secrets_in_sessions_and_subagents_are_removed(
         }
 
 
-def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
+def test_a_young_draft_of_a_hook_is_not_redacted(
     workspace: Workspace,
 ) -> None:
     hook_files(workspace)
@@ -262,7 +278,7 @@ def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
     assert traces(workspace.paths.store.parent) == {"spool/tmp/2.1.a.json"}
 
 
-def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
+def test_other_hook_records_stay_when_secrets_are_removed(
     workspace: Workspace,
 ) -> None:
     hook_files(workspace)
@@ -273,32 +289,32 @@ def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
     assert harmless.read_bytes() == before
     said = (bad / "3.1.a.json.reason").read_text()
     assert said == "line 1: unknown event [redacted: github token]\n"
-    first, shown, damaged = (bad / "5.1.a.json").read_text().splitlines()
+    first, redacted, damaged = (bad / "5.1.a.json").read_text().splitlines()
     assert (json.loads(first), damaged) == ({"hook_event_name": "Stop"}, "{")
-    given = json.loads(shown)["tool_input"]
+    given = json.loads(redacted)["tool_input"]
     assert given["password"] == "[redacted: password]"
     assert (bad / "5.1.a.json").stat().st_mtime == AT.timestamp()
 
 
-def test_the_rules_by_which_the_memory_is_clean_are_remembered(
-    telling: Workspace,
+def test_the_version_of_the_redaction_rules_is_stored(
+    workspace_with_secrets: Workspace,
 ) -> None:
     with database.transaction():
         meta.set_redaction_version(0)
-    redact(telling)
+    redact(workspace_with_secrets)
     with database.connection():
         assert meta.redaction_version() == redaction.RULES_VERSION
         assert meta.read(meta.REDACTION_POSITION) == ""
 
 
 def test_a_secret_in_a_session_title_is_removed_as_a_whole(
-    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
+    workspace: Workspace, tmp_path: Path, import_unredacted: ImportUnredacted
 ) -> None:
     file = tmp_path / "one.jsonl"
     text = f"Count the herons, then use {KEYS[0]} to tell them."
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
-    unguarded(workspace, file)
+    import_unredacted(workspace, file)
     with database.connection():
         (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
     assert "ghp_quokka" in prompt
@@ -317,49 +333,54 @@ def prompt_of(folder: Path, session: str) -> str:
 
 
 def test_an_event_redacted_by_two_sets_of_rules_is_one(
-    workspace: Workspace, histories: Path, unguarded: Unguarded, tmp_path: Path,
-    settings: Settings, digest: Digest, tree: TreeOf,
-) -> None:  # fmt: skip
+    workspace: Workspace,
+    histories: Path,
+    import_unredacted: ImportUnredacted,
+    tmp_path: Path,
+    settings: Settings,
+    import_files: ImportFiles,
+    tree: TreeOf,
+) -> None:
     folder = histories / "-home-ada-secret"
     first = (folder / "secret-1.jsonl").read_text().splitlines()
     copied = [json.loads(line) for line in first[:6]]
     own = record(90, "secret-9", "user", "And now for the otters of the harbour.")
     lines = [{**line, "sessionId": "secret-9"} for line in copied] + [own]
     fork = folder / "secret-9.jsonl"
-    shown = {
+    prompt = {
         "session_id": "secret-1",
         "hook_event_name": "UserPromptSubmit",
         "timestamp": AT.isoformat(),
         "prompt": prompt_of(histories, "secret-1"),
     }
-    late = {**shown, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
+    late = {**prompt, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
     late["timestamp"] = "2025-03-23T10:00:00+00:00"
     moved = tmp_path / "late-1.jsonl"
     (folder.parent / "-home-ada-late" / "late-1.jsonl").rename(moved)
 
     def hooked(workspace: Workspace) -> Workspace:
-        for place, payload in enumerate((shown, late)):
+        for place, payload in enumerate((prompt, late)):
             file = workspace.paths.spool / "new" / f"{place}.1.a.json"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(payload))
         return workspace
 
     # First without rules; then with them: the transcript of one, a fork of the other.
-    unguarded(hooked(workspace), histories)
+    import_unredacted(hooked(workspace), histories)
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    digest(workspace, moved, fork)
+    import_files(workspace, moved, fork)
     with database.connection():
         before = EventRow.select().count()
     redact(workspace)
     after, tellings = tree(workspace), told_ids()
     workspace.stop()
-    guarded = digest(
+    guarded = import_files(
         hooked(Workspace(in_home(tmp_path / "guarded"), settings)), histories
     )
-    wanted = tree(digest(guarded, moved))
-    assert len(wanted["events"]) == len(after["events"]) < before
+    expected = tree(import_files(guarded, moved))
+    assert len(expected["events"]) == len(after["events"]) < before
     for part in ("events", "sessions", "thoughts"):
-        assert after[part] == wanted[part]
+        assert after[part] == expected[part]
     assert tellings == told_ids()
     guarded.stop()
 
@@ -377,21 +398,21 @@ def _closed() -> Iterator[None]:
 
 
 def test_names_with_a_secret_are_counted(
-    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
+    workspace: Workspace, tmp_path: Path, import_unredacted: ImportUnredacted
 ) -> None:
     transcript(tmp_path / "projects", f"open-{KEYS[0]}", "The heron")
-    unguarded(workspace, tmp_path / "projects")
+    import_unredacted(workspace, tmp_path / "projects")
     assert redacting(workspace).run(is_dry_run=True).names == {"session": 1, "file": 1}
 
 
 def test_a_secret_in_the_title_of_an_agent_is_in_no_summary(
-    workspace: Workspace, tmp_path: Path, unguarded: Unguarded
+    workspace: Workspace, tmp_path: Path, import_unredacted: ImportUnredacted
 ) -> None:
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     told = {"text": "Count the herons.", "title": f"Rotate {KEYS[0]}", "cwd": "/a/open"}
     file = tmp_path / "one.jsonl"
     file.write_text(json.dumps({**event, **told, "key": "1"}))
-    unguarded(workspace, file)
+    import_unredacted(workspace, file)
     home = workspace.paths.store.parent
     with database.connection():
         assert SECRET in SessionRow.get().work_name

@@ -15,7 +15,13 @@ from memtui.store import database
 from memtui.workspace import Workspace
 from tests.faults.conftest import ForkServer
 from tests.faults.conftest import fork_server as fork_server
-from tests.services.test_redact import KEYS, TreeOf, Unguarded, hook_files, traces
+from tests.services.test_redact import (
+    KEYS,
+    ImportUnredacted,
+    TreeOf,
+    hook_files,
+    traces,
+)
 
 KILLS = 12
 SESSIONS = 40
@@ -39,7 +45,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
     fork_server: ForkServer,
-    unguarded: Unguarded,
+    import_unredacted: ImportUnredacted,
     tree: TreeOf,
 ) -> None:
     history = tmp_path / "history.jsonl"
@@ -48,7 +54,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     start = tmp_path / "start"
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    workspace = unguarded(Workspace(in_home(start), settings), history)
+    workspace = import_unredacted(Workspace(in_home(start), settings), history)
     hook_files(workspace)
     workspace.stop()
 
@@ -70,7 +76,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     words = ("redact", "--json")
     assert fork_server.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
-    wanted = kept(undisturbed)
+    expected = kept(undisturbed)
 
     chance = random.Random(7)
     for place in range(KILLS):
@@ -79,5 +85,5 @@ def test_killed_at_any_moment_it_ends_the_same(
         after_s = chance.uniform(0.1, 0.95) * took_s
         assert fork_server.run(home, *words, after_s=after_s)["code"] in (0, -9)
         assert fork_server.run(home, *words)["code"] == 0
-        assert kept(home) == wanted
+        assert kept(home) == expected
         shutil.rmtree(home)

@@ -35,7 +35,7 @@ def segments_of(session: Session) -> list[str]:
     return [segment.node_id for segment in card.segments]
 
 
-def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
+def test_hits_have_the_name_and_outcome_of_the_session(
     workspace: Workspace,
 ) -> None:
     late = 7_200
@@ -71,7 +71,7 @@ def test_the_work_of_a_session_is_found_without_reading_others(
     assert plan[0] == f"SEARCH sessions USING INDEX {index}"
 
 
-def test_a_session_has_the_same_name_wherever_it_is_shown(
+def test_a_session_has_the_same_name_everywhere(
     full_workspace: Workspace,
 ) -> None:
     for session in sessions.list_sessions().sessions:
@@ -88,14 +88,16 @@ def test_a_session_has_the_same_name_wherever_it_is_shown(
         days = {calendar.path(name)[-2] for name in segments_of(session)}
         for day in days:
             (row,) = [
-                one for one in browse.list_day_sessions(day) if one.session_id == key[1]
+                item
+                for item in browse.list_day_sessions(day)
+                if item.session_id == key[1]
             ]
             node, page = browse.get_node(day), browse.get_day_session_node(row)
             assert node is not None and page is not None
-            names = [one.work.name for one in browse.list_day_sessions(day)]
+            names = [item.work.name for item in browse.list_day_sessions(day)]
             assert {*node.headline.split(rollup.SEPARATOR)} <= {*names}
             assert row.work == work and page.headline == work.name
-            (bullet,) = [one for one in node.bullets if one.session_id == key[1]]
+            (bullet,) = [item for item in node.bullets if item.session_id == key[1]]
             text = bullet.text.removeprefix(f"{session.project}: ")
             assert text.startswith(work.name)
             assert bullet.grip_ids
@@ -165,8 +167,8 @@ def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
     nodes += [f"toc:day:2025-03-{day}" for day in (14, 15, 16)]
 
     def read_all() -> list[str]:
-        found = [browse.get_node(name) for name in nodes]
-        texts = [node_text(node) for node in found if node is not None]
+        stored_nodes = [browse.get_node(name) for name in nodes]
+        texts = [node_text(node) for node in stored_nodes if node is not None]
         assert len(texts) == len(nodes)
         card = session_work.read_card("claude-code", "s1")
         return [*texts, repr(card.work), repr(card.bullets)]
@@ -205,9 +207,9 @@ def test_other_messages_with_the_specific_words_are_counted(
     said.append(make_message("SOME_FLAG once", 70, session="s2"))
     said += [make_message("we chose it", 80 + n, session="s2") for n in range(3)]
     store_messages(*said)
-    found = find(workspace, "why did we choose SOME_FLAG")
-    assert found["s1"].snippet.text == "why did we choose SOME_FLAG"
-    assert {name: hit.more for name, hit in found.items()} == {"s1": 40, "s2": 0}
+    hits = find(workspace, "why did we choose SOME_FLAG")
+    assert hits["s1"].snippet.text == "why did we choose SOME_FLAG"
+    assert {name: hit.more for name, hit in hits.items()} == {"s1": 40, "s2": 0}
     # Conditions hold for the others, too; the index cannot check the order of words.
     assert find(workspace, "SOME_FLAG -choose")["s1"].more == 39
     assert find(workspace, "SOME_FLAG role:assistant") == {}

@@ -66,22 +66,22 @@ def texts(page: sessions.MessagePage) -> list[str]:
 
 
 def test_the_latest_session_comes_first(full_workspace: Workspace) -> None:
-    found = sessions.list_sessions()
-    assert found.total == len(found.sessions) == 6
-    times = [one.updated_at for one in found.sessions]
+    page = sessions.list_sessions()
+    assert page.total == len(page.sessions) == 6
+    times = [session.updated_at for session in page.sessions]
     assert times == sorted(times, reverse=True)
 
 
 def test_sessions_are_paged(full_workspace: Workspace) -> None:
     whole = sessions.list_sessions().sessions
     pages = [sessions.list_sessions(offset=n, limit=2) for n in (0, 2, 4, 6)]
-    assert tuple(one for page in pages for one in page.sessions) == whole
+    assert tuple(session for page in pages for session in page.sessions) == whole
     assert {page.total for page in pages} == {6}
 
 
 def test_sessions_of_one_agent_or_one_project(full_workspace: Workspace) -> None:
-    for one in sessions.list_sessions(agent="codex").sessions:
-        assert one.agent == "codex"
+    for session in sessions.list_sessions(agent="codex").sessions:
+        assert session.agent == "codex"
     both = sessions.list_sessions(agent="claude-code", project="shop")
     assert both.total == len(both.sessions) > 0
     assert {(o.agent, o.project) for o in both.sessions} == {("claude-code", "shop")}
@@ -95,7 +95,7 @@ def test_a_session_is_found_by_its_id(full_workspace: Workspace, asked: str) -> 
     assert find_session(asked) == ("claude-code", "shop-1")
 
 
-def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(
+def test_a_unique_beginning_of_an_id_is_enough(
     workspace: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"), said(0, "z9"))
@@ -103,12 +103,12 @@ def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(
     assert find_session("claude-code:a1b") == ("claude-code", "a1b2")
 
 
-def test_a_whole_id_is_meant_even_if_others_begin_so(workspace: Workspace) -> None:
+def test_a_complete_id_wins_over_ids_that_begin_with_it(workspace: Workspace) -> None:
     keep(said(0, "a1"), said(0, "a1b2"))
     assert find_session("a1") == ("claude-code", "a1")
 
 
-def test_what_could_be_several_sessions_is_said_with_all_their_names(
+def test_an_ambiguous_id_is_reported_with_all_candidates(
     workspace: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"))
@@ -116,21 +116,21 @@ def test_what_could_be_several_sessions_is_said_with_all_their_names(
         find_session("a1")
 
 
-def test_an_id_that_two_agents_use_asks_for_the_agent(workspace: Workspace) -> None:
+def test_an_id_of_two_agents_must_be_given_with_the_agent(workspace: Workspace) -> None:
     keep(said(0, "s1"), said(0, "s1", agent="codex"))
     with pytest.raises(MemtuiError, match="any of 2 sessions"):
         find_session("s1")
     assert find_session("codex:s1") == ("codex", "s1")
 
 
-def test_not_all_of_a_hundred_candidates_are_listed(workspace: Workspace) -> None:
+def test_only_some_of_many_candidates_are_listed(workspace: Workspace) -> None:
     keep(*(said(0, f"a{number:03}") for number in range(100)))
     with pytest.raises(MemtuiError, match="and 95 more"):
         find_session("a")
 
 
 @pytest.mark.parametrize("asked", ["", ":", "claude-code:", "nobody:s1", "%", "s1_"])
-def test_what_is_no_session_is_said_so(workspace: Workspace, asked: str) -> None:
+def test_an_unknown_session_is_reported(workspace: Workspace, asked: str) -> None:
     keep(said(0, "s1"))
     with pytest.raises(MemtuiError, match="there is no session"):
         find_session(asked)
@@ -138,50 +138,54 @@ def test_what_is_no_session_is_said_so(workspace: Workspace, asked: str) -> None
 
 def test_messages_are_read_by_offset_and_limit(workspace: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
-    known = facts("s1")
-    whole = sessions.list_messages(known)
+    details = facts("s1")
+    whole = sessions.list_messages(details)
     assert texts(whole) == ["0", "3", "4", "7", "8", "11", "12", "15", "16", "19"]
-    assert texts(sessions.list_messages(known, offset=3, limit=2)) == ["7", "8"]
-    assert sessions.list_messages(known, offset=3, limit=2).total == 10
-    assert texts(sessions.list_messages(known, offset=10)) == []
+    assert texts(sessions.list_messages(details, offset=3, limit=2)) == ["7", "8"]
+    assert sessions.list_messages(details, offset=3, limit=2).total == 10
+    assert texts(sessions.list_messages(details, offset=10)) == []
 
 
-def test_tool_results_are_read_when_they_are_asked_for(workspace: Workspace) -> None:
+def test_tool_results_are_listed_on_request(workspace: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     page = sessions.list_messages(facts("s1"), offset=1, limit=4, all_events=True)
     assert (texts(page), page.total) == (["1", "2", "3", "4"], 20)
 
 
-def test_a_helper_s_conversation_is_read_by_its_name(workspace: Workspace) -> None:
+def test_a_subagents_conversation_is_read_by_its_name(workspace: Workspace) -> None:
     keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
     helper = SubagentMetadata(
         "claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart"
     )
     with database.transaction():
         store_sessions.update_subagents([helper])
-    found = facts("s1")
-    (one,) = found.subagents
-    assert (one.name, one.kind, one.task, one.tool_use_id) == (
+    details = facts("s1")
+    (subagent,) = details.subagents
+    assert (subagent.name, subagent.kind, subagent.task, subagent.tool_use_id) == (
         "a7",
         "Explore",
         "Find the cart",
         "toolu_1",
     )
-    assert (one.events, one.messages, found.events) == (4, 2, 8)
-    page = sessions.list_messages(found, subagent="a7")
+    assert (subagent.events, subagent.messages, details.events) == (4, 2, 8)
+    page = sessions.list_messages(details, subagent="a7")
     assert (texts(page), page.total) == (["0", "3"], 2)
-    assert len(sessions.list_messages(found, all_events=True).turns) == 8
+    assert len(sessions.list_messages(details, all_events=True).turns) == 8
     with pytest.raises(MemtuiError, match="no subagent 'b': a7"):
-        sessions.list_messages(found, subagent="b")
+        sessions.list_messages(details, subagent="b")
 
 
-def test_an_unannounced_subagent_is_known_by_its_events(workspace: Workspace) -> None:
+def test_a_subagent_without_metadata_is_listed_by_its_events(
+    workspace: Workspace,
+) -> None:
     keep(said(0), said(3, subagent="a7"))
-    (one,) = facts("s1").subagents
-    assert (one.name, one.kind, one.events) == ("a7", "", 1)
+    (subagent,) = facts("s1").subagents
+    assert (subagent.name, subagent.kind, subagent.events) == ("a7", "", 1)
 
 
-def test_thoughts_stand_before_what_they_led_to(workspace: Workspace) -> None:
+def test_thoughts_are_listed_before_the_event_that_follows(
+    workspace: Workspace,
+) -> None:
     keep(*(said(number) for number in range(8)))
     with database.transaction():
         store_events.add_thoughts(
@@ -195,18 +199,18 @@ def test_thoughts_stand_before_what_they_led_to(workspace: Workspace) -> None:
             )
             for second, subagent in ((2, ""), (2.5, "a7"), (3.5, ""), (6, ""))
         )
-    found = facts("s1")
+    details = facts("s1")
 
     def read(offset: int, limit: int) -> list[str]:
         page = sessions.list_messages(
-            found, offset=offset, limit=limit, with_thoughts=True
+            details, offset=offset, limit=limit, with_thoughts=True
         )
-        return [one.text for turn in page.turns for one in turn.thoughts]
+        return [thought.text for turn in page.turns for thought in turn.thoughts]
 
     assert read(0, 50) == ["before 2", "before 3.5", "before 6"]
     assert read(1, 1) == ["before 2"]
     assert read(2, 2) == ["before 3.5", "before 6"]
-    assert not any(turn.thoughts for turn in sessions.list_messages(found).turns)
+    assert not any(turn.thoughts for turn in sessions.list_messages(details).turns)
 
 
 def test_a_fork_shows_how_much_it_shares(workspace: Workspace) -> None:
@@ -215,9 +219,9 @@ def test_a_fork_shows_how_much_it_shares(workspace: Workspace) -> None:
     keep(*copies, said(12, "s2", origin="own"))
     with database.transaction():
         source_copies.update_owners()
-    found = facts("s2")
-    assert found.session.forked_from == "s1"
-    assert found.shared_messages == 4
+    details = facts("s2")
+    assert details.session.forked_from == "s1"
+    assert details.shared_messages == 4
     assert facts("s1").shared_messages == 0
 
 
@@ -230,7 +234,7 @@ def test_a_fork_is_listed_once_it_has_a_message_of_its_own(
         assert page.total == around.total == len(page.sessions)
         assert {*page.sessions} == {*around.sessions}
         place = sessions.list_around(listing, facts("s2").session, 0, 9).selected
-        names = [one.session_id for one in around.sessions]
+        names = [session.session_id for session in around.sessions]
         assert names[place:][:1] == ["s2"] if place is not None else "s2" not in names
         return names
 
@@ -239,9 +243,9 @@ def test_a_fork_is_listed_once_it_has_a_message_of_its_own(
     with database.transaction():
         source_copies.update_owners()
     assert listed() == ["s1"]
-    shown = replies.write_data(agents_sessions.list_messages(workspace, "s2"))
-    assert "All messages are those of the session" in shown["notes"][0]
-    assert "s1" in shown["notes"][0]
+    data = replies.write_data(agents_sessions.list_messages(workspace, "s2"))
+    assert "All messages are those of the session" in data["notes"][0]
+    assert "s1" in data["notes"][0]
     keep(said(12, "s2", origin="own"))
     assert {*listed()} == {"s1", "s2"}
 
@@ -249,13 +253,13 @@ def test_a_fork_is_listed_once_it_has_a_message_of_its_own(
 def test_a_session_has_a_card_with_grips_for_each_line(
     full_workspace: Workspace,
 ) -> None:
-    found = facts("shop-1")
-    assert found.segments >= 1
-    kinds = [bullet.kind for bullet in found.card]
+    details = facts("shop-1")
+    assert details.segments >= 1
+    kinds = [bullet.kind for bullet in details.card]
     assert kinds[:2] == [BulletKind.ASKED, BulletKind.OUTCOME]
-    assert BulletKind.STATE not in kinds and found.work.state == WorkState.DONE
-    assert found.card[1].text == found.work.outcome
-    assert all(bullet.grip_ids for bullet in found.card)
+    assert BulletKind.STATE not in kinds and details.work.state == WorkState.DONE
+    assert details.card[1].text == details.work.outcome
+    assert all(bullet.grip_ids for bullet in details.card)
 
 
 @contextmanager
@@ -285,25 +289,25 @@ def fill(session: str, length: int) -> None:
         keep(*(said(number, session) for number in range(start, start + 2000)))
 
 
-def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
+def test_a_page_of_a_long_session_reads_as_much_as_one_of_a_short_session(
     workspace: Workspace,
 ) -> None:
     fill("short", 2000)
     fill("long", 20_000)
-    shown = {}
+    plans = {}
     for name in ("short", "long"):
-        found = facts(name)
+        details = facts(name)
         with counting() as counts:
             page = sessions.list_messages(
-                found, offset=100, limit=50, with_thoughts=True
+                details, offset=100, limit=50, with_thoughts=True
             )
         assert len(page.turns) == 50
-        shown[name] = counts
-    assert shown["long"] == shown["short"]
-    assert shown["long"]["rows"] < 3 * 50 + 10
+        plans[name] = counts
+    assert plans["long"] == plans["short"]
+    assert plans["long"]["rows"] < 3 * 50 + 10
 
 
-def test_the_last_page_of_a_long_session_brings_one_page_of_rows(
+def test_the_last_page_of_a_long_session_reads_one_page_of_rows(
     workspace: Workspace,
 ) -> None:
     fill("long", 20_000)

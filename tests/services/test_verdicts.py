@@ -58,7 +58,7 @@ def test_the_explanation_names_the_reason(text: str, why: str) -> None:
     assert versions.explain_verdict(make_bullet(text)) == why
 
 
-def test_a_line_that_is_said_twice_is_withheld() -> None:
+def test_a_repeated_line_is_withheld() -> None:
     text = "The cache is enabled by default."
     assert versions.explain_verdict(make_bullet(text, text)) == "withheld: said twice"
 

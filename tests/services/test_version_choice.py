@@ -35,16 +35,16 @@ WHY = "no bullet is supported by the source"
 
 
 def history(node_id: str = DAY) -> TocHistory:
-    found = versions.get_history(node_id)
-    assert found is not None
-    return found
+    stored = versions.get_history(node_id)
+    assert stored is not None
+    return stored
 
 
-def shown(node_id: str = DAY) -> tuple[int, bool]:
+def displayed_version(node_id: str = DAY) -> tuple[int, bool]:
     """Which version is shown, and whether it is pinned."""
-    one = history(node_id).displayed
-    assert one is not None
-    return one.version, one.is_pinned
+    version = history(node_id).displayed
+    assert version is not None
+    return version.version, version.is_pinned
 
 
 def settle(workspace: Workspace) -> None:
@@ -76,48 +76,48 @@ def later(workspace: Workspace, folder: Path, minute: int = 0) -> None:
     settle(workspace)
 
 
-def test_an_earlier_version_is_gone_back_to_and_the_newest_again(
+def test_an_earlier_version_can_be_pinned_and_unpinned(
     workspace: Workspace,
 ) -> None:
-    assert shown() == (2, False)
+    assert displayed_version() == (2, False)
     assert versions.pin(DAY, 1, workspace.zone, NOW).version == 1
-    assert shown() == (1, True)
+    assert displayed_version() == (1, True)
     assert history().entry.status is NodeStatus.CURRENT
     assert versions.unpin(DAY, workspace.zone, NOW).version == 2
-    assert shown() == (2, False)
-    assert [one.version for one in history().versions] == [3, 2, 1]
+    assert displayed_version() == (2, False)
+    assert [version.version for version in history().versions] == [3, 2, 1]
 
 
-def test_without_a_number_the_version_that_is_shown_is_pinned(
+def test_pinning_without_a_number_pins_the_displayed_version(
     workspace: Workspace,
 ) -> None:
     assert versions.pin(DAY, None, workspace.zone, NOW).version == 2
-    assert shown() == (2, True)
+    assert displayed_version() == (2, True)
 
 
-def test_an_older_form_of_an_id_will_do(workspace: Workspace) -> None:
+def test_a_node_can_be_named_by_an_older_form_of_its_id(workspace: Workspace) -> None:
     versions.pin("toc:week:2024-03", 1, workspace.zone, NOW)
-    assert shown(WEEK) == (1, True)
+    assert displayed_version(WEEK) == (1, True)
 
 
-def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
+def test_a_pinned_version_stays_and_becomes_outdated(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     versions.pin(DAY, 2, workspace.zone, NOW)
     later(workspace, tmp_path)
     model_versions.add_model_version(DAY, "The model tells of the heron")
-    assert shown() == (2, True)
+    assert displayed_version() == (2, True)
     assert history().entry.status is NodeStatus.STALE
-    assert [one.version for one in history().versions] == [5, 4, 3, 2, 1]
+    assert [version.version for version in history().versions] == [5, 4, 3, 2, 1]
     assert versions.unpin(DAY, workspace.zone, NOW).version == 5
-    assert shown() == (5, False)
+    assert displayed_version() == (5, False)
 
 
-def test_going_back_behind_what_has_changed_is_said_to_be_behind(
+def test_pinning_a_version_of_older_content_is_outdated_at_once(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     later(workspace, tmp_path)
-    assert shown() == (4, False)
+    assert displayed_version() == (4, False)
     versions.pin(DAY, 2, workspace.zone, NOW)
     assert history().entry.status is NodeStatus.STALE
     versions.pin(DAY, 4, workspace.zone, NOW)
@@ -125,21 +125,23 @@ def test_going_back_behind_what_has_changed_is_said_to_be_behind(
     assert history().entry.status is NodeStatus.CURRENT
 
 
-def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
+def test_pinning_a_rejected_version_must_be_confirmed(
     workspace: Workspace,
 ) -> None:
     with pytest.raises(
         versions.VersionRejectedError, match=f"version 3 was rejected: {WHY}"
     ):
         versions.pin(DAY, 3, workspace.zone, NOW)
-    assert shown() == (2, False)
-    one = versions.pin(DAY, 3, workspace.zone, NOW, even_rejected=True)
-    assert (one.version, one.rejection) == (3, WHY)
-    assert shown() == (3, True)
+    assert displayed_version() == (2, False)
+    version = versions.pin(DAY, 3, workspace.zone, NOW, even_rejected=True)
+    assert (version.version, version.rejection) == (3, WHY)
+    assert displayed_version() == (3, True)
     assert versions.unpin(DAY, workspace.zone, NOW).version == 2
 
 
-def test_what_is_not_there_is_named_with_what_is(workspace: Workspace) -> None:
+def test_an_unknown_version_is_reported_with_the_existing_ones(
+    workspace: Workspace,
+) -> None:
     with pytest.raises(MemtuiError, match="no version 9: it has versions 1 to 3"):
         versions.pin(DAY, 9, workspace.zone, NOW)
     with pytest.raises(MemtuiError, match="it has version 1 alone"):
@@ -153,7 +155,7 @@ def test_what_is_not_there_is_named_with_what_is(workspace: Workspace) -> None:
         versions.unpin(DAY, workspace.zone, NOW)
 
 
-def test_what_is_not_summarized_yet_has_nothing_to_choose(workspace: Workspace) -> None:
+def test_a_pending_node_has_no_version_to_pin(workspace: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.transaction():
         queues.add_rollups([pending], workspace.zone)
@@ -166,7 +168,7 @@ def test_what_is_not_summarized_yet_has_nothing_to_choose(workspace: Workspace) 
         versions.request(pending, NOW)
 
 
-def test_search_and_the_node_above_follow_what_is_chosen(workspace: Workspace) -> None:
+def test_search_and_parent_nodes_follow_a_pinned_version(workspace: Workspace) -> None:
     def finds(word: str) -> list[str]:
         return [hit.target_id for hit in workspace.teleport.find(word).hits]
 
@@ -199,7 +201,7 @@ def test_a_running_app_is_notified_of_changed_nodes(workspace: Workspace) -> Non
     assert {DAY, WEEK} <= output | workspace.pipeline.take_changed_nodes()
 
 
-def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
+def test_a_second_request_for_a_version_keeps_the_first_place(
     workspace: Workspace,
 ) -> None:
     with database.transaction():
@@ -215,13 +217,13 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
         others = NodeRow.select().where(NodeRow.requested_ms > 0).count()
     assert (row.needs_model, row.model_attempts, row.model_retry_ms) == (True, 0, 0)
     assert others == 1
-    assert shown() == (2, False)
+    assert displayed_version() == (2, False)
 
 
-def test_asking_leaves_a_pin_as_it_is(workspace: Workspace) -> None:
+def test_a_request_for_a_version_keeps_the_pin(workspace: Workspace) -> None:
     versions.pin(DAY, 1, workspace.zone, NOW)
     assert versions.request(DAY, NOW).is_pinned
-    assert shown() == (1, True)
+    assert displayed_version() == (1, True)
 
 
 SECRET = "the quokka ledger of Ada"
@@ -235,8 +237,11 @@ def holding(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("pinned", [1, 2, 3])
-def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
-    workspace: Workspace, digest: Callable[..., Workspace], tmp_path: Path, pinned: int
+def test_forgetting_deletes_a_models_versions_and_their_pin(
+    workspace: Workspace,
+    import_files: Callable[..., Workspace],
+    tmp_path: Path,
+    pinned: int,
 ) -> None:
     at = "2025-03-14T10:00:00+00:00"
     said = [
@@ -245,8 +250,8 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         for key, text in (("a", f"Count {SECRET} twice."), ("b", "Then close it."))
     ]  # fmt: skip
     file = tmp_path / "told.jsonl"
-    file.write_text("".join(json.dumps(one) + "\n" for one in said))
-    digest(workspace, file)
+    file.write_text("".join(json.dumps(text) + "\n" for text in said))
+    import_files(workspace, file)
     day = "toc:day:2025-03-14"
     segment = browse.list_children(day)[0].node_id
     for node_id in (segment, day, "toc:year:2025"):
@@ -281,11 +286,11 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         )
         assert linked.count() == 0
     assert versions.get_history(day) is None
-    assert shown() == (2, False)
+    assert displayed_version() == (2, False)
 
 
-def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
-    workspace: Workspace, unguarded: Callable[..., Workspace], tmp_path: Path
+def test_redaction_deletes_a_pinned_version_with_a_secret(
+    workspace: Workspace, import_unredacted: Callable[..., Workspace], tmp_path: Path
 ) -> None:
     key = "ghp_quokka7Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Gaxyz"
     output = {
@@ -296,7 +301,7 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
     }
     file = tmp_path / "told.jsonl"
     file.write_text(json.dumps(output) + "\n")
-    unguarded(workspace, file)
+    import_unredacted(workspace, file)
     (segment,) = (
         line.node_id for line in browse.list_children(DAY) if key in line.headline
     )
@@ -324,7 +329,7 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         assert not line.is_by_model
 
 
-def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
+def test_forgetting_part_of_a_day_deletes_all_its_versions_and_its_pin(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     later(workspace, tmp_path, 30)
@@ -333,6 +338,10 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     forget = Forget(workspace.paths, workspace.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["later-30"])
     settle(workspace)
-    (one,) = history().versions
-    assert (one.is_shown, one.is_pinned, one.is_by_model) == (True, False, False)
+    (version,) = history().versions
+    assert (version.is_shown, version.is_pinned, version.is_by_model) == (
+        True,
+        False,
+        False,
+    )
     assert history().entry.status is NodeStatus.CURRENT

@@ -39,22 +39,20 @@ def change(store: Path) -> None:
         db.execute("UPDATE sessions SET title = 'Later'")
 
 
-def test_a_copy_is_one_file_that_only_its_owner_may_read(
-    store: Path, tmp_path: Path
-) -> None:
+def test_a_backup_is_one_private_file(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "out" / "memory.bak"
     file.parent.mkdir()
-    found = backup.create(file)
+    info = backup.create(file)
     assert [path.name for path in file.parent.iterdir()] == ["memory.bak"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert rows(file) == rows(store)
-    assert (found.events, found.sessions) == (44, 6)
+    assert (info.events, info.sessions) == (44, 6)
     file.parent.chmod(0o500)
-    assert backup.read_info(file) == found
+    assert backup.read_info(file) == info
     file.parent.chmod(0o700)
 
 
-def test_a_copy_made_while_another_process_writes_is_one_moment(
+def test_a_backup_beside_a_writer_is_one_moment_of_the_store(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "COPY_PAGES", 3)
@@ -97,7 +95,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
         writer.communicate()
 
 
-def test_a_file_is_written_over_only_when_that_is_said(
+def test_an_existing_file_is_overwritten_only_with_may_replace(
     store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "thesis.txt"
@@ -153,18 +151,16 @@ except StoreError as error:
 
 def on_a_full_disk(steps: str, store: Path, file: Path) -> None:
     """Do something, at one point of which no file can grow any more."""
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FULL.format(steps=steps), str(store), str(file)],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert shown.stdout.startswith("refused:"), shown.stderr
+    assert process.stdout.startswith("refused:"), process.stderr
 
 
-def test_on_a_full_disk_a_file_that_was_there_stays(
-    store: Path, tmp_path: Path
-) -> None:
+def test_on_a_full_disk_an_existing_backup_stays(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     file.write_text("the copy of yesterday")
     steps = (
@@ -183,20 +179,20 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
         " backup.restore(draft, store)",
     ),
 )
-def test_on_a_full_disk_the_store_stays_as_it_was(
+def test_on_a_full_disk_a_restore_leaves_the_store_unchanged(
     store: Path, tmp_path: Path, steps: str
 ) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
     change(store)
-    wanted = rows(store, "sessions")
+    before = rows(store, "sessions")
     database.close()
     on_a_full_disk(steps, store, file)
-    assert rows(store, "sessions") == wanted
+    assert rows(store, "sessions") == before
     assert rows(store) == rows(file)
 
 
-def test_what_a_killed_copying_left_is_swept_up_later(
+def test_remains_of_a_killed_backup_are_deleted_by_the_next(
     store: Path, tmp_path: Path
 ) -> None:
     left, new = tmp_path / ".my [1].bak.a1.part", tmp_path / ".my [1].bak.b2.part"
@@ -209,20 +205,20 @@ def test_what_a_killed_copying_left_is_swept_up_later(
     assert (left.exists(), new.exists(), others.exists()) == (False, True, True)
 
 
-def test_what_is_put_in_the_stores_place_is_the_store(
-    store: Path, tmp_path: Path
-) -> None:
+def test_a_restored_backup_is_the_store(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
-    wanted = rows(store, "sessions")
+    expected = rows(store, "sessions")
     change(store)
     database.close()
     backup.restore(backup.prepare_restore(file, store), store)
-    assert rows(store, "sessions") == wanted
+    assert rows(store, "sessions") == expected
     assert not list(store.parent.glob("*restoring*"))
 
 
-def test_a_reader_sees_all_of_a_restore_or_nothing(store: Path, tmp_path: Path) -> None:
+def test_a_reader_sees_a_whole_restore_or_none_of_it(
+    store: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
     change(store)
@@ -251,13 +247,13 @@ def test_a_reader_sees_all_of_a_restore_or_nothing(store: Path, tmp_path: Path) 
     assert 0 in seen and seen <= {0, 6}
 
 
-def test_a_writer_that_does_not_let_go_is_waited_for_and_then_named(
+def test_a_restore_waits_for_a_writer_and_then_reports_it(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
     change(store)
-    wanted = rows(store, "sessions")
+    before = rows(store, "sessions")
     database.close()
     draft = backup.prepare_restore(file, store)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
@@ -265,16 +261,14 @@ def test_a_writer_that_does_not_let_go_is_waited_for_and_then_named(
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError, match="in use by another process"):
             backup.restore(draft, store)
-    assert rows(store, "sessions") == wanted
+    assert rows(store, "sessions") == before
 
 
 @pytest.mark.parametrize("how", ("nonsense", "pages", "empty", "missing"))
-def test_a_store_that_cannot_be_read_is_replaced_too(
-    store: Path, tmp_path: Path, how: str
-) -> None:
+def test_a_damaged_store_can_be_restored(store: Path, tmp_path: Path, how: str) -> None:
     file = tmp_path / "memory.bak"
     backup.create(file)
-    wanted = rows(store)
+    expected = rows(store)
     change(store)
     database.close()
     if how == "pages":
@@ -285,13 +279,13 @@ def test_a_store_that_cannot_be_read_is_replaced_too(
     else:
         store.write_bytes(b"" if how == "empty" else b"not a database " * 999)
     backup.restore(backup.prepare_restore(file, store), store)
-    assert rows(store) == wanted
+    assert rows(store) == expected
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
     with closing(sqlite3.connect(store)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_only_a_whole_store_that_this_program_can_read_is_put_there(
+def test_only_an_undamaged_store_of_this_version_is_restored(
     store: Path, tmp_path: Path
 ) -> None:
     text, other = tmp_path / "notes.txt", tmp_path / "other.db"

@@ -37,7 +37,7 @@ def test_the_database_is_set_for_many_readers(workspace: Workspace) -> None:
     }
 
 
-def test_a_file_that_may_not_be_read_is_said_so(workspace: Workspace) -> None:
+def test_a_file_without_read_permission_is_reported(workspace: Workspace) -> None:
     file = workspace.paths.store
     refused = pytest.raises(StoreError, match="may not be read: memtui doctor")
     file.chmod(0)
@@ -71,7 +71,7 @@ def test_events_cannot_be_replaced_and_versions_not_changed(
         VersionRow.update(headline="rewritten").execute()
 
 
-def test_events_can_be_deleted_through_the_one_door(workspace: Workspace) -> None:
+def test_events_can_be_deleted_while_they_are_unlocked(workspace: Workspace) -> None:
     with database.connection():
         before = EventRow.select().count()
         with schema.unlocked_events():
@@ -91,7 +91,7 @@ def test_a_store_keeps_the_time_zone_it_was_made_with(tmp_path: Path) -> None:
         assert meta.time_zone() == "Asia/Tokyo"
 
 
-def test_a_store_of_a_newer_memtui_is_left_alone(tmp_path: Path) -> None:
+def test_a_store_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
     file = tmp_path / "made" / "memory.db"
     store.open_at(file)
     with database.transaction():
@@ -102,7 +102,7 @@ def test_a_store_of_a_newer_memtui_is_left_alone(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_said_to_be_damaged(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported_as_damaged(tmp_path: Path) -> None:
     file = tmp_path / "made" / "memory.db"
     file.parent.mkdir()
     file.write_bytes(b"this is no database " * 100)
@@ -110,13 +110,13 @@ def test_a_file_that_is_no_database_is_said_to_be_damaged(tmp_path: Path) -> Non
         store.open_at(file)
 
 
-def test_a_folder_in_the_way_is_said_so(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(StoreError, match="taken"):
         store.open_at(tmp_path / "taken" / "memory.db")
 
 
-def test_a_full_disk_is_said_so_and_nothing_is_half_written(
+def test_a_full_disk_is_reported_and_nothing_is_half_written(
     workspace: Workspace,
 ) -> None:
     with database.connection():
@@ -130,7 +130,7 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(
         assert OutboxRow.select().count() == 0
 
 
-def test_outbox_numbers_never_start_again(workspace: Workspace) -> None:
+def test_outbox_ids_are_never_reused(workspace: Workspace) -> None:
     with database.transaction():
         queues.add_nodes(["toc:day:2024-01-15"], 0)
         ((first, _),) = queues.list_unindexed_nodes(10)
@@ -140,22 +140,22 @@ def test_outbox_numbers_never_start_again(workspace: Workspace) -> None:
     assert second > first
 
 
-def test_a_read_only_folder_is_said_so_by_the_command(tmp_path: Path) -> None:
+def test_the_command_reports_a_read_only_folder(tmp_path: Path) -> None:
     home = tmp_path / "locked"
     home.mkdir()
     (home / "memory.db").mkdir()
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), "stats"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert shown.returncode == 1
-    assert "memory.db" in shown.stderr
-    assert "Traceback" not in shown.stderr
+    assert process.returncode == 1
+    assert "memory.db" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
-def test_an_earlier_store_gets_the_indexes_it_lacks(workspace: Workspace) -> None:
+def test_missing_indexes_are_added_to_an_older_store(workspace: Workspace) -> None:
     names = {sql.split()[2] for sql in schema.INDEXES}
     with database.connection():
         for name in names:

@@ -52,7 +52,7 @@ def test_an_event_is_exported_unchanged() -> None:
     assert store_events.get([event.event_id]) == {event.event_id: event}
 
 
-def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
+def test_an_event_is_stored_with_its_outbox_rows() -> None:
     event = said("Fix the cart")
     add(event)
     added, touched = OutboxRow.select().order_by(OutboxRow.id)
@@ -60,19 +60,19 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
     assert (touched.action, touched.subject_id) == (queues.UPDATE_TOC, event.event_id)
 
 
-def test_a_renamed_session_waits_since_its_last_word() -> None:
+def test_a_renamed_session_waits_since_its_last_event() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.transaction():
         queues.add_sessions(store_events.list_session_numbers())
     (waits,) = [
-        one
-        for one in queues.count_rows_by_action()
-        if one.action == queues.INDEX_SESSION
+        row
+        for row in queues.count_rows_by_action()
+        if row.action == queues.INDEX_SESSION
     ]
     assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
 
 
-def test_neither_is_kept_when_the_transaction_fails() -> None:
+def test_a_failed_transaction_stores_neither_event_nor_outbox_rows() -> None:
     class Failed(Exception):
         pass
 
@@ -99,18 +99,18 @@ def test_an_event_from_a_hook_is_not_stored_again_from_the_transcript() -> None:
     assert add(output).created == []
 
 
-def test_the_order_of_the_two_tellings_does_not_matter() -> None:
+def test_hook_and_transcript_may_come_in_either_order() -> None:
     add(said("Fix the cart", after_s=2, key="uuid-1"))
     assert add(said("Fix the cart"), route="hook").created == []
 
 
-@pytest.mark.parametrize("shown", ["[image: image/png, 1 kB]", "[image]"])
+@pytest.mark.parametrize("placeholder", ["[image: image/png, 1 kB]", "[image]"])
 @pytest.mark.parametrize("routes", [("hook", "transcript"), ("transcript", "hook")])
-def test_an_image_that_a_hook_is_silent_of_makes_no_second_message(
-    routes: tuple[str, str], shown: str
+def test_an_image_missing_from_a_hook_makes_no_second_message(
+    routes: tuple[str, str], placeholder: str
 ) -> None:
     plain = said("[Image #1] what is this?")
-    whole = said(f"[Image #1] what is this?\n\n{shown}", after_s=2, key="uuid-1")
+    whole = said(f"[Image #1] what is this?\n\n{placeholder}", after_s=2, key="uuid-1")
     telling = {"hook": plain, "transcript": whole}
     for route in routes:
         add(telling[route], route=route)
@@ -118,7 +118,7 @@ def test_an_image_that_a_hook_is_silent_of_makes_no_second_message(
 
 
 @pytest.mark.parametrize("routes", [("hook", "transcript"), ("transcript", "hook")])
-def test_a_message_whose_last_block_comes_by_a_hook_is_one(
+def test_a_hook_with_the_last_block_of_a_message_makes_no_second_one(
     routes: tuple[str, str],
 ) -> None:
     kind = EventType.ASSISTANT_MESSAGE
@@ -133,7 +133,7 @@ def test_a_message_whose_last_block_comes_by_a_hook_is_one(
     assert {row.text for row in EventRow.select()} == {whole.text, other.text}
 
 
-def test_one_ending_matches_one_message_only() -> None:
+def test_a_last_block_matches_only_one_message() -> None:
     kind = EventType.ASSISTANT_MESSAGE
     for number in range(2):
         said_so = said(f"Step {number}\n\nDone.", number, f"k{number}", kind)
@@ -143,7 +143,7 @@ def test_one_ending_matches_one_message_only() -> None:
     assert EventRow.select().count() == 3
 
 
-def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
+def test_copies_of_a_tool_call_are_recognized_by_its_input() -> None:
     given = compact_json({"command": "ls"})
     about: dict[str, Any] = {"tool_name": "Bash", "tool_input": given}
     add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
@@ -153,14 +153,14 @@ def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
     assert add(other).created == []
 
 
-def test_the_same_words_twice_are_two_messages() -> None:
+def test_equal_texts_of_one_source_are_two_messages() -> None:
     add(said("commit"), said("commit", after_s=60), route="hook")
     first, second, third = (said("commit", n, key=f"u{n}") for n in (1, 61, 120))
     assert add(first, second).created == []
     assert add(third).created == [third.event_id]
 
 
-def test_the_same_words_much_later_are_another_message() -> None:
+def test_an_equal_text_much_later_is_another_message() -> None:
     add(said("commit"), route="hook")
     assert add(said("commit", after_s=3600, key="u1")).already_stored == 0
 

@@ -22,50 +22,50 @@ GONE = r"is gone\. Put it back or quit; nothing is written meanwhile"
 ANOTHER = r"another store is at .* now\. Put the former one back"
 
 
-def learn(word: str) -> None:
+def write_value(word: str) -> None:
     with database.transaction(durable=True):
         meta.write(meta.NODE_INDEX, word)
 
 
-def known() -> str:
+def read_value() -> str:
     with database.connection():
         return meta.read(meta.NODE_INDEX)
 
 
-def test_a_store_that_was_moved_is_not_made_again_and_may_come_back(
+def test_a_moved_store_is_not_created_again_and_may_come_back(
     tmp_path: Path,
 ) -> None:
     file, away = tmp_path / "made here" / "50% memory?.db", tmp_path / "away.db"
     store.open_at(file)
-    learn("before")
+    write_value("before")
     file.rename(away)
-    for use in (known, lambda: learn("meanwhile")):
+    for use in (read_value, lambda: write_value("meanwhile")):
         with pytest.raises(StoreGoneError, match=GONE):
             use()
     assert not file.exists()
     away.rename(file)
-    assert known() == "before"
-    learn("after")
-    assert known() == "after"
+    assert read_value() == "before"
+    write_value("after")
+    assert read_value() == "after"
 
 
-def test_a_connection_that_was_open_does_not_write_into_what_was_moved(
+def test_an_open_connection_does_not_write_into_a_moved_store(
     tmp_path: Path,
 ) -> None:
     file, away = tmp_path / "memory.db", tmp_path / "away.db"
     store.open_at(file)
     with database.connection():
-        learn("before")
+        write_value("before")
         file.rename(away)
         with pytest.raises(StoreGoneError, match=GONE):
-            learn("meanwhile")
+            write_value("meanwhile")
     log = file.with_name(f"{file.name}-wal")
     assert not log.exists() or not log.stat().st_size, "nothing stays behind"
     store.open_at(away)
-    assert known() == "before"
+    assert read_value() == "before"
 
 
-def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
+def test_a_durable_transaction_fails_if_the_store_is_deleted_during_it(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "memory.db"
@@ -75,30 +75,30 @@ def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
         file.unlink()
 
 
-def test_another_store_in_its_place_is_left_alone(tmp_path: Path) -> None:
+def test_another_store_in_its_place_is_not_changed(tmp_path: Path) -> None:
     file, other = tmp_path / "memory.db", tmp_path / "other.db"
     store.open_at(other)
-    learn("other")
+    write_value("other")
     store.open_at(file)
-    learn("mine")
+    write_value("mine")
     kept = shutil.copy(file, tmp_path / "copy.db")
     with database.connection():
         pass
     file.unlink()
     with pytest.raises(StoreGoneError, match=GONE):
-        known()
+        read_value()
     shutil.copy(other, file)
-    for use in (known, lambda: learn("mine")):
+    for use in (read_value, lambda: write_value("mine")):
         with pytest.raises(StoreGoneError, match=ANOTHER):
             use()
     file.write_bytes(b"no database at all")
     with pytest.raises(StoreGoneError, match=ANOTHER):
-        known()
+        read_value()
     shutil.copy(kept, file)
-    assert known() == "mine", "a copy of the same store is the same store"
+    assert read_value() == "mine", "a copy of the same store is the same store"
 
 
-def test_a_file_of_the_same_number_is_still_another_store(
+def test_a_store_with_a_reused_inode_is_another_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, other = tmp_path / "memory.db", tmp_path / "other.db"
@@ -108,10 +108,10 @@ def test_a_file_of_the_same_number_is_still_another_store(
     store.open_at(file)
     file.unlink()
     with pytest.raises(StoreGoneError, match=GONE):
-        known()
+        read_value()
     shutil.copy(other, file)
     with pytest.raises(StoreGoneError, match=ANOTHER):
-        known()
+        read_value()
 
 
 def _one_number(path: str) -> tuple[int, int]:
@@ -119,54 +119,55 @@ def _one_number(path: str) -> tuple[int, int]:
 
 
 @pytest.mark.full
-def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
+def test_an_app_waits_for_its_missing_store_and_then_stores_everything(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     home, away = workspace.paths.store.parent, tmp_path / "away"
-    shown: queue.Queue[PipelineProgress] = queue.Queue()
-    workspace.start(shown.put)
-    until(shown, lambda one: one.is_active and not one.error)
+    reports: queue.Queue[PipelineProgress] = queue.Queue()
+    workspace.start(reports.put)
+    until(reports, lambda progress: progress.is_active and not progress.error)
     home.rename(away)
-    gone = until(shown, lambda one: one.is_store_gone)
+    gone = until(reports, lambda progress: progress.is_store_gone)
     assert str(status_line.describe_work(gone)).startswith(
         f"✗ the store at {workspace.paths.store}"
     )
     assert not home.exists()
     say("Where is the mill?", workspace.paths.spool)
     say("Down by the river.", workspace.paths.spool)
-    until(shown, lambda one: one.is_store_gone)
+    until(reports, lambda progress: progress.is_store_gone)
     assert len([*(home / "spool" / "new").iterdir()]) == 2
     assert {file.name for file in home.iterdir()} == {"spool"}, "nothing else is made"
     shutil.copytree(home / "spool", away / "spool", dirs_exist_ok=True)
     shutil.rmtree(home)
     away.rename(home)
-    until(shown, lambda one: not one.is_store_gone and not one.error)
-    until(shown, lambda _: status.read_stats().events == 2)
+    until(reports, lambda progress: not progress.is_store_gone and not progress.error)
+    until(reports, lambda _: status.read_stats().events == 2)
     assert not [*(home / "spool" / "new").iterdir()]
 
 
 def say(prompt: str, spool: Path) -> None:
     """Have an agent's hook leave what was said."""
-    shown = {
+    payload = {
         "session_id": "mill",
         "hook_event_name": "UserPromptSubmit",
         "cwd": "/home/miller/mill",
         "prompt": prompt,
     }
-    hook.write_event([json.dumps(shown).encode()], str(spool), "", is_synced=False)
+    hook.write_event([json.dumps(payload).encode()], str(spool), "", is_synced=False)
 
 
 def until(
-    shown: "queue.Queue[PipelineProgress]", is_it: "Callable[[PipelineProgress], bool]"
+    reports: "queue.Queue[PipelineProgress]",
+    is_it: "Callable[[PipelineProgress], bool]",
 ) -> PipelineProgress:
     """The first report of which something holds."""
     while True:
-        one = shown.get(timeout=20)
-        if is_it(one):
-            return one
+        progress = reports.get(timeout=20)
+        if is_it(progress):
+            return progress
 
 
-def test_a_new_process_finds_the_same_memory_by_its_word(
+def test_a_store_keeps_its_identity_in_a_new_process(
     tmp_path: Path, settings: Settings
 ) -> None:
     first = Workspace(in_home(tmp_path / "home"), settings)

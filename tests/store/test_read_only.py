@@ -27,11 +27,11 @@ def read_only_home(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(home)], check=True)
 
 
-def test_it_can_be_read(read_only_home: Path, tmp_path: Path) -> None:
+def test_a_read_only_store_can_be_read(read_only_home: Path, tmp_path: Path) -> None:
     home = read_only_home
     assert "2024" in run_memtui(home, "show").stdout
-    found = run_memtui(home, "search", "basket")
-    assert "basket" in found.stdout and "damaged" not in found.stdout + found.stderr
+    result = run_memtui(home, "search", "basket")
+    assert "basket" in result.stdout and "damaged" not in result.stdout + result.stderr
     assert "44" in run_memtui(home, "stats").stdout
     assert "basket" in run_memtui(home, "session", "shop-1").stdout
     run_memtui(home, "backup", str(tmp_path / "copy.db"))
@@ -52,7 +52,11 @@ def test_it_can_be_read(read_only_home: Path, tmp_path: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_it_cannot_be_changed(read_only_home: Path, words: tuple[str, ...]) -> None:
-    shown = run_memtui(read_only_home, *words, code=1)
-    assert "Read-only" in shown.stderr or "cannot be opened for writing" in shown.stderr
-    assert len(shown.stderr.splitlines()) == 1
+def test_a_read_only_store_cannot_be_changed(
+    read_only_home: Path, words: tuple[str, ...]
+) -> None:
+    result = run_memtui(read_only_home, *words, code=1)
+    assert (
+        "Read-only" in result.stderr or "cannot be opened for writing" in result.stderr
+    )
+    assert len(result.stderr.splitlines()) == 1

@@ -34,7 +34,9 @@ def fill(store: Path, title: str) -> None:
             db.execute("INSERT INTO redactions VALUES (?, 1, 1)", (" ".join(said),))
 
 
-def test_what_was_prepared_goes_when_work_begins(full_workspace: Workspace) -> None:
+def test_the_draft_of_a_restore_is_deleted_when_work_begins(
+    full_workspace: Workspace,
+) -> None:
     place = full_workspace.paths.store
     left = [place.with_name(f"memory.db.restoring{end}") for end in ("", "-wal")]
     for file in left:
@@ -48,7 +50,7 @@ def test_what_was_prepared_goes_when_work_begins(full_workspace: Workspace) -> N
 
 @pytest.mark.torture
 @pytest.mark.parametrize("is_damaged", (False, True))
-def test_killed_at_any_moment_one_of_the_two_is_there(
+def test_a_killed_restore_leaves_the_old_store_or_the_new_one(
     full_workspace: Workspace,
     settings: Settings,
     fork_server: ForkServer,
@@ -79,9 +81,9 @@ def test_killed_at_any_moment_one_of_the_two_is_there(
         assert fork_server.run(home, *words, **order)["code"] in (0, -9)
         took_s = took_s or time.monotonic() - begun_s
         if not is_damaged or (home / "memory.db").read_bytes()[:2] != b"no":
-            found = titles(home / "memory.db")
-            assert found in ({"Copied"}, {"Later"})
-            before += found == {"Later"}
+            stored_titles = titles(home / "memory.db")
+            assert stored_titles in ({"Copied"}, {"Later"})
+            before += stored_titles == {"Later"}
         assert fork_server.run(home, *words)["code"] == 0
         assert titles(home / "memory.db") == {"Copied"}
         assert not list(home.glob("*restoring*"))

@@ -23,7 +23,7 @@ def _store(tmp_path: Path) -> None:
         segments.save([SEGMENT])
 
 
-def test_a_success_ends_the_growth_of_the_waits() -> None:
+def test_a_success_resets_the_wait_before_a_retry() -> None:
     with database.transaction():
         for _ in range(5):
             segments.set_failed("s", 0)
@@ -34,7 +34,7 @@ def test_a_success_ends_the_growth_of_the_waits() -> None:
         assert segments.list_pending(MINUTE_MS, 1) == [SEGMENT]
 
 
-def test_new_rules_are_applied_at_once_to_a_segment_that_failed() -> None:
+def test_a_failed_segment_is_summarized_at_once_by_new_rules() -> None:
     with database.transaction():
         segments.set_failed("s", 0)
         assert not segments.list_pending(0, 1)

@@ -16,7 +16,7 @@ def add(node: TocNode, status: NodeStatus) -> list[int]:
     """Add a version and return the numbers of all."""
     with database.transaction():
         versions.add([(replace(node, status=status), True)], 1)
-        return [one.version for one in nodes.list_versions(NAME)]
+        return [version.version for version in nodes.list_versions(NAME)]
 
 
 def test_only_the_last_provisional_version_is_kept(full_workspace: Workspace) -> None:
