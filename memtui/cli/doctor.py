@@ -15,11 +15,10 @@ from memtui.cli.command import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
 from memtui.model.quantities import plural
-from memtui.paths import with_tilde
 from memtui.pipeline import worker
-from memtui.services.doctor import Doctor, Finding, Report
+from memtui.services.doctor import Doctor, Finding, Report, SkippedRecords
 from memtui.settings import Settings
-from memtui.store.sources import HOOKS, Problem, ProblemKind
+from memtui.store.sources import HOOKS, ProblemKind
 from memtui.text import date_format
 
 WIDTH = 80
@@ -54,7 +53,6 @@ def run(args: Namespace, context: Context) -> int:
             hooks.this_machine(paths, None),
             hooks.this_machine(paths, find_project_root(Path.cwd())),
         ),
-        machine_zone=workspace.machine_zone(),
         model_options=workspace.model_options(settings),
     ).examine()
     code = 0 if report.is_ok else 1
@@ -71,21 +69,15 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield f"{plural(wrong, 'thing')} to fix." if wrong else "Everything is well."
     yield from _activity_lines(report)
     for kind, title in SKIPPED_TITLES.items():
-        rows = [
-            (f"{one.reason} ({plural(one.words, 'word')})", one.count)
-            if one.words
-            else (one.reason, one.count)
-            for one in report.skipped
-            if one.kind is kind
-        ]
-        yield from _table(title, rows)
-        if kind is ProblemKind.DAMAGED:
-            yield from _damaged_lines(report.latest_damaged)
-    for title, counts in (
-        ("Skipped records of hooks", report.quarantined),
-        ("Secrets removed before anything was stored", report.redacted),
-    ):
-        yield from _table(title, [(one.name, one.count) for one in counts])
+        rows = [row for row in report.skipped if row.kind is kind]
+        yield from _table(title, [(_skipped_text(row), row.count) for row in rows])
+    title = "Secrets removed before anything was stored"
+    yield from _table(title, [(row.name, row.count) for row in report.redacted])
+
+
+def _skipped_text(row: SkippedRecords) -> str:
+    words = f" ({plural(row.words, 'word')})" if row.words else ""
+    return f"{row.reason}{words}"
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
@@ -97,12 +89,12 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
         yield from _wrap(f"→ {finding.remedy}", " " * INDENT)
 
 
-def _wrap(text: str, lead: str, indent: int = INDENT) -> list[str]:
+def _wrap(text: str, lead: str) -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,
         initial_indent=lead,
-        subsequent_indent=" " * indent,
+        subsequent_indent=" " * INDENT,
         break_long_words=False,
         break_on_hyphens=False,
     ) or [lead.rstrip()]
@@ -113,12 +105,12 @@ def _activity_lines(report: Report) -> Iterator[str]:
         return
     yield ""
     yield "Last events"
-    width = max(len(one.agent) for one in report.activity) + 2
-    for one in sorted(report.activity, key=lambda one: (one.agent, one.source)):
-        way = "hooks" if one.source == HOOKS else "transcripts"
-        at = date_format.moment(one.last_event_at, report.zone)
-        events = plural(one.events, "event").rjust(16)
-        yield f"    {one.agent:<{width}}{way:<13}{at:<21}{events}"
+    width = max(len(row.agent) for row in report.activity) + 2
+    for row in sorted(report.activity, key=lambda row: (row.agent, row.source)):
+        source = "hooks" if row.source == HOOKS else "transcripts"
+        at = date_format.moment(row.last_event_at, report.zone)
+        events = plural(row.events, "event").rjust(16)
+        yield f"    {row.agent:<{width}}{source:<13}{at:<21}{events}"
 
 
 def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:
@@ -127,13 +119,3 @@ def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:
         yield title
     for text, count in rows:
         yield from _wrap(text, f"{count:>13,}  ")
-
-
-def _damaged_lines(damaged: Sequence[Problem]) -> Iterator[str]:
-    if damaged:
-        yield ""
-        yield "The latest of them"
-    for one in damaged:
-        file = with_tilde(one.source)
-        place = f"{file}:{one.line}" if one.line else file
-        yield from _wrap(f"{place}: {one.reason} ({one.count:,})", " " * 4, 8)

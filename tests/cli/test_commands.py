@@ -192,10 +192,10 @@ def test_doctor_reports_problems(home: Path) -> None:
     (home / "spool" / "new" / "1.json").write_text("{")
     run_memtui(home, "work", "--until-idle")
     output = asked(home, "doctor", code=1)
-    ill = [finding["name"] for finding in output["findings"] if not finding["is_ok"]]
-    assert ill == ["quarantine"]
-    reasons = {row["reason"]: row["count"] for row in output["skipped"]}
-    assert reasons == {"not valid JSON": 1}
+    failed = [f["name"] for f in output["findings"] if not f["is_ok"]]
+    assert failed == ["quarantine"]
+    counts = {row["reason"]: row["count"] for row in output["skipped"]}
+    assert counts == {"hook file in the quarantine": 1}
 
 
 def test_settings_are_printed_with_their_origin(home: Path) -> None:

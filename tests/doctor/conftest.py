@@ -47,15 +47,15 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         capsys.readouterr()
         asking = ["--home", str(home), *options, "doctor"]
         code = main.main(asking if words else [*asking, "--json"])
-        shown = capsys.readouterr()
+        output = capsys.readouterr()
         if words:
-            assert code == ("✗" in shown.out)
-            return shown.out
-        answer = json_data(shown.out)
-        assert code == (not answer["is_ok"])
-        ill = [one for one in answer["findings"] if not one["is_ok"]]
-        assert answer["is_ok"] == (not ill)
-        assert all(one["remedy"] for one in ill)
-        return answer
+            assert code == ("✗" in output.out)
+            return output.out
+        report = json_data(output.out)
+        assert code == (not report["is_ok"])
+        failed = [finding for finding in report["findings"] if not finding["is_ok"]]
+        assert report["is_ok"] == (not failed)
+        assert all(finding["remedy"] for finding in failed)
+        return report
 
     return asked

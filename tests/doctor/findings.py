@@ -23,17 +23,21 @@ listing = pytest.mark.skipif(
 )
 
 
-def failed_findings(answer: Any) -> dict[str, Any]:
+def failed_findings(report: Any) -> dict[str, Any]:
     """What is wrong, by its name."""
-    return {one["name"]: one for one in answer["findings"] if not one["is_ok"]}
+    return {
+        finding["name"]: finding
+        for finding in report["findings"]
+        if not finding["is_ok"]
+    }
 
 
-def get_finding(answer: Any, name: str) -> Any:
-    return next(one for one in answer["findings"] if one["name"] == name)
+def get_finding(report: Any, name: str) -> Any:
+    return next(finding for finding in report["findings"] if finding["name"] == name)
 
 
-def get_findings(answer: Any, name: str) -> list[Any]:
-    return [one for one in answer["findings"] if one["name"] == name]
+def get_findings(report: Any, name: str) -> list[Any]:
+    return [finding for finding in report["findings"] if finding["name"] == name]
 
 
 def store_file(home: Path) -> Path:

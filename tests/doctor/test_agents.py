@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runner import run_memtui
-from tests.doctor.findings import Ask, failed_findings, get_finding, set_age
+from tests.doctor.findings import (
+    Ask,
+    failed_findings,
+    get_finding,
+    get_findings,
+    set_age,
+)
 
 
 @pytest.fixture
@@ -29,29 +35,29 @@ def transcript() -> Path:
     return file
 
 
-def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
+def test_unread_transcripts_are_wrong_only_before_they_are_deleted(
     ask: Ask, transcript: Path
 ) -> None:
-    shown = ask()
-    assert shown["is_ok"]
+    report = ask()
+    assert report["is_ok"]
     assert (
         "1 of 1 transcript has never been read"
-        in get_finding(shown, "transcripts")["message"]
+        in get_finding(report, "transcripts")["message"]
     )
     set_age(transcript, timedelta(days=22))
     assert ask()["is_ok"]
     set_age(transcript, timedelta(days=25))
-    found = failed_findings(ask())["transcripts"]
+    finding = failed_findings(ask())["transcripts"]
     assert (
         "Claude Code will delete 1 transcript that memtui has not read, from"
-        in found["message"]
+        in finding["message"]
     )
-    assert "memtui sources watch claude-code" in found["remedy"]
+    assert "memtui sources watch claude-code" in finding["remedy"]
     set_age(transcript, timedelta(days=40))
     assert "at any moment" in failed_findings(ask())["transcripts"]["message"]
 
 
-def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
+def test_the_setting_of_claude_code_decides_when_transcripts_are_deleted(
     ask: Ask, transcript: Path
 ) -> None:
     set_age(transcript, timedelta(days=40))
@@ -62,7 +68,7 @@ def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
     assert "transcripts" in failed_findings(ask())
 
 
-def test_without_a_store_transcripts_that_go_are_found_too(
+def test_without_a_store_transcripts_about_to_be_deleted_are_found(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     shutil.rmtree(home)
@@ -71,7 +77,7 @@ def test_without_a_store_transcripts_that_go_are_found_too(
     assert not home.exists()
 
 
-def test_a_transcript_that_was_read_may_go(
+def test_a_transcript_that_was_read_may_be_deleted(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     set_age(transcript, timedelta(days=25))
@@ -79,25 +85,23 @@ def test_a_transcript_that_was_read_may_go(
     assert ask()["is_ok"]
 
 
-def test_a_transcript_that_grew_unread_is_found(
-    home: Path, ask: Ask, transcript: Path
-) -> None:
+def test_a_changed_transcript_is_found(home: Path, ask: Ask, transcript: Path) -> None:
     run_memtui(home, "import")
     with transcript.open("a") as file:
         file.write('{"type": "mode", "sessionId": "s1"}\n')
     assert ask()["is_ok"], "it may be about to be read"
     set_age(transcript, timedelta(hours=1))
-    found = failed_findings(ask())["transcripts"]
-    assert "1 transcript changed since" in found["message"]
+    finding = failed_findings(ask())["transcripts"]
+    assert "1 transcript changed since" in finding["message"]
     run_memtui(home, "sources", "watch", "codex")
     assert ask()["is_ok"], "a person decided against it"
     run_memtui(home, "sources", "watch", "claude-code")
-    cure = failed_findings(ask())["transcripts"]["remedy"]
-    run_memtui(home, *cure.split()[1:])
+    remedy = failed_findings(ask())["transcripts"]["remedy"]
+    run_memtui(home, *remedy.split()[1:])
     assert ask()["is_ok"]
 
 
-def test_a_new_transcript_is_given_the_time_to_be_read(
+def test_a_new_transcript_is_reported_only_later(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     run_memtui(home, "sources", "watch", "claude-code")
@@ -119,51 +123,51 @@ def hooked(home: Path, transcript: Path) -> Path:
     return settings
 
 
-def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
-    shown = ask()
-    assert shown["is_ok"]
-    assert "the command runs; no event" in get_finding(shown, "hooks")["message"]
+def test_hooks_that_run_are_ok(ask: Ask, hooked: Path) -> None:
+    report = ask()
+    assert report["is_ok"]
+    assert "the command runs; no event" in get_finding(report, "hooks")["message"]
 
 
-def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
+def test_a_hook_whose_command_does_not_run_is_found(ask: Ask, hooked: Path) -> None:
     there = json.loads(hooked.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     hooked.write_text(hooked.read_text().replace(there, "/no/such/python"))
-    found = failed_findings(ask())["hooks"]
-    assert "the command it names does not run" in found["message"]
-    assert found["remedy"] == "memtui hooks install claude-code"
+    finding = failed_findings(ask())["hooks"]
+    assert "the command it names does not run" in finding["message"]
+    assert finding["remedy"] == "memtui hooks install claude-code"
 
 
-def test_hooks_of_the_project_are_looked_at_and_none_twice(
+def test_hooks_of_the_project_are_checked_once(
     home: Path, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked_at() -> list[str]:
-        found = ask()["findings"]
-        return [one["subject"] for one in found if one["name"] == "hooks"]
+    def checked_agents() -> list[str]:
+        hooks = get_findings(ask(), "hooks")
+        return [finding["subject"] for finding in hooks]
 
     run_memtui(home, "hooks", "install", "codex", "--yes")
     monkeypatch.chdir(Path.home())
-    assert looked_at() == ["codex"]
+    assert checked_agents() == ["codex"]
     (tmp_path / "shop").mkdir()
     monkeypatch.chdir(tmp_path / "shop")
     run_memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
-    assert looked_at() == ["codex", "gemini-cli"]
+    assert checked_agents() == ["codex", "gemini-cli"]
     (tmp_path / "shop" / ".git").mkdir()
     (tmp_path / "shop" / "src").mkdir()
     monkeypatch.chdir(tmp_path / "shop" / "src")
-    assert looked_at() == ["codex", "gemini-cli"]
+    assert checked_agents() == ["codex", "gemini-cli"]
 
 
-def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
+def test_invalid_settings_of_an_agent_are_found(ask: Ask, hooked: Path) -> None:
     hooked.write_text("{")
     assert failed_findings(ask())["hooks"]["remedy"] == f"correct {hooked}"
 
 
-def test_hooks_that_are_installed_and_silent_are_found(
+def test_hooks_without_events_are_found(
     home: Path, ask: Ask, hooked: Path, transcript: Path
 ) -> None:
     os.utime(transcript)
-    found = failed_findings(ask())["hooks"]
-    assert "installed, but no events arrive" in found["message"]
+    finding = failed_findings(ask())["hooks"]
+    assert "installed, but no events arrive" in finding["message"]
     payload = {
         "hook_event_name": "UserPromptSubmit",
         "session_id": "s2",
@@ -173,7 +177,7 @@ def test_hooks_that_are_installed_and_silent_are_found(
     (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
     assert "hooks" not in failed_findings(ask()), "what waits was heard"
     run_memtui(home, "work", "--until-idle")
-    shown = ask()
-    assert "hooks" not in failed_findings(shown)
-    assert "last event" in get_finding(shown, "hooks")["message"]
-    assert "hooks" in {one["source"] for one in shown["activity"]}
+    report = ask()
+    assert "hooks" not in failed_findings(report)
+    assert "last event" in get_finding(report, "hooks")["message"]
+    assert "hooks" in {row["source"] for row in report["activity"]}

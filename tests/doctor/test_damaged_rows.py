@@ -27,7 +27,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize(
     ("table", "damage"),
-    [(table, damage) for table, some in DAMAGES.items() for damage in some],
+    [(table, damage) for table, damages in DAMAGES.items() for damage in damages],
 )
 def test_a_damaged_row_is_reported(
     home: Path, ask: Ask, table: str, damage: str
@@ -47,15 +47,15 @@ def test_a_damaged_row_is_reported(
         ("grips", "at_ms = 'x'", ("expand", "GRIP")),
     ],
 )
-def test_a_command_that_meets_a_damaged_row_names_the_doctor(
+def test_a_command_that_reads_a_damaged_row_suggests_doctor(
     home: Path, table: str, damage: str, words: tuple[str, ...]
 ) -> None:
     damage_rows(home, table, damage, limit=-1)
     with open_database(home) as connection:
         (grip,) = connection.execute("SELECT id FROM grips LIMIT 1").fetchone()
     words = tuple(grip if word == "GRIP" else word for word in words)
-    said = run_memtui(home, *words, code=1).stderr
-    assert said == "memtui: the store is damaged: memtui doctor says where\n"
+    error = run_memtui(home, *words, code=1).stderr
+    assert error == "memtui: the store is damaged: memtui doctor says where\n"
 
 
 def test_text_that_is_not_utf8_does_not_stop_commands(home: Path) -> None:
@@ -67,14 +67,14 @@ def test_text_that_is_not_utf8_does_not_stop_commands(home: Path) -> None:
     assert "af\ufffdre" in (home / "all.jsonl").read_text("utf-8")
 
 
-def test_an_agent_that_is_no_text_does_not_stop_the_list(home: Path) -> None:
+def test_an_agent_name_that_is_not_text_does_not_stop_the_list(home: Path) -> None:
     damage_rows(home, "sessions", "agent = x'ff00'")
     listed = run_memtui(home, "sessions").stdout.splitlines()
     assert len(listed) > 1
     assert sum(line.startswith(":") for line in listed) == 1
 
 
-def test_a_subagent_that_is_no_text_does_not_stop_the_index(home: Path) -> None:
+def test_a_subagent_that_is_not_text_does_not_stop_the_index(home: Path) -> None:
     damage = "subagent = CASE rowid % 3 WHEN 0 THEN x'ff00' ELSE subagent END"
     damage_rows(home, "events", damage, limit=-1)
     run_memtui(home, "reindex")
@@ -104,7 +104,7 @@ def damage_rows(home: Path, table: str, damage: str, limit: int = 1) -> None:
             connection.execute(sql)
 
 
-def test_a_fault_of_a_command_is_not_taken_for_damage(
+def test_an_error_of_a_command_is_not_reported_as_damage(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> int:

@@ -30,24 +30,22 @@ def test_a_full_disk_is_found(
     for box in ("tmp", "new", "bad"):
         (spool / box).mkdir(parents=True)
     monkeypatch.setenv("MEMTUI_SPOOL", str(spool))
-    found = failed_findings(ask())
-    assert "MB free" in found["disk"]["message"]
-    assert "spool" not in found
+    findings = failed_findings(ask())
+    assert "MB free" in findings["disk"]["message"]
+    assert "spool" not in findings
     with pytest.raises(OSError), (small_disk / "full").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(1 << 16))
     assert "no space left" in failed_findings(ask())["spool"]["message"]
 
 
-def test_a_disk_that_cannot_be_written_is_found_and_read(
-    home: Path, ask: Ask, small_disk: Path
-) -> None:
+def test_a_read_only_disk_is_found(home: Path, ask: Ask, small_disk: Path) -> None:
     shutil.copytree(home, small_disk, dirs_exist_ok=True)
     shutil.rmtree(home)
     home.symlink_to(small_disk)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    shown = ask()
-    assert "44 events" in failed_findings(shown)["store"]["message"]
-    assert "is not writable" in failed_findings(shown)["store"]["message"]
-    assert "cannot be written" in failed_findings(shown)["spool"]["message"]
-    assert get_finding(shown, "index")["is_ok"]
+    report = ask()
+    assert "44 events" in failed_findings(report)["store"]["message"]
+    assert "is not writable" in failed_findings(report)["store"]["message"]
+    assert "cannot be written" in failed_findings(report)["spool"]["message"]
+    assert get_finding(report, "index")["is_ok"]

@@ -19,20 +19,20 @@ from tests.doctor.findings import (
 )
 
 
-def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
-    home: Path, ask: Ask
-) -> None:
+def test_an_index_without_contents_is_found_and_recreated(home: Path, ask: Ask) -> None:
     (home / "index" / "memtui-index").write_text("junk\n")
-    found = failed_findings(ask())["index"]
-    assert "it is damaged" in found["message"] and found["remedy"] == "memtui reindex"
+    finding = failed_findings(ask())["index"]
+    assert (
+        "it is damaged" in finding["message"] and finding["remedy"] == "memtui reindex"
+    )
     run_memtui(home, "import", str(HISTORY))
     assert "index" not in failed_findings(ask())
 
 
-def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
+def test_a_missing_index_is_found_and_recreated(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "index")
-    found = failed_findings(ask())["index"]
-    assert (found["message"], found["remedy"]) == (
+    finding = failed_findings(ask())["index"]
+    assert (finding["message"], finding["remedy"]) == (
         "there is no index",
         "memtui reindex",
     )
@@ -43,7 +43,7 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
     for file in (home / "index").glob("*.seg"):
         file.write_bytes(b"junk")
-    assert failed_findings(ask())["index"]["message"] == "it is damaged"
+    assert "it is damaged" in failed_findings(ask())["index"]["message"]
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
@@ -52,17 +52,17 @@ def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
     assert "of another store" in failed_findings(ask())["index"]["message"]
 
 
-def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
+def test_an_incomplete_index_is_found(home: Path, ask: Ask) -> None:
     with open_database(home) as connection:
         connection.execute(
-            "CREATE TEMP TABLE one AS SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
+            "CREATE TEMP TABLE copy AS SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
         )
-        connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
-        connection.execute("INSERT INTO nodes SELECT * FROM one")
+        connection.execute("UPDATE copy SET node_id = 'toc:day:2024-02-28'")
+        connection.execute("INSERT INTO nodes SELECT * FROM copy")
     assert "it contains" in failed_findings(ask())["index"]["message"]
 
 
-def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
+def test_a_missing_damaged_or_incomplete_message_index_is_found(
     home: Path, ask: Ask
 ) -> None:
     file = home / "index-messages.db"
@@ -74,8 +74,8 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     file.write_bytes(b"junk" * 5000)
     assert "it is damaged" in failed_findings(ask())["messages"]["message"]
     file.unlink()
-    found = failed_findings(ask())["messages"]
-    assert (found["message"], found["remedy"]) == (
+    finding = failed_findings(ask())["messages"]
+    assert (finding["message"], finding["remedy"]) == (
         "there is no index",
         "memtui reindex",
     )
@@ -83,7 +83,7 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     assert ask()["is_ok"]
 
 
-def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_helps(
+def test_an_index_without_permissions_is_found_and_the_remedy_helps(
     home: Path,
 ) -> None:
     with tempfile.TemporaryDirectory() as place:
@@ -96,17 +96,17 @@ def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_hel
         os.seteuid(user)
         try:
             searched = json_data(run_memtui(mine, "search", "mutex", "--json").stdout)
-            shown = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
+            report = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
         finally:
             os.seteuid(os.getuid())
         for path in (Path(place), mine, *mine.rglob("*")):
             os.chown(path, os.getuid(), -1)
         (mine / "index").chmod(0o700)
-        cured = json_data(run_memtui(mine, "doctor", "--json").stdout)
+        repaired = json_data(run_memtui(mine, "doctor", "--json").stdout)
     assert searched["hits"] and NO_INDEX in str(searched)
-    finding = failed_findings(shown)["index"]
+    finding = failed_findings(report)["index"]
     assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / 'index'}")
-    assert "index" not in failed_findings(cured)
+    assert "index" not in failed_findings(repaired)
 
 
 def test_reindex_replaces_index_files_that_may_not_be_read(home: Path) -> None:
@@ -119,13 +119,13 @@ def test_reindex_replaces_index_files_that_may_not_be_read(home: Path) -> None:
             path.chmod(0)
         os.seteuid(user)
         try:
-            shown = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
+            report = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
             run_memtui(mine, "reindex")
         finally:
             os.seteuid(os.getuid())
         for path in (Path(place), mine, *mine.rglob("*")):
             os.chown(path, os.getuid(), -1)
-        cured = json_data(run_memtui(mine, "doctor", "--json").stdout)
+        repaired = json_data(run_memtui(mine, "doctor", "--json").stdout)
     for name in ("index", "messages"):
-        assert failed_findings(shown)[name]["remedy"] == "memtui reindex"
-        assert name not in failed_findings(cured)
+        assert failed_findings(report)[name]["remedy"] == "memtui reindex"
+        assert name not in failed_findings(repaired)

@@ -22,34 +22,34 @@ def test_a_store_cut_short_is_damaged(home: Path, ask: Ask, share: float) -> Non
     assert "memtui restore" in failed_findings(ask())["store"]["remedy"]
 
 
-def test_a_store_with_a_page_overwritten_is_damaged(home: Path, ask: Ask) -> None:
+def test_a_store_with_an_overwritten_page_is_damaged(home: Path, ask: Ask) -> None:
     with store_file(home).open("r+b") as file:
         file.seek(4096 * 3)
         file.write(os.urandom(4096 * 20))
     assert failed_findings(ask())["store"]
 
 
-def test_a_file_that_is_no_database_is_said_so(home: Path, ask: Ask) -> None:
+def test_a_file_that_is_not_a_database_is_found(home: Path, ask: Ask) -> None:
     store_file(home).write_bytes(b"a shopping list\n" * 1000)
     assert "is damaged" in failed_findings(ask())["store"]["message"]
 
 
-def test_a_row_that_refers_to_none_is_damage(home: Path, ask: Ask) -> None:
+def test_a_reference_to_a_missing_row_is_damage(home: Path, ask: Ask) -> None:
     with open_database(home) as connection:
         connection.execute("PRAGMA foreign_keys = off")
         connection.execute("DELETE FROM sessions WHERE id = 1")
     assert "sessions that are not there" in failed_findings(ask())["store"]["message"]
 
 
-def test_a_store_of_a_newer_memtui_is_left_alone(home: Path, ask: Ask) -> None:
+def test_a_store_of_a_newer_memtui_is_found(home: Path, ask: Ask) -> None:
     with open_database(home) as connection:
         connection.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
-    found = failed_findings(ask())["store"]
-    assert "another version of memtui (schema 99" in found["message"]
-    assert found["remedy"] == "use that version of memtui"
+    finding = failed_findings(ask())["store"]
+    assert "another version of memtui (schema 99" in finding["message"]
+    assert finding["remedy"] == "use that version of memtui"
 
 
-def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
+def test_a_locked_store_is_found(home: Path, ask: Ask) -> None:
     with open_database(home) as connection:
         connection.execute("PRAGMA locking_mode = exclusive")
         connection.execute("UPDATE meta SET value = 'x' WHERE name = 'nobody'")
@@ -64,24 +64,24 @@ def test_an_emptied_store_differs_from_a_new_one(home: Path, ask: Ask) -> None:
     assert get_finding(ask(), "store")["message"] == "nothing is stored yet"
 
 
-def test_the_database_of_another_program_is_left_alone(home: Path, ask: Ask) -> None:
+def test_a_database_of_another_program_is_found(home: Path, ask: Ask) -> None:
     store_file(home).unlink()
     with open_database(home) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     assert "of another program" in failed_findings(ask())["store"]["message"]
 
 
-def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None:
+def test_a_store_without_permissions_is_found(home: Path, ask: Ask) -> None:
     ask()
     home.chmod(0)
     os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
     try:
-        found = failed_findings(ask())
+        findings = failed_findings(ask())
     finally:
         os.seteuid(os.getuid())
         home.chmod(0o700)
-    assert "permission denied" in found["store"]["message"]
-    assert "chmod" in found["store"]["remedy"]
+    assert "permission denied" in findings["store"]["message"]
+    assert "chmod" in findings["store"]["remedy"]
 
 
 def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
@@ -95,25 +95,23 @@ def test_a_folder_in_the_place_of_the_store_is_found(home: Path, ask: Ask) -> No
     for file in home.glob("memory.db*"):
         file.unlink()
     store_file(home).mkdir()
-    found = failed_findings(ask())["store"]
-    assert found["message"] == f"{store_file(home)} is a folder, not a file"
-    assert found["remedy"].startswith("mv ")
+    finding = failed_findings(ask())["store"]
+    assert finding["message"] == f"{store_file(home)} is a folder, not a file"
+    assert finding["remedy"].startswith("mv ")
 
 
-def test_a_store_elsewhere_is_said_so(home: Path, ask: Ask) -> None:
+def test_a_link_to_the_store_is_shown(home: Path, ask: Ask) -> None:
     elsewhere = home.with_name("elsewhere")
     home.rename(elsewhere)
     home.symlink_to(elsewhere)
-    answer = ask()
-    assert answer["is_ok"]
-    assert f"{home} is a link to {elsewhere}" == get_finding(answer, "owner")["message"]
+    report = ask()
+    assert report["is_ok"]
+    assert f"{home} is a link to {elsewhere}" == get_finding(report, "owner")["message"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give files away")
 @pytest.mark.parametrize("name", ["", "memory.db", "spool"])
-def test_what_belongs_to_somebody_else_is_found(
-    home: Path, ask: Ask, name: str
-) -> None:
+def test_files_of_other_users_are_found(home: Path, ask: Ask, name: str) -> None:
     os.chown(home / name, NOBODY, NOBODY)
-    found = failed_findings(ask())["owner"]
-    assert found["message"] == f"{home / name} belongs to another user (id {NOBODY})"
+    finding = failed_findings(ask())["owner"]
+    assert finding["message"] == f"{home / name} belongs to another user (id {NOBODY})"
