@@ -4,34 +4,24 @@ import os
 import shlex
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TextIO
 
 from memtui import workspace
-from memtui.capture.formats import plain
 from memtui.cli import output, work
 from memtui.cli.command import Context, Parser, add_dry_run
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.events import Event, Thought
 from memtui.model.quantities import plural
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker import WorkerLock
 from memtui.redaction import RULES_VERSION
-from memtui.store import backup, database, events
+from memtui.services import export
+from memtui.services.export import ExportCounts
+from memtui.store import backup, database
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
-
-RECORD_NAMES = {
-    SessionMetadata: "session",
-    Event: "event",
-    SubagentMetadata: "subagent",
-    Thought: "thought",
-}
 
 STANDARD_OUTPUT = Path("-")
 
@@ -65,8 +55,7 @@ def run(args: Namespace, context: Context) -> int:
         if args.command == "backup":
             return _backup(args)
         if args.events == STANDARD_OUTPUT:
-            with database.connection():
-                _write_records(sys.stdout)
+            _note_unreadable(export.write_events(sys.stdout))
             return 0
         return _export(args)
 
@@ -80,34 +69,20 @@ def _backup(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    counts = write_export(args.events, may_replace=args.force)
+    counts = export.export_events(args.events, may_replace=args.force)
+    _note_unreadable(counts)
     size = args.events.stat().st_size
-    data = {"file": args.events.absolute(), "bytes": size, "records": counts}
-    records = ", ".join(plural(n, name) for name, n in counts.items()) or "nothing"
-    line = f"Written to {args.events}: {records}, {size / 1e6:,.1f} MB."
+    data = {"file": args.events.absolute(), "bytes": size, "records": counts.records}
+    records = ", ".join(plural(n, name) for name, n in counts.records.items())
+    line = f"Written to {args.events}: {records or 'nothing'}, {size / 1e6:,.1f} MB."
     return output.print_result(args, data, [line])
 
 
-def write_export(file: Path, *, may_replace: bool) -> Counter[str]:
-    """Write all records into a file, and return how many there are of each kind."""
-    with (
-        database.connection(),
-        backup.replacement(file, may_replace=may_replace) as draft,
-        draft.open("w", encoding="utf-8", errors="replace") as opened,
-    ):
-        return _write_records(opened)
-
-
-def _write_records(opened: TextIO) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for record in events.read_all():
-        opened.write(plain.to_line(record))
-        counts[RECORD_NAMES[type(record)]] += 1
-    opened.flush()
-    if missing := len(events.unreadable):
-        note = f"{plural(missing, 'event')} cannot be read, left out: memtui doctor"
+def _note_unreadable(counts: ExportCounts) -> None:
+    if counts.unreadable:
+        events = plural(counts.unreadable, "event")
+        note = f"{events} cannot be read, left out: memtui doctor"
         print(f"memtui: {note}", file=sys.stderr)
-    return counts
 
 
 def _describe(info: StoreInfo) -> str:

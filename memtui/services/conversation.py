@@ -1,34 +1,26 @@
-"""Reads a conversation around any position, and the events that a bullet rests on.
+"""Reads a conversation around any position, and the events that a bullet cites.
 
 Opening it takes the same time however long it is; its length is counted separately.
-At the end is its export as Markdown, which is read and written in pages.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from functools import cache
-from pathlib import Path
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS, Expansion, Grip
 from memtui.model.events import (
-    BOUNDARIES,
     Event,
     EventPosition,
-    EventRole,
     Thought,
     clean,
     from_ms,
-    remove_tag_characters,
     to_ms,
 )
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import (
-    backup,
     conversations,
     database,
     events,
@@ -38,8 +30,7 @@ from memtui.store import (
 )
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+    pass
 
 
 PAGE_SIZE = 60
@@ -353,151 +344,3 @@ def _surround(grip: Grip, before: int, after: int) -> Expansion:
         ),
         events_after=tuple(e for e in behind if e.timestamp_ms <= latest),
     )
-
-
-# Export as Markdown
-
-MAX_PASSES = 5
-"""The most times that Markdown is parsed again: without HTML more of it may be HTML."""
-
-_FENCE = re.compile(r"`{3,}|~{3,}")
-
-
-def export_name(about: ConversationInfo, zone: tzinfo) -> str:
-    """Return a file name for a session: its day and its title."""
-    session = about.session
-    words = re.findall(r"\w+", session.title.lower())
-    title = "-".join(words)[:60].strip("-") or session.session_id[:8]
-    return f"{session.created_at.astimezone(zone):%Y-%m-%d}-{title}.md"
-
-
-def export_markdown(
-    whose: ConversationKey, zone: tzinfo, file: Path, *, may_replace: bool
-) -> None:
-    """Write a conversation into a file; after an error there is no partial file.
-
-    Raises:
-        StoreError: It cannot be written, or exists and may not be replaced.
-        ConversationGoneError: The session is not stored any more.
-    """
-    with (
-        backup.replacement(file, may_replace=may_replace) as draft,
-        draft.open("w", encoding="utf-8", errors="replace") as opened,
-    ):
-        for line in _lines(whose, zone):
-            opened.write(remove_tag_characters(f"{line}\n"))
-        opened.flush()
-
-
-def _lines(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
-    yield from _header(get_info(whose), whose, zone)
-    day = ""
-    for event in _read_events(whose):
-        at = event.timestamp.astimezone(zone)
-        if (event_day := f"{at:%A} {at.day} {at:%B %Y}") != day:
-            day = event_day
-            yield from ("", f"## {day}")
-        yield from ("", *_event_lines(event, f"{at:%H:%M}"))
-
-
-def _header(
-    about: ConversationInfo, whose: ConversationKey, zone: tzinfo
-) -> Iterator[str]:
-    session = about.session
-    title = " ".join(session.title.split())
-    yield f"# {neutralize_markdown(title) or '(without a title)'}"
-    yield ""
-    started = session.created_at.astimezone(zone)
-    rows = (
-        ("agent", session.agent),
-        ("project", session.project),
-        ("folder", session.cwd),
-        ("session", session.session_id),
-        ("subagent", whose.subagent),
-        ("started", f"{started:%Y-%m-%d %H:%M %Z}"),
-    )
-    yield from (
-        f"- {name}: {neutralize_markdown(value)}" for name, value in rows if value
-    )
-
-
-def _read_events(whose: ConversationKey) -> Iterator[Event]:
-    position = None
-    while turns := read_after(whose, position).turns:
-        yield from (turn.event for turn in turns)
-        position = turns[-1].position
-
-
-def _event_lines(event: Event, time: str) -> Iterator[str]:
-    text = event.text.strip("\n")
-    if event.role is EventRole.TOOL:
-        call, _, output = text.partition("\n")
-        yield f"**{time} tool** {_code(call)}"
-        if output.strip():
-            fence = _fence(output)
-            yield from ("", fence, output.strip("\n"), fence)
-        return
-    agent = neutralize_markdown(event.agent) or "agent"
-    speaker = {EventRole.USER: "you", EventRole.ASSISTANT: agent}
-    yield f"**{time} {speaker.get(event.role, 'note')}**"
-    if text:
-        yield from ("", neutralize_markdown(text))
-    elif event.event_type in BOUNDARIES:
-        yield from ("", f"*{event.event_type.value.replace('_', ' ')}*")
-
-
-def _code(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    ticks = "`" * (longest + 1)
-    space = " " if longest else ""
-    return f"{ticks}{space}{text}{space}{ticks}"
-
-
-def _fence(text: str) -> str:
-    """Return a code fence that nothing in the text closes."""
-    longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-    return "`" * (longest + 1)
-
-
-def neutralize_markdown(text: str) -> str:
-    """Return Markdown without raw HTML and images, which a viewer would run and load.
-
-    Both are shown as text; code stays as it is, and an open code block is closed.
-    """
-    lines = text.split("\n")
-    for _ in range(MAX_PASSES):
-        tokens = _parser().parse("\n".join(lines))
-        unsafe = {
-            line
-            for token in tokens
-            if _is_unsafe(token) and token.map
-            for line in range(*token.map)
-        }
-        if not unsafe:
-            break
-        for line in unsafe & set(range(len(lines))):
-            lines[line] = lines[line].replace("<", "&lt;").replace("![", "!\\[")
-    else:
-        fence = _fence(text)
-        return f"{fence}\n{text}\n{fence}"
-    neutral = "\n".join(lines)
-    if tokens and tokens[-1].type == "fence":
-        # Nothing after this text may end its last code block, or be part of it.
-        after = _parser().parse(f"{neutral}\n\n-")
-        if after[-1].type == "fence":
-            neutral += f"\n{tokens[-1].markup}"
-    return neutral
-
-
-def _is_unsafe(token: "Token") -> bool:
-    # Another text may define the address of an image that is none here.
-    if token.type == "html_block" or (token.type == "inline" and "![" in token.content):
-        return True
-    return any(child.type == "html_inline" for child in token.children or ())
-
-
-@cache
-def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # not needed to read a conversation
-
-    return MarkdownIt("commonmark")

@@ -11,10 +11,9 @@ import pytest
 
 from memtui import demo
 from memtui.capture.formats import plain
-from memtui.cli import backup
 from memtui.cli.output import to_plain
 from memtui.paths import in_home
-from memtui.services import sessions
+from memtui.services import export, sessions
 from memtui.settings import Settings
 from memtui.store import database, tombstones
 from memtui.store.events import read_all
@@ -40,7 +39,7 @@ def export_events(tmp_path: Path) -> ExportEvents:
 
     def write(workspace: Workspace) -> Path:
         file = tmp_path / f"{workspace.paths.store.parent.name}.jsonl"
-        backup.write_export(file, may_replace=True)
+        export.export_events(file, may_replace=True)
         return file
 
     return write

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from memtui.services import conversation
-from memtui.services.conversation import ConversationKey, neutralize_markdown
+from memtui.services import export
+from memtui.services.conversation import ConversationKey
+from memtui.services.export import neutralize_markdown
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, store_messages
 
@@ -67,7 +68,5 @@ def test_tag_characters_are_not_exported(workspace: Workspace, tmp_path: Path) -
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     store_messages(make_message(f"A walrus{hidden}!", session="zoo", agent="bot"))
     file = tmp_path / "zoo.md"
-    conversation.export_markdown(
-        ConversationKey("bot", "zoo"), UTC, file, may_replace=False
-    )
+    export.export_markdown(ConversationKey("bot", "zoo"), UTC, file, may_replace=False)
     assert "A walrus!" in file.read_text("utf-8")

@@ -22,7 +22,7 @@ from memtui.model import sessions
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
 from memtui.model.sessions import ResumeCommand
-from memtui.services import browse, conversation
+from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
     ConversationInfo,
@@ -660,7 +660,7 @@ class ReaderScreen(BaseScreen[None]):
         def write_to(file: Path) -> None:
             # The dialog has asked before an existing file is replaced.
             write = partial(
-                conversation.export_markdown,
+                export.export_markdown,
                 self.key,
                 self.zone,
                 file,
@@ -670,14 +670,14 @@ class ReaderScreen(BaseScreen[None]):
                 write, lambda _: self.notify(str(file), title="Exported"), WRITE
             )
 
-        file = _working_folder() / conversation.export_name(about, self.zone)
+        file = _working_folder() / export.file_name(about, self.zone)
         self.memtui.ask(ExportScreen(file), write_to)
 
     def action_edit(self) -> None:
         if not terminal.editor():
             self.notify(NO_EDITOR)
         elif (about := self._loaded_session()) is not None:
-            name = conversation.export_name(about, self.zone)
+            name = export.file_name(about, self.zone)
             read = partial(self._file_to_edit, name)
             self.execute(
                 read, lambda file: self._run([*terminal.editor(), str(file)]), WRITE
@@ -688,7 +688,7 @@ class ReaderScreen(BaseScreen[None]):
         # Not earlier: some editors return at once and read the file later.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         file = Path(folder) / name
-        conversation.export_markdown(self.key, self.zone, file, may_replace=False)
+        export.export_markdown(self.key, self.zone, file, may_replace=False)
         return file
 
 
