@@ -15,7 +15,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.jobs import ROLLUP_JOBS, ModelProgress, RewriteForecast
+from memtui.model.jobs import (
+    ROLLUP_JOBS,
+    JobSchedule,
+    ModelProgress,
+    RewriteForecast,
+    Schedules,
+)
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker
@@ -24,7 +30,6 @@ from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
-    from memtui.model.jobs import Schedules
     from memtui.pipeline.config import PipelineConfig
     from memtui.pipeline.pipeline import Pipeline
     from memtui.search.combined import CombinedSearch, QuoteSearch
@@ -182,7 +187,7 @@ class Workspace:
         return QuarantineService(self.paths.spool)
 
     @property
-    def schedules(self) -> "Schedules":
+    def schedules(self) -> Schedules:
         return job_schedules(self.settings, self.zone, self.paths.store)
 
     def _pipeline_config(self) -> "PipelineConfig":
@@ -428,15 +433,13 @@ JITTER_S = 300
 the model at the same time."""
 
 
-def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
-    from memtui.model.jobs import Schedules
-
-    return Schedules(
-        crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},
-        zone=zone,
-        jitter_s=JITTER_S,
-        store=str(store.resolve()),
-    )
+def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
+    identity = str(store.resolve())
+    crons = {job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS}
+    return {
+        job: JobSchedule(job, cron, zone, JITTER_S, identity)
+        for job, cron in crons.items()
+    }
 
 
 def create_ollama(

@@ -162,19 +162,19 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     text = "[jobs]\nday = '*/30 6 * * *'\n"
     store = tmp_path / "memory.db"
-    plan = workspace.job_schedules(load(tmp_path, text), UTC, store)
+    schedules = workspace.job_schedules(load(tmp_path, text), UTC, store)
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
-    plan = replace(plan, jitter_s=0)
-    times = {job: plan.for_job(job) for job in ROLLUP_JOBS}
+    assert list(schedules) == list(ROLLUP_JOBS)
     assert [
-        str(schedule.next_run(now))[:16] for schedule in times.values() if schedule
+        str(replace(schedule, jitter_s=0).next_run(now))[:16]
+        for schedule in schedules.values()
     ] == [
         "2024-05-02 06:30",
         "2024-05-05 02:00",
         "2024-06-01 03:00",
         "2025-01-01 04:00",
     ]
-    assert plan.store == str(store)
+    assert {schedule.store for schedule in schedules.values()} == {str(store)}
 
 
 def test_settings_that_are_no_regular_file_are_an_error(tmp_path: Path) -> None:

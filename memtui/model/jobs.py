@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from memtui.errors import UsageError
@@ -52,20 +51,15 @@ class RunReason(StrEnum):
     """Why a job runs."""
 
     SCHEDULE = "schedule"
-    """Its scheduled time has come."""
+    """Its scheduled time has come, or passed while it could not run."""
     REQUESTED = "requested"
-    MISSED = "missed"
-    """Its scheduled time passed while memtui did not run."""
-    SEGMENTS_DONE = "segments done"
-    """All segments are written, so that they can be rolled up."""
-    WAITING = "waiting"
-    """Segments wait."""
-    UNKNOWN = "unknown"
-    """The reason was stored by another version of memtui."""
+    PENDING = "pending"
+    """Segments are pending; or all are written, so that they can be rolled up."""
 
     @classmethod
     def _missing_(cls, value: object) -> "RunReason":
-        return cls.UNKNOWN
+        """Return the reason of a run that another version of memtui stored."""
+        return cls.SCHEDULE if value == "missed" else cls.PENDING
 
 
 class RunResult(StrEnum):
@@ -94,20 +88,20 @@ class JobRun:
     started_at: datetime
     heartbeat_at: datetime
     """The last sign of life."""
-    ended_at: datetime | None
+    ended_at: datetime | None = None
     """None while it runs."""
-    result: RunResult | None
+    result: RunResult | None = None
     """None while it runs."""
-    error: str
-    created: int
+    error: str = ""
+    created: int = 0
     """Versions that are shown now."""
-    rejected: int
+    rejected: int = 0
     """Versions that their sources do not support."""
-    failed: int
+    failed: int = 0
     """Nodes for which no version could be made."""
-    waiting: int
+    waiting: int = 0
     """The amount left at the last sign of life."""
-    skipped: int
+    skipped: int = 0
     """The number of scheduled times that passed while it ran."""
     withheld: Mapping[str, int] = field(default_factory=dict)
     """The number of lines that are withheld, by reason."""
@@ -117,11 +111,6 @@ class JobRun:
         until = self.ended_at or self.heartbeat_at
         return max(0.0, (until - self.started_at).total_seconds())
 
-    @property
-    def is_over(self) -> bool:
-        """True if it succeeded or failed, and need not be repeated."""
-        return self.result in (RunResult.DONE, RunResult.FAILED)
-
 
 @dataclass(frozen=True, slots=True)
 class JobState:
@@ -129,9 +118,10 @@ class JobState:
 
     is_paused: bool = False
     requested_at: datetime | None = None
-    """The time of a request for a run that has not started yet."""
-    active_since: datetime | None = None
-    """Since when its schedule is followed; None if it never was."""
+    """The time of a request for a run that is not over yet."""
+    since: datetime | None = None
+    """The time from which its schedule is followed: the end of its last run, or the
+    first start of memtui; None before that."""
 
 
 def find_job(word: str) -> Job:
@@ -143,8 +133,7 @@ def find_job(word: str) -> Job:
     try:
         return Job(word if word in set(Job) else _ROLL_UP + word)
     except ValueError:
-        known = ", ".join(Job)
-        raise UsageError(f"there is no job {word!r}: {known}") from None
+        raise UsageError(f"there is no job {word!r}: {', '.join(Job)}") from None
 
 
 def find_jobs(words: Sequence[str]) -> list[Job]:
@@ -155,18 +144,16 @@ def find_jobs(words: Sequence[str]) -> list[Job]:
     """
     if ALL_JOBS in words:
         return list(Job)
-    found = {find_job(word) for word in words}
-    return [job for job in Job if job in found]
+    named = {find_job(word) for word in words}
+    return [job for job in Job if job in named]
 
 
 # Schedules
 
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
 
-MAX_MISSED = 1000
-"""The maximum count of missed times of a schedule."""
-
-_SECOND = timedelta(seconds=1)
+MAX_SKIPPED = 1000
+"""The maximum count of skipped times of a schedule."""
 
 _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 """From where the first time of an expression is searched."""
@@ -190,31 +177,22 @@ class JobSchedule:
         Raises:
             ValueError: The expression is invalid.
         """
-        before = self._last_cron(after)
-        if before and (late := self._with_jitter(before)) > after:
-            return late
-        for at in self._crons(after):
-            return self._with_jitter(at)
+        for at in self._iterate(after - timedelta(seconds=self.jitter_s)):
+            if (delayed := self._with_jitter(at)) > after:
+                return delayed
         raise ValueError(f"{self.cron!r} never comes")
 
-    def last_due(self, before: datetime) -> datetime | None:
-        """Return the last time up to this one, included, in UTC; None if none."""
-        at = self._last_cron(before)
-        if at and self._with_jitter(at) > before:
-            at = self._last_cron(at - _SECOND)
-        return self._with_jitter(at) if at else None
-
-    def last_missed(self, since: datetime, now: datetime) -> datetime | None:
-        due = self.last_due(now)
-        return due if due and due > since else None
+    def is_due(self, since: datetime, now: datetime) -> bool:
+        """Return whether a time came after one, up to now."""
+        return self.next_run(since) <= now
 
     def count(self, after: datetime, until: datetime) -> int:
         """Count the times after one and up to another, up to a maximum."""
-        for number in range(MAX_MISSED):
+        for number in range(MAX_SKIPPED):
             after = self.next_run(after)
             if after > until:
                 return number
-        return MAX_MISSED
+        return MAX_SKIPPED
 
     def describe(self) -> str:
         """Return the expression in words: ``at 01:00 every day``."""
@@ -228,14 +206,12 @@ class JobSchedule:
         scheduler and a restarted memtui must agree, or a run is shown wrongly, run
         twice or believed to be missed. It never reaches the next time.
         """
-        max_s = self.jitter_s
-        for following in self._crons(at):
-            max_s = min(max_s, int((following - at).total_seconds()) - 1)
-            break
+        following = next(self._iterate(at), at + timedelta(days=1))
+        max_s = min(self.jitter_s, int((following - at).total_seconds()) - 1)
         random = int(content_hash(self.store, self.job, at.isoformat()), 16)
         return at + timedelta(seconds=random % (max_s + 1))
 
-    def _crons(self, after: datetime) -> Iterator[datetime]:
+    def _iterate(self, after: datetime) -> Iterator[datetime]:
         """Yield the times of the expression strictly after a time, without delay."""
         last = after
         for local in _times(self.cron, after.astimezone(self.zone)):
@@ -244,45 +220,16 @@ class JobSchedule:
                 last = at
                 yield at
 
-    def _last_cron(self, before: datetime) -> datetime | None:
-        """Return the last of these times up to a time; None if there is none.
 
-        Iterating backwards misses some times where clocks change; so this goes back
-        two steps, and forward from there.
-        """
-        start = (before + _SECOND).astimezone(self.zone)
-        back = list(islice(_times(self.cron, start, is_reverse=True), 2))
-        last = None
-        if back:
-            for at in self._crons(back[-1].astimezone(UTC) - _SECOND):
-                if at > before:
-                    break
-                last = at
-        return last
+Schedules = Mapping[Job, JobSchedule]
+"""The schedules of the roll-ups of one store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedules:
-    """The schedules of all jobs of one store."""
-
-    crons: Mapping[Job, str]
-    zone: tzinfo
-    jitter_s: int
-    store: str
-    """The identity of the store."""
-
-    def for_job(self, job: Job) -> JobSchedule | None:
-        cron = self.crons.get(job)
-        if cron is None:
-            return None
-        return JobSchedule(job, cron, self.zone, self.jitter_s, self.store)
-
-
-def _times(cron: str, start: datetime, *, is_reverse: bool = False) -> "CronSim":
+def _times(cron: str, start: datetime) -> "CronSim":
     """Return an iterator over the times of a cron expression."""
     from cronsim import CronSim  # not needed at the start
 
-    return CronSim(cron, start, reverse=is_reverse)
+    return CronSim(cron, start)
 
 
 def find_cron_error(cron: str) -> str:

@@ -3,38 +3,34 @@ day, week, month or year.
 
 Requested nodes come first, then the roll-ups that are due from the days up, then the
 sessions from the newest on. If anything fails, the extract stays.
-
-The scheduler decides which job runs next: requested runs come first, then scheduled
-ones from the days up, then roll-ups of what has just been summarized. A time that
-passes while its job runs is skipped and counted. A paused job runs only on request. A
-missed run is made up for once, when the pipeline starts.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from memtui.errors import StoreError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.jobs import (
-    ROLLUP_JOBS,
     Job,
-    JobState,
     ModelCondition,
+    ModelHealth,
     ModelPhase,
     ModelProgress,
     RunReason,
     RunResult,
-    Schedules,
 )
-from memtui.model.nodes import GenerationStats, Summary
+from memtui.model.nodes import GenerationStats
 from memtui.model.verdicts import Objection
 from memtui.pipeline import summarization
 from memtui.pipeline.config import MakeSummarizer
 from memtui.pipeline.progress import ChangedNodes, ModelStatus
+from memtui.pipeline.scheduler import DueJob, JobScheduler
 from memtui.pipeline.versions import (
     NewVersion,
     ParentInput,
@@ -43,7 +39,6 @@ from memtui.pipeline.versions import (
     read_session_input,
     redact_reason,
 )
-from memtui.pipeline.worker import try_item
 from memtui.store import (
     database,
     jobs,
@@ -56,11 +51,9 @@ from memtui.store import (
 )
 from memtui.store.meta import ModelRecord
 from memtui.summarize.ollama.errors import (
-    CircuitOpenError,
     ContextOverflowError,
     EmptyLogError,
     InvalidReplyError,
-    NotAllowedError,
     OllamaError,
     OutOfMemoryError,
     RequestCancelled,
@@ -68,16 +61,7 @@ from memtui.summarize.ollama.errors import (
 )
 from memtui.summarize.summarizer import Summarizer
 
-# The scheduler
-
-LATE_AFTER = timedelta(hours=1)
-"""A run that starts later than this after its time counts as missed."""
-
-MAX_INTERRUPTED = 3
-"""After this many interrupted runs in a row a job waits for its next time."""
-
-_UNRECORDED_IF_EMPTY = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
-"""Runs for these reasons are recorded only if they did something."""
+log = logging.getLogger(__name__)
 
 
 class RewriteResult(StrEnum):
@@ -90,230 +74,6 @@ class RewriteResult(StrEnum):
     """There was nothing to do, or the node changed meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class DueJob:
-    """A job that should run now."""
-
-    job: Job
-    reason: RunReason
-
-
-@dataclass(slots=True)
-class _Run:
-    number: int
-    began_at: datetime
-    reason: RunReason
-    is_forced: bool
-    """True if the job is paused: then it was requested."""
-    errors: dict[str, str] = field(default_factory=dict)
-    """By node; nodes that succeeded in a later attempt are left out."""
-    has_worked: bool = False
-
-
-class JobScheduler:
-    """The state of the jobs: due, running, paused."""
-
-    def __init__(self, plan: Schedules) -> None:
-        self._schedules = plan
-        self._opened_at: datetime | None = None
-        self._runs: dict[Job, _Run] = {}
-        self._ended: dict[Job, datetime] = {}
-        self._not_due: dict[Job, tuple[datetime, datetime]] = {}
-        self._paused: set[Job] = set()
-        self._after_segments: set[Job] = set()
-        self._has_changes = True
-
-    def next_due(self, now: datetime) -> DueJob | None:
-        """Return the next job that is due and does not run yet."""
-        with database.connection():
-            self._open(now)
-            states = jobs.get_states()
-            self._update_paused(states)
-            requests = {job: at for job in Job if (at := states[job].requested_at)}
-            for job in sorted(requests, key=lambda job: requests[job]):
-                if job not in self._runs:
-                    return DueJob(job, RunReason.REQUESTED)
-            free = [job for job in ROLLUP_JOBS if job not in self._runs]
-            free = [job for job in free if job not in self._paused]
-            for job in free:
-                if at := self._missed_time(job, states[job], now):
-                    return DueJob(job, self._reason(at, now))
-        for job in free:
-            if job in self._after_segments:
-                return DueJob(job, RunReason.SEGMENTS_DONE)
-        return None
-
-    def is_paused(self, job: Job) -> bool:
-        with database.connection():
-            return jobs.get_states()[job].is_paused
-
-    def is_running(self, job: Job) -> bool:
-        return job in self._runs
-
-    def is_held(self, job: Job) -> bool:
-        """Return whether a job is paused and was not requested."""
-        run = self._runs.get(job)
-        return self.is_paused(job) and not (run and run.is_forced)
-
-    def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
-        if job in self._runs:
-            raise RuntimeError(f"{job} runs already")
-        is_paused = self.is_paused(job)
-        with database.connection():
-            self._open(now)
-            with database.transaction():
-                number = jobs.start_run(job, reason, to_ms(now))
-        self._runs[job] = _Run(number, now, reason, is_paused)
-        self._after_segments.discard(job)
-
-    def record(
-        self,
-        job: Job,
-        now: datetime,
-        result: RewriteResult = RewriteResult.NOTHING,
-        *,
-        name: str = "",
-        error: str = "",
-        withheld: Mapping[Objection, int] | None = None,
-    ) -> None:
-        """Record the result for a node, and the number of nodes left."""
-        run = self._runs[job]
-        if name:
-            run.has_worked = True
-            run.errors.pop(name, None)
-        if error and result is not RewriteResult.REJECTED:
-            run.errors[name] = error
-        with database.connection():
-            waiting = queues.count_rewrites(job.level)
-        self.update(
-            job,
-            now,
-            made=result is RewriteResult.MADE,
-            rejected=result is RewriteResult.REJECTED,
-            failed=result is RewriteResult.FAILED,
-            waiting=waiting,
-            withheld=withheld,
-        )
-
-    def update(
-        self,
-        job: Job,
-        now: datetime,
-        *,
-        made: int = 0,
-        rejected: int = 0,
-        failed: int = 0,
-        waiting: int | None = None,
-        withheld: Mapping[Objection, int] | None = None,
-    ) -> None:
-        reasons = {str(reason): count for reason, count in (withheld or {}).items()}
-        counts = jobs.RunProgress(made, rejected, failed, reasons)
-        with database.transaction():
-            jobs.update_run(self._runs[job].number, to_ms(now), counts, waiting)
-        if job is Job.SEGMENTS and made:
-            self._has_changes = True
-
-    def end(self, job: Job, result: RunResult, now: datetime, error: str = "") -> None:
-        """Record the end of a run; ``STOPPED`` if the program or the job stopped it."""
-        run = self._runs.pop(job)
-        self._ended[job] = now
-        self._not_due.pop(job, None)
-        if result is RunResult.DONE and run.reason is RunReason.REQUESTED:
-            error = error or _explain_nothing_done(job, run)
-        error = next(filter(None, [error, *reversed(run.errors.values())]), "")
-        if error and result is RunResult.DONE:
-            result = RunResult.FAILED
-        times = self._schedules.for_job(job)
-        skipped = times.count(run.began_at, now) if times else 0
-        with database.transaction():
-            jobs.end_run(run.number, result, to_ms(now), error=error, skipped=skipped)
-            if run.reason in _UNRECORDED_IF_EMPTY:
-                jobs.delete_empty_run(run.number)
-
-    def note_change(self) -> None:
-        self._has_changes = True
-
-    def segments_done(self) -> None:
-        """Note that no segment waits, so that the roll-ups become due.
-
-        Further calls have no effect until something changed.
-        """
-        if self._has_changes:
-            self._after_segments.update(ROLLUP_JOBS)
-            self._has_changes = False
-
-    def _open(self, now: datetime) -> None:
-        """At the start, mark interrupted runs and request the requested ones again."""
-        if self._opened_at is not None:
-            return
-        with database.transaction():
-            jobs.interrupt_runs()
-            jobs.activate(ROLLUP_JOBS, to_ms(now))
-            states = jobs.get_states()
-            for job in Job:
-                if self._must_resume(job) and not states[job].is_paused:
-                    jobs.request_run(job, to_ms(now))
-        self._opened_at = now
-
-    def _must_resume(self, job: Job) -> bool:
-        """Return whether the last run was requested and interrupted."""
-        recent = jobs.list_runs(job, MAX_INTERRUPTED)
-        if (
-            not recent
-            or recent[0].is_over
-            or recent[0].reason is not RunReason.REQUESTED
-        ):
-            return False
-        return self._gave_up_at(job) is None
-
-    def _gave_up_at(self, job: Job) -> datetime | None:
-        """Return when a job was interrupted once too often to be resumed, if it was."""
-        recent = jobs.list_runs(job, MAX_INTERRUPTED)
-        broken = [run for run in recent if run.result is RunResult.INTERRUPTED]
-        return recent[0].ended_at if len(broken) == MAX_INTERRUPTED else None
-
-    def _update_paused(self, states: dict[Job, JobState]) -> None:
-        paused = {job for job in Job if states[job].is_paused}
-        for job in self._paused - paused:
-            # Runs stopped by the pause are made up for.
-            self._ended.pop(job, None)
-            self._not_due.pop(job, None)
-        self._paused = paused
-
-    def _missed_time(self, job: Job, state: JobState, now: datetime) -> datetime | None:
-        """Return the latest scheduled time since the job last ran, if there is one."""
-        looked_at, until = self._not_due.get(job, (now, now))
-        if looked_at <= now < until:
-            return None
-        times = self._schedules.for_job(job)
-        if times is None:
-            return None
-        over = jobs.last_finished_run(job, to_ms(now))
-        since = [state.active_since, self._ended.get(job), self._gave_up_at(job)]
-        since.append(over.ended_at if over else None)
-        known = [at for at in since if at and at <= now]
-        at = times.last_missed(max(known), now) if known else None
-        if at is None:
-            self._not_due[job] = now, times.next_run(now)
-        return at
-
-    def _reason(self, at: datetime, now: datetime) -> RunReason:
-        assert self._opened_at is not None
-        is_late = at < self._opened_at or now - at > LATE_AFTER
-        return RunReason.MISSED if is_late else RunReason.SCHEDULE
-
-
-def _explain_nothing_done(job: Job, run: _Run) -> str:
-    """Return why a requested run did nothing although nodes are queued."""
-    with database.connection():
-        if run.has_worked or not queues.count_rewrites(job.level):
-            return ""
-        waiting = queues.count_rewrites(TocLevel.SEGMENT)
-    if waiting and job is not Job.SEGMENTS:
-        return f"lower levels come first: {waiting:,} segments are pending"
-    return "the queued periods are not over yet, or are retried later"
-
-
 # The rewriting of a node
 
 PERMANENT_ERRORS = (InvalidReplyError, ContextOverflowError)
@@ -321,9 +81,6 @@ PERMANENT_ERRORS = (InvalidReplyError, ContextOverflowError)
 
 RETRYABLE_ERRORS = (TransientError, OutOfMemoryError)
 """Errors that may be caused by the text: other nodes are tried first."""
-
-FORBIDDEN_PAUSE_S = 1800.0
-"""Seconds to pause after a server that is not allowed was met."""
 
 MIN_SESSIONS = 2
 """A period with fewer sessions is described by the session alone."""
@@ -381,33 +138,20 @@ class Rewriter:
             attempt = self._attempt(given) if is_requested else 0
             if not is_requested and (reused := self._reuse(given)):
                 return reused
-        draft = try_item(lambda: self._draft(given, attempt))
-        if isinstance(draft, OllamaError):
-            return self._handle_error(name, given, draft, attempt)
-        if isinstance(draft, Exception):
-            return self._retry_later(given, repr(draft))
-        self._on_progress(ModelProgress(ModelPhase.CHECKING))
         digest = self._hash(given, attempt)
-        with database.connection():
-            made = try_item(lambda: self._make_versions(given, draft, digest))
-        if isinstance(made, Exception):
-            return self._retry_later(given, repr(made))
-        return self._save(name, given, made)
-
-    def _draft(self, given: Input, attempt: int) -> Summary | OllamaError:
         try:
-            return given.draft(self._summarizer, attempt)
+            draft = given.draft(self._summarizer, attempt)
+            self._on_progress(ModelProgress(ModelPhase.CHECKING))
+            with database.connection():
+                made = given.make_versions(draft, self._summarizer.identity, digest)
         except OllamaError as error:
-            return error
-
-    def _make_versions(
-        self, given: Input, draft: Summary, digest: str
-    ) -> list[NewVersion]:
-        identity = self._summarizer.identity
-        if isinstance(given, ParentInput):
-            return [given.make_version(draft, identity, digest)]
-        extracts = {node.node_id: node for node in nodes.get_extracts(given.node_ids)}
-        return given.make_versions(draft, identity, digest, extracts)
+            return self._handle_error(name, given, error, attempt)
+        except StoreError:
+            raise  # not the fault of this node
+        except Exception as error:
+            log.exception("%s could not be rewritten", name)
+            return self._retry_later(given, repr(error))
+        return self._save(name, given, made)
 
     def _read(self, name: str) -> Input | None:
         """Read the input of a node; None if it no longer exists."""
@@ -511,9 +255,7 @@ class Rewriter:
             return self._reject(name, given, error, attempt)
         if isinstance(error, RETRYABLE_ERRORS):
             return self._retry_later(given, str(error))
-        return RewriteOutcome(
-            RewriteResult.NOTHING, str(error), pause_s=_pause_s(error)
-        )
+        return RewriteOutcome(RewriteResult.NOTHING, str(error), pause_s=error.retry_s)
 
     def _retry_later(self, given: Input, error: str) -> RewriteOutcome:
         """Try this session or period again later, others first."""
@@ -544,12 +286,6 @@ class Rewriter:
         return self._save(name, given, [NewVersion(rejected, (), False)])
 
 
-def _pause_s(error: OllamaError) -> float:
-    if isinstance(error, CircuitOpenError):
-        return error.retry_s
-    return FORBIDDEN_PAUSE_S if isinstance(error, NotAllowedError) else 0.0
-
-
 # The worker
 
 RECHECK_AFTER = timedelta(seconds=30)
@@ -570,13 +306,23 @@ OPEN_PERIODS = 2
 ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What the model is needed for next."""
+
+    name: str
+    """The node to write; "" for a requested job that has nothing to do."""
+    due: DueJob | None = None
+    """The job that writes it; None for a requested node."""
+
+
 class ModelWorker:
     """Chooses the next node for the model, and pauses while no model is ready."""
 
     def __init__(
         self,
         make: MakeSummarizer,
-        schedule: JobScheduler,
+        scheduler: JobScheduler,
         zone: tzinfo,
         clock: Callable[[], datetime],
         on_change: Callable[[], None] = lambda: None,
@@ -589,11 +335,11 @@ class ModelWorker:
         ``on_change`` is called whenever ``model`` changes, and must return quickly;
         ``is_requested`` says whether the settings name a model.
         """
-        self._summarizer = summarizer = make(self.set_progress)
-        self._schedule, self._on_change = schedule, on_change
+        self._summarizer = make(self.set_progress)
+        self._scheduler, self._on_change = scheduler, on_change
         self._zone, self._clock = zone, clock
-        self._rewrite = Rewriter(summarizer, zone, clock, self.set_progress)
-        self._last_condition: tuple[ModelCondition, str, datetime | None] | None = None
+        self._rewriter = Rewriter(self._summarizer, zone, clock, self.set_progress)
+        self._record: ModelRecord | None = None
         self._paused_until: datetime | None = None
         self._checked_ms = 0
         self._summarizer_version = ""
@@ -609,165 +355,121 @@ class ModelWorker:
 
     def end_runs(self) -> None:
         """End all runs; no step follows."""
-        for job in Job:
-            if self._schedule.is_running(job):
-                self._end_run(job, RunResult.STOPPED)
-
-    def _begin_run(self, job: Job, reason: RunReason, now: datetime) -> None:
-        self._schedule.begin(job, reason, now)
-        self._schedule.record(job, now)
-
-    def _end_run(self, job: Job, result: RunResult, error: str = "") -> None:
-        self._schedule.end(job, result, self._clock(), error)
+        self._scheduler.stop_all(self._clock())
 
     def _set_status(self, model: ModelStatus) -> None:
         self.model = model
         self._on_change()
 
     def step(self) -> int:
-        """Rewrite one node; return how many were tried."""
+        """Write a version of one node; return how many were tried."""
         now = self._clock()
         self._update_held()
-        due = self._schedule.next_due(now)
-        is_due_now = due is not None and due.reason is RunReason.REQUESTED
-        if self._is_paused(now) and not (is_due_now or self._has_new_request()):
+        if self._is_paused(now) and not self._has_new_request():
             return 0
-        work = self._next_work(now)
-        if not due and not work:
+        task = self._find_task(now)
+        if task is None:
             if self.model.is_missing:
                 self._set_status(replace(self.model, health=None))
-            if not self._is_waiting():
-                self._schedule.segments_done()
-            return 0
-        if due and not is_due_now and self._is_idle(due.job, now):
-            self._schedule.begin(due.job, due.reason, now)
-            self._end_run(due.job, RunResult.DONE)
             return 0
         if not self._is_ready(now):
-            self._give_up(due, now)
-            return 0
-        if due:
-            self._begin_run(due.job, due.reason, now)
-            work = self._next_work(now)
-        if not work:
-            return 0
-        job, name = work
-        if job is Job.SEGMENTS and not self._schedule.is_running(job):
-            self._begin_run(job, RunReason.WAITING, now)
-        return self._rewrite_node(job, name)
+            self._give_up(now)
+        elif task.name:
+            return self._rewrite_node(task, now)
+        elif task.due:
+            self._scheduler.finish(task.due, now)
+        return 0
 
-    def _next_work(self, now: datetime) -> tuple[Job | None, str] | None:
-        """Return the next node and its job; end the runs that are done."""
+    def _find_task(self, now: datetime) -> _Task | None:
+        """Return the next node; end the runs of jobs that have nothing more to do."""
         with database.connection():
             if names := queues.list_requested_rewrites(to_ms(now), 1):
-                return None, names[0]
-            for job, is_held_up in self._open_jobs(now):
-                if name := self._next_node(job, now):
-                    return job, name
-                if self._schedule.is_running(job) and not is_held_up:
-                    self._end_run(job, RunResult.DONE)
-        return None
-
-    def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
-        """Yield the running jobs from the bottom up, and whether each has to wait.
-
-        A job that waits blocks those above it.
-        """
-        is_held_up = False
-        for job in (*ROLLUP_JOBS, Job.SEGMENTS):
-            is_running = self._schedule.is_running(job)
-            if self._schedule.is_held(job):
-                if is_running:
-                    self._end_run(job, RunResult.STOPPED)
-            elif job is Job.SEGMENTS:
-                yield job, False
-            elif is_running and not is_held_up:
-                is_held_up = self._must_wait(job, now)
-                yield job, is_held_up
-
-    def _is_idle(self, job: Job, now: datetime) -> bool:
-        below = ROLLUP_JOBS[: ROLLUP_JOBS.index(job)] if job in ROLLUP_JOBS else ()
-        if any(self._schedule.is_running(one) for one in below):
-            return False
-        with database.connection():
-            if self._next_node(job, now):
-                return False
-            return job is Job.SEGMENTS or not queues.has_dirty(
-                job.level, self._latest_start_ms(job.level, now)
-            )
+                return _Task(names[0])
+            tasks = []
+            is_held_up = False
+            for due in self._scheduler.list_due(now):
+                if due.job is Job.SEGMENTS:
+                    is_held_up = False
+                if is_held_up:
+                    continue
+                name = self._next_node(due.job, now)
+                is_new = not self._scheduler.is_running(due.job)
+                if name or (is_new and due.reason is RunReason.REQUESTED):
+                    tasks.append(_Task(name, due))
+                elif not self._has_dirty(due.job, now):
+                    self._scheduler.finish(due, now)
+                    continue
+                # Roll-ups above build on what this one writes, or waits for.
+                is_held_up = True
+        return tasks[0] if tasks else None
 
     def _next_node(self, job: Job, now: datetime) -> str:
         now_ms = to_ms(now)
         if job is Job.SEGMENTS:
             return next(iter(queues.list_segment_rewrites(now_ms, 1)), "")
-        level = job.level
-        begun_ms = self._latest_start_ms(level, now)
+        latest_end = now - MIN_AGES[job.level]
         names = queues.list_parent_rewrites(
-            level, now_ms, 1 + OPEN_PERIODS, before_ms=begun_ms
+            job.level, now_ms, 1 + OPEN_PERIODS, before_ms=to_ms(latest_end)
         )
-        old = (
-            name for name in names if self._is_old_enough(name, now - MIN_AGES[level])
-        )
-        return next(old, "")
+        for name in names:
+            if calendar.bounds(name, self._zone)[1] <= latest_end:
+                return name
+        return ""
 
-    def _must_wait(self, job: Job, now: datetime) -> bool:
-        """Return whether extracts must be rolled up first."""
-        return queues.has_dirty(job.level, self._latest_start_ms(job.level, now))
-
-    def _latest_start_ms(self, level: TocLevel, now: datetime) -> int:
-        return to_ms(now - MIN_AGES[level])
-
-    def _is_old_enough(self, name: str, at: datetime) -> bool:
-        return calendar.bounds(name, self._zone)[1] <= at
-
-    def _is_waiting(self) -> bool:
-        with database.connection():
-            return queues.has_untried_rewrites(TocLevel.SEGMENT)
+    def _has_dirty(self, job: Job, now: datetime) -> bool:
+        """Return whether extracts must be rolled up before the model writes more."""
+        if job is Job.SEGMENTS:
+            return False
+        return queues.has_dirty(job.level, to_ms(now - MIN_AGES[job.level]))
 
     def _update_held(self) -> None:
         """Count the segments that wait for their paused job."""
-        paused = 0
-        if self._schedule.is_paused(Job.SEGMENTS):
-            with database.connection():
-                paused = queues.count_rewrites(TocLevel.SEGMENT)
-        if paused != self.model.held_segments:
-            self._set_status(replace(self.model, held_segments=paused))
+        with database.connection():
+            is_paused = jobs.get_states()[Job.SEGMENTS].is_paused
+            held = queues.count_rewrites(TocLevel.SEGMENT) if is_paused else 0
+        if held != self.model.held_segments:
+            self._set_status(replace(self.model, held_segments=held))
 
     def _has_new_request(self) -> bool:
+        """Return whether a node or a run was requested since the last check."""
         with database.connection():
-            return queues.last_request_ms() > self._checked_ms
+            times_ms = [queues.last_request_ms()]
+            for state in jobs.get_states().values():
+                if state.requested_at:
+                    times_ms.append(to_ms(state.requested_at))
+        return max(times_ms) > self._checked_ms
 
-    def _check_model(self) -> None:
+    def _check_model(self) -> ModelHealth:
         """Update the status, and store the model's condition if it changed."""
         health, until = self._summarizer.health(), None
         if health.condition is ModelCondition.RESTING:
-            rest = max(timedelta(seconds=health.retry_after_s), RECHECK_AFTER)
-            until = (self._clock() + rest).astimezone(self._zone)
-        found = health.condition, health.message, until
+            until = self._clock() + self._rest(health.retry_after_s)
+            until = until.astimezone(self._zone)
+        record = ModelRecord(health.condition, health.message, until, self._clock())
         with database.connection():
-            waiting = queues.count_rewrites(TocLevel.SEGMENT)
-            if found != self._last_condition:
+            pending = queues.count_rewrites(TocLevel.SEGMENT)
+            seen = self._record and replace(self._record, checked_at=record.checked_at)
+            if record != seen:
                 with database.transaction():
-                    meta.set_model_record(ModelRecord(*found, self._clock()))
-                self._last_condition = found
+                    meta.set_model_record(record)
+                self._record = record
         status = self.model.with_health(health)
-        self._set_status(replace(status, paused_until=until, pending=waiting))
+        self._set_status(replace(status, paused_until=until, pending=pending))
+        return health
 
     def _is_ready(self, now: datetime) -> bool:
         """Check the model; pause if it is not ready."""
         self._checked_ms = to_ms(now)
-        self._check_model()
-        health = self.model.health
-        assert health is not None
+        health = self._check_model()
         if not health.is_ready:
             self._pause(health.retry_after_s)
             return False
         self._paused_until = None
-        maker = self._summarizer.identity.split(" ")[0] + " "
-        if maker != self._summarizer_version:
+        version = self._summarizer.identity.split(" ")[0] + " "
+        if version != self._summarizer_version:
             with database.transaction():
-                queues.add_outdated_rewrites(maker)
-            self._summarizer_version = maker
+                queues.add_outdated_rewrites(version)
+            self._summarizer_version = version
         return True
 
     def _is_paused(self, now: datetime) -> bool:
@@ -775,29 +477,35 @@ class ModelWorker:
         return until is not None and now < until <= now + MAX_PAUSE
 
     def _pause(self, seconds: float) -> None:
-        rest = max(timedelta(seconds=seconds), RECHECK_AFTER)
-        self._paused_until = self._clock() + min(rest, MAX_PAUSE)
+        self._paused_until = self._clock() + self._rest(seconds)
 
-    def _give_up(self, due: DueJob | None, now: datetime) -> None:
-        """End the running jobs with the model's error, unless it only pauses."""
+    def _rest(self, seconds: float) -> timedelta:
+        return min(max(timedelta(seconds=seconds), RECHECK_AFTER), MAX_PAUSE)
+
+    def _give_up(self, now: datetime) -> None:
+        """End the requested and the running jobs with the model's error.
+
+        Running ones go on if the model only rests.
+        """
         health = self.model.health
-        error = health.summary if health else ""
-        if due and due.reason is RunReason.REQUESTED:
-            self._begin_run(due.job, due.reason, now)
-            self._end_run(due.job, RunResult.FAILED, error)
-        if health and health.condition is ModelCondition.RESTING:
-            return
-        for job in Job:
-            if self._schedule.is_running(job):
-                self._end_run(job, RunResult.FAILED, error)
-                self._schedule.note_change()
+        is_resting = health is not None and health.condition is ModelCondition.RESTING
+        for due in self._scheduler.list_due(now):
+            is_running = self._scheduler.is_running(due.job)
+            is_requested = due.reason is RunReason.REQUESTED
+            if not is_resting if is_running else is_requested:
+                self._scheduler.begin(due, now)
+                error = health.summary if health else ""
+                self._scheduler.end(due.job, RunResult.FAILED, now, error)
+                self._scheduler.note_change()
 
-    def _rewrite_node(self, job: Job | None, name: str) -> int:
+    def _rewrite_node(self, task: _Task, now: datetime) -> int:
+        if task.due:
+            self._scheduler.begin(task.due, now)
         with database.connection():
-            pending = queues.count_rewrites(calendar.period(name).level)
-        self._set_status(self.model.working_on(name, pending, self._clock()))
+            pending = queues.count_rewrites(calendar.period(task.name).level)
+        self._set_status(self.model.working_on(task.name, pending, now))
         try:
-            outcome = self._rewrite.run(name, is_requested=job is None)
+            outcome = self._rewriter.run(task.name, is_requested=task.due is None)
         except RequestCancelled:
             self.end_runs()
             return 0
@@ -807,15 +515,17 @@ class ModelWorker:
         if outcome.pause_s is not None:
             self._check_model()
             self._pause(outcome.pause_s)
-        if job:
-            self._schedule.record(
-                job,
+        if task.due:
+            self._scheduler.record(
+                task.due.job,
+                task.name,
                 self._clock(),
-                outcome.result,
-                name=name,
+                created=outcome.result is RewriteResult.MADE,
+                rejected=outcome.result is RewriteResult.REJECTED,
+                failed=outcome.result is RewriteResult.FAILED,
                 error=outcome.error,
-                withheld=outcome.withheld,
+                withheld={str(why): count for why, count in outcome.withheld.items()},
             )
         elif outcome.result is RewriteResult.MADE:
-            self._schedule.note_change()
+            self._scheduler.note_change()
         return 1

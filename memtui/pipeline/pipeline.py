@@ -22,7 +22,7 @@ from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.pipeline import summarization
 from memtui.pipeline.config import PipelineConfig
-from memtui.pipeline.model_worker import JobScheduler, ModelWorker
+from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.progress import (
     ChangedNodes,
     ModelStatus,
@@ -30,6 +30,7 @@ from memtui.pipeline.progress import (
     Report,
     StepResult,
 )
+from memtui.pipeline.scheduler import JobScheduler
 from memtui.pipeline.summarization import RollupStage, SummaryStage
 from memtui.pipeline.worker import Step, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex

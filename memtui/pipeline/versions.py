@@ -249,7 +249,6 @@ class SessionInput:
         draft: Summary,
         identity: str,
         digest: str,
-        extracts: Mapping[str, TocNode],
     ) -> list[NewVersion]:
         """Return versions of the segments that hold evidence of a model's lines.
 
@@ -257,9 +256,9 @@ class SessionInput:
             draft: What the model wrote.
             identity: The model.
             digest: The ``input_hash``.
-            extracts: The extract of each segment, by its id.
         """
         draft = _redact_draft(draft)
+        extracts = {node.node_id: node for node in nodes.get_extracts(self.node_ids)}
         evidence = Evidence(self.events, self._list_evidence(), self.facts)
         title, withheld_title = _check_title(draft.title, evidence)
         lines = _group_by_segment(
@@ -488,6 +487,12 @@ class ParentInput:
         works = (repr(session_work) for session_work in self.works)
         key = _identity_key(identity, attempt)
         return content_hash(key, str(self.is_live), *made_of, "", *works)
+
+    def make_versions(
+        self, draft: Summary, identity: str, digest: str
+    ) -> list[NewVersion]:
+        """Return the version of the node by a model, in a list."""
+        return [self.make_version(draft, identity, digest)]
 
     def make_version(self, draft: Summary, identity: str, digest: str) -> NewVersion:
         """Return a version of the node, from an extract or from what a model wrote."""

@@ -6,7 +6,15 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult, Schedules
+from memtui.model.jobs import (
+    Job,
+    JobRun,
+    JobSchedule,
+    JobState,
+    RunReason,
+    RunResult,
+    Schedules,
+)
 from memtui.model.quantities import plural
 from memtui.store import database, jobs, meta, queues, segments
 from memtui.store.jobs import Checkpoint
@@ -15,10 +23,7 @@ from memtui.store.meta import ModelRecord
 REASONS = {
     RunReason.SCHEDULE: "on schedule",
     RunReason.REQUESTED: "requested",
-    RunReason.MISSED: "missed before",
-    RunReason.SEGMENTS_DONE: "after the segments",
-    RunReason.WAITING: "segments pending",
-    RunReason.UNKNOWN: "unknown reason",
+    RunReason.PENDING: "work pending",
 }
 
 LIMIT = 20
@@ -85,13 +90,13 @@ def describe_withheld(counts: Mapping[str, int]) -> str:
 
 
 def read_work(
-    spool: Path, plan: Schedules, now: datetime, *, has_worker: bool | None
+    spool: Path, schedules: Schedules, now: datetime, *, has_worker: bool | None
 ) -> WorkStatus:
     from memtui.capture.spool import Spool
 
     now_ms = to_ms(now)
     with database.connection():
-        waiting = {
+        lengths = {
             "ingest": len(Spool(spool).names()),
             "segment": queues.count_rows(queues.UPDATE_TOC),
             "summarize": segments.count_pending(),
@@ -103,12 +108,12 @@ def read_work(
         model = meta.model_record()
         requests = {job: queues.count_rewrites(job.level) for job in Job}
     runs = {job: history(job, limit=MAX_RUNS, has_worker=has_worker) for job in Job}
-    states = statuses(plan, now, has_worker=has_worker)
-    return WorkStatus(waiting, failing, states, requests, runs, model)
+    states = statuses(schedules, now, has_worker=has_worker)
+    return WorkStatus(lengths, failing, states, requests, runs, model)
 
 
 def statuses(
-    plan: Schedules, now: datetime, *, has_worker: bool | None
+    schedules: Schedules, now: datetime, *, has_worker: bool | None
 ) -> list[JobStatus]:
     """Return the state of every job.
 
@@ -116,7 +121,10 @@ def statuses(
     """
     with database.connection():
         states = jobs.get_states()
-        return [_status(job, states[job], plan, now, has_worker) for job in Job]
+        return [
+            _get_status(job, states[job], schedules.get(job), now, has_worker)
+            for job in Job
+        ]
 
 
 def history(
@@ -129,35 +137,37 @@ def history(
         ]
 
 
-def _status(
-    job: Job, state: JobState, plan: Schedules, now: datetime, has_worker: bool | None
+def _get_status(
+    job: Job,
+    state: JobState,
+    schedule: JobSchedule | None,
+    now: datetime,
+    has_worker: bool | None,
 ) -> JobStatus:
-    last = next(
-        (_mark_interrupted(run, has_worker) for run in jobs.list_runs(job, 1)), None
-    )
+    runs = [_mark_interrupted(run, has_worker) for run in jobs.list_runs(job, 1)]
+    last = runs[0] if runs else None
+    requested_at = state.requested_at
     is_running = last is not None and last.ended_at is None
-    times = plan.for_job(job)
-    is_scheduled = times is not None and not state.is_paused
-    is_overdue = is_scheduled and not is_running and _is_overdue(job, state, plan, now)
+    if last and is_running and requested_at and requested_at <= last.started_at:
+        requested_at = None  # it runs
+    is_overdue = False
+    next_at = None
+    if schedule and not state.is_paused:
+        next_at = schedule.next_run(now)
+        since = state.since and min(state.since, now)
+        is_overdue = not is_running and bool(since and schedule.is_due(since, now))
     return JobStatus(
         job=job,
-        cron=times.cron if times else "",
-        schedule=times.describe() if times else NO_SCHEDULE,
+        cron=schedule.cron if schedule else "",
+        schedule=schedule.describe() if schedule else NO_SCHEDULE,
         is_paused=state.is_paused,
-        requested_at=state.requested_at,
+        requested_at=requested_at,
         last=last,
         is_running=is_running,
         is_overdue=is_overdue,
-        next_at=times.next_run(now) if times and is_scheduled else None,
+        next_at=next_at,
         rolled_up=jobs.get_checkpoint(job),
     )
-
-
-def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
-    times, finished = plan.for_job(job), jobs.last_finished_run(job, to_ms(now))
-    since = [state.active_since, finished.ended_at if finished else None]
-    known = [at for at in since if at and at <= now]
-    return bool(times and known and times.last_missed(max(known), now))
 
 
 def _mark_interrupted(run: JobRun, has_worker: bool | None) -> JobRun:
@@ -167,23 +177,23 @@ def _mark_interrupted(run: JobRun, has_worker: bool | None) -> JobRun:
     return run
 
 
-def pause(chosen: Sequence[Job]) -> None:
+def pause(selected: Sequence[Job]) -> None:
     """Pause jobs until they are resumed, also over restarts.
 
     They run only when a run is requested; earlier requests are dropped.
     """
     with database.transaction():
-        jobs.set_paused(chosen, True)
+        jobs.set_paused(selected, True)
 
 
-def resume(chosen: Sequence[Job]) -> None:
+def resume(selected: Sequence[Job]) -> None:
     """Let jobs run again; a missed run is made up for once."""
     with database.transaction():
-        jobs.set_paused(chosen, False)
+        jobs.set_paused(selected, False)
 
 
-def request_run(chosen: Sequence[Job], now: datetime) -> None:
+def request_run(selected: Sequence[Job], now: datetime) -> None:
     """Request a run of jobs, at once or as soon as memtui runs."""
     with database.transaction():
-        for job in chosen:
+        for job in selected:
             jobs.request_run(job, to_ms(now))

@@ -1,10 +1,11 @@
-"""The state and the runs of each job, and the checkpoints of roll-ups."""
+"""The jobs and their runs, with a row for each, and the checkpoints of roll-ups."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+
+from peewee import fn
 
 from memtui import redaction
 from memtui.model.calendar import TocLevel
@@ -17,14 +18,7 @@ MAX_RUNS = 200
 ERROR_CHARS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """The work of a run since its last update."""
-
-    created: int = 0
-    rejected: int = 0
-    failed: int = 0
-    withheld: Mapping[str, int] = field(default_factory=dict)
+# Jobs
 
 
 def get_states() -> dict[Job, JobState]:
@@ -50,80 +44,58 @@ def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
 
 
 def request_run(job: Job, now_ms: int) -> None:
-    """Request a run; a repeated request keeps its first place."""
-    _update(job)
-    JobRow.update(requested_ms=now_ms).where(
-        JobRow.name == job, JobRow.requested_ms.is_null()
-    ).execute()
+    _update(job, requested_ms=now_ms)
 
 
-def activate(jobs: Iterable[Job], now_ms: int) -> None:
-    """Note since when the schedules of jobs are followed, if that is not noted yet.
+def follow_schedules(jobs: Iterable[Job], now_ms: int) -> None:
+    """Follow the schedules of jobs from the end of their last run on, else from now on.
 
     A time in the future was set by a clock that has been set back since.
     """
     for job in jobs:
-        _update(job)
-        JobRow.update(active_since_ms=now_ms).where(
-            JobRow.name == job,
-            JobRow.active_since_ms.is_null() | (JobRow.active_since_ms > now_ms),
+        state = get_states()[job]
+        since_ms = to_ms(state.since) if state.since else now_ms
+        # Earlier versions of memtui did not note the end of a run with its job.
+        ends = JobRunRow.select(fn.max(JobRunRow.ended_ms)).where(
+            JobRunRow.job == job,
+            JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED]),
+            JobRunRow.ended_ms <= now_ms,
+        )
+        last_ms = ends.scalar() or 0
+        _update(job, active_since_ms=max(min(since_ms, now_ms), last_ms))
+
+
+def set_run_over(job: Job, now_ms: int, requested_at: datetime | None) -> None:
+    """Note the end of a run that need not be repeated, and delete its request."""
+    _update(job, active_since_ms=now_ms)
+    if requested_at:
+        JobRow.update(requested_ms=None).where(
+            JobRow.name == job, JobRow.requested_ms == to_ms(requested_at)
         ).execute()
 
 
-def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
-    """Add a run and delete the oldest ones; return its number."""
-    if reason is RunReason.REQUESTED:
-        _update(job, requested_ms=None)
-    number: int = JobRunRow.insert(
-        job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
-    ).execute()
-    rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == job)
-    older = rows.order_by(JobRunRow.id.desc()).limit(1).offset(MAX_RUNS).scalar()
-    if older:
-        JobRunRow.delete().where(JobRunRow.job == job, JobRunRow.id <= older).execute()
+def _update(job: Job, **values: object) -> None:
+    JobRow.insert(name=job).on_conflict_ignore().execute()
+    JobRow.update(**values).where(JobRow.name == job).execute()
+
+
+# Runs
+
+
+def add_run(run: JobRun) -> int:
+    """Add a run and delete the oldest ones of its job; return its number."""
+    number: int = JobRunRow.insert(**_to_columns(run)).execute()
+    rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == run.job)
+    oldest = rows.order_by(JobRunRow.id.desc()).limit(1).offset(MAX_RUNS).scalar()
+    if oldest:
+        JobRunRow.delete().where(
+            JobRunRow.job == run.job, JobRunRow.id <= oldest
+        ).execute()
     return number
 
 
-def update_run(
-    number: int, now_ms: int, progress: RunProgress, waiting: int | None
-) -> None:
-    left: dict[str, object] = {} if waiting is None else {"waiting": waiting}
-    if progress.withheld:
-        row = JobRunRow.get_by_id(number)
-        withheld = Counter(_read_counts(row.withheld)) + Counter(progress.withheld)
-        left["withheld"] = json.dumps(withheld)
-    JobRunRow.update(
-        heartbeat_ms=now_ms,
-        created=JobRunRow.created + progress.created,
-        rejected=JobRunRow.rejected + progress.rejected,
-        failed=JobRunRow.failed + progress.failed,
-        **left,
-    ).where(JobRunRow.id == number).execute()
-
-
-def end_run(
-    number: int, result: RunResult, now_ms: int, *, error: str = "", skipped: int = 0
-) -> None:
-    """Note the end of a run.
-
-    ``skipped`` is how many times of its schedule passed meanwhile.
-    """
-    text = " ".join(redaction.redact(clean(error)).text.split())
-    JobRunRow.update(
-        heartbeat_ms=now_ms,
-        ended_ms=now_ms,
-        result=result,
-        error=text if len(text) <= ERROR_CHARS else f"{text[: ERROR_CHARS - 1]}…",
-        skipped=skipped,
-    ).where(JobRunRow.id == number).execute()
-
-
-def delete_empty_run(number: int) -> None:
-    JobRunRow.delete().where(
-        JobRunRow.id == number,
-        JobRunRow.result == RunResult.DONE,
-        JobRunRow.created + JobRunRow.rejected + JobRunRow.failed == 0,
-    ).execute()
+def save_run(number: int, run: JobRun) -> None:
+    JobRunRow.update(**_to_columns(run)).where(JobRunRow.id == number).execute()
 
 
 def interrupt_runs() -> None:
@@ -137,29 +109,30 @@ def interrupt_runs() -> None:
 
 
 def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
+    """Return the runs of a job, or of all, the latest first."""
     rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
     return [_to_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 
 
-def last_finished_run(job: Job, now_ms: int) -> JobRun | None:
-    """Return the last run of a job that succeeded or failed; None if there is none.
-
-    A run that ended in the future was noted by a clock that has been set back since.
-    """
-    is_finished = JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED])
-    rows = JobRunRow.select().where(JobRunRow.job == job, is_finished)
-    past = rows.where(JobRunRow.ended_ms <= now_ms)
-    return next(map(_to_run, past.order_by(JobRunRow.id.desc()).limit(1)), None)
-
-
-def _update(job: Job, **values: object) -> None:
-    JobRow.insert(name=job).on_conflict_ignore().execute()
-    if values:
-        JobRow.update(**values).where(JobRow.name == job).execute()
-
-
-def _read_counts(stored: str) -> dict[str, int]:
-    return json.loads(stored) if stored else {}
+def _to_columns(run: JobRun) -> dict[str, object]:
+    error = " ".join(redaction.redact(clean(run.error)).text.split())
+    if len(error) > ERROR_CHARS:
+        error = f"{error[: ERROR_CHARS - 1]}…"
+    return {
+        "job": run.job,
+        "reason": run.reason,
+        "started_ms": to_ms(run.started_at),
+        "heartbeat_ms": to_ms(run.heartbeat_at),
+        "ended_ms": to_ms(run.ended_at) if run.ended_at else None,
+        "result": run.result,
+        "error": error,
+        "created": run.created,
+        "rejected": run.rejected,
+        "failed": run.failed,
+        "waiting": run.waiting,
+        "skipped": run.skipped,
+        "withheld": json.dumps(dict(run.withheld)) if run.withheld else "",
+    }
 
 
 def _to_run(row: JobRunRow) -> JobRun:
@@ -176,13 +149,16 @@ def _to_run(row: JobRunRow) -> JobRun:
         failed=row.failed,
         waiting=row.waiting,
         skipped=row.skipped,
-        withheld=_read_counts(row.withheld),
+        withheld=json.loads(row.withheld or "{}"),
     )
+
+
+# Checkpoints
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The progress of a job."""
+    """The progress of the roll-ups of a level, which need no model."""
 
     job_name: str
     level: TocLevel

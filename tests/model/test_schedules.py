@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memtui.model.jobs import MAX_MISSED, Job, JobSchedule, Schedules, find_cron_error
+from memtui.model.jobs import MAX_SKIPPED, Job, JobSchedule, find_cron_error
 from memtui.settings import SETTINGS
 
 JOBS = [setting for setting in SETTINGS.values() if setting.section == "jobs"]
@@ -54,12 +54,14 @@ def test_a_day_comes_at_one_a_week_on_sunday_a_month_on_the_first() -> None:
 
 
 def test_a_time_is_due_from_its_very_second_on() -> None:
-    one = times("0 1 * * *")
+    schedule = times("0 1 * * *")
     due = at("2024-05-02T01:00")
-    assert one.last_due(due - SECOND) == at("2024-05-01T01:00")
-    assert one.last_due(due) == one.last_due(due + SECOND) == due
-    assert one.next_run(due - SECOND) == due
-    assert one.next_run(due) == at("2024-05-03T01:00")
+    assert schedule.next_run(due - SECOND) == due
+    assert schedule.next_run(due) == at("2024-05-03T01:00")
+    assert schedule.is_due(due - SECOND, due)
+    assert not schedule.is_due(due - 2 * SECOND, due - SECOND)
+    assert not schedule.is_due(due, due + SECOND)
+    assert schedule.is_due(due - timedelta(days=30), due + timedelta(hours=9))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_clocks_that_change_lose_no_run_and_double_none(
     ],
 )
 @pytest.mark.parametrize("jitter_s", [0, 300])
-def test_looking_back_sees_what_looking_ahead_saw(
+def test_the_next_time_is_the_same_from_wherever_it_is_looked_for(
     zone: ZoneInfo, day: str, cron: str, jitter_s: int
 ) -> None:
     one = times(cron, zone, jitter_s)
@@ -126,7 +128,6 @@ def test_looking_back_sees_what_looking_ahead_saw(
     for earlier, later in pairwise(seen):
         assert earlier < later
         middle = earlier + (later - earlier) / 2
-        assert {one.last_due(t) for t in (earlier, middle, later - SECOND)} == {earlier}
         assert {one.next_run(t) for t in (earlier, middle, later - SECOND)} == {later}
 
 
@@ -136,15 +137,14 @@ def test_looking_back_sees_what_looking_ahead_saw(
     cron=some.sampled_from([str(setting.default) for setting in JOBS]),
     jitter_s=some.integers(0, 4000),
 )
-def test_a_moment_lies_between_the_last_time_and_the_next(
+def test_no_time_lies_between_a_moment_and_the_next_time(
     moment: datetime, zone: tzinfo, cron: str, jitter_s: int
 ) -> None:
-    one, now = times(cron, zone, jitter_s), moment.replace(tzinfo=UTC)
-    last, following = one.last_due(now), one.next_run(now)
-    assert last is not None
-    assert last <= now < following
-    assert one.next_run(last) == following
-    assert one.last_due(following) == following
+    schedule, now = times(cron, zone, jitter_s), moment.replace(tzinfo=UTC)
+    following = schedule.next_run(now)
+    assert now < following
+    assert schedule.next_run(following - SECOND) == following
+    assert schedule.next_run(now + (following - now) / 2) == following
 
 
 def test_the_delay_is_the_same_whenever_it_is_asked_and_within_its_bounds() -> None:
@@ -154,7 +154,7 @@ def test_the_delay_is_the_same_whenever_it_is_asked_and_within_its_bounds() -> N
         wanted = exact.next_run(here)
         due = moved.next_run(here)
         delays.append(int((due - wanted).total_seconds()))
-        assert times("0 1 * * *", jitter_s=300).last_due(due) == due
+        assert times("0 1 * * *", jitter_s=300).next_run(due - SECOND) == due
         assert moved.next_run(wanted + timedelta(seconds=300)) > due
         here = wanted + timedelta(hours=1)
     assert min(delays) >= 0
@@ -181,15 +181,6 @@ def test_a_delay_never_reaches_the_next_time() -> None:
         here = due
 
 
-def test_a_time_is_missed_if_it_came_since_the_last_run() -> None:
-    one = times("0 1 * * *")
-    due = at("2024-05-02T01:00")
-    assert one.last_missed(due - SECOND, due) == due
-    assert one.last_missed(due, due) is None
-    assert one.last_missed(due - SECOND, due - SECOND) is None
-    assert one.last_missed(due - timedelta(days=30), due + timedelta(hours=9)) == due
-
-
 def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> None:
     one = times("0 * * * *")
     start = at("2024-05-02T01:00")
@@ -197,7 +188,7 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(hours=1)) == 1
     assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
     assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == MAX_MISSED
+    assert one.count(start, start + timedelta(days=300)) == MAX_SKIPPED
 
 
 @pytest.mark.parametrize("setting", JOBS, ids=lambda setting: setting.name)
@@ -245,9 +236,3 @@ def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
 def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
     if find_cron_error(text) == "":
         assert times(text).next_run(at("2024-01-01T00:00"))
-
-
-def test_a_job_without_an_expression_has_no_times() -> None:
-    plan = Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a")
-    assert plan.for_job(Job.SEGMENTS) is None
-    assert plan.for_job(Job.DAY) == times("0 1 * * *")

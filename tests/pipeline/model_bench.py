@@ -11,11 +11,12 @@ from typing import Any
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.jobs import Job, JobRun, ModelProgress, Schedules
+from memtui.model.jobs import Job, JobRun, JobSchedule, ModelProgress
 from memtui.model.nodes import TocHistory, TocNode
 from memtui.pipeline.config import PipelineConfig
-from memtui.pipeline.model_worker import JobScheduler, ModelWorker
+from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline
+from memtui.pipeline.scheduler import JobScheduler
 from memtui.services import browse, jobs, versions
 from memtui.store import database, queues
 from memtui.store.schema import NodeRow
@@ -28,17 +29,13 @@ from memtui.workspace import Workspace
 from tests.stub.personas import Prompt
 from tests.stub.server import Stub
 
-PLAN = Schedules(
-    {
-        Job.DAY: "0 1 * * *",
-        Job.WEEK: "0 2 * * 0",
-        Job.MONTH: "0 3 1 * *",
-        Job.YEAR: "0 4 1 1 *",
-    },
-    UTC,
-    0,
-    "a",
-)
+CRONS = {
+    Job.DAY: "0 1 * * *",
+    Job.WEEK: "0 2 * * 0",
+    Job.MONTH: "0 3 1 * *",
+    Job.YEAR: "0 4 1 1 *",
+}
+SCHEDULES = {job: JobSchedule(job, cron, UTC, 0, "a") for job, cron in CRONS.items()}
 MONDAY = datetime(2025, 3, 10, 10, tzinfo=UTC)
 """When most of what is brought was said, in the eleventh week of 2025."""
 
@@ -164,7 +161,7 @@ class Bench:
 
     def start(self) -> None:
         """Put together what asks the model, as another process would."""
-        self.schedule = JobScheduler(PLAN)
+        self.schedule = JobScheduler(SCHEDULES)
         self.improve = ModelWorker(
             self._ollama,
             self.schedule,

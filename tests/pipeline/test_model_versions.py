@@ -10,7 +10,6 @@ import pytest
 from memtui.model.jobs import Job, RunResult
 from memtui.model.nodes import Bullet, BulletKind, NodeStatus, TocNode
 from memtui.model.verdicts import Objection, Support
-from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions
 from memtui.summarize.ollama import prompts
@@ -531,7 +530,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
     bench.step()
-    (run,) = bench.runs()
+    (run,) = bench.runs(Job.SEGMENTS)
     assert run.result is RunResult.FAILED
     assert why in run.error or "is asked again later" in run.error
     bench.stub.always(faults.GOOD)
@@ -547,16 +546,16 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     [
         (faults.BUSY, "server busy", 30),
         (faults.MISSING, "try: ollama pull qwen3:4b", 30),
-        (faults.FORBIDDEN, "the server answered 403", FORBIDDEN_PAUSE_S),
+        (faults.FORBIDDEN, "the server answered 403", 1800.0),
         (
             faults.redirect("http://10.0.0.9/"),
             "the server answered 307",
-            FORBIDDEN_PAUSE_S,
+            1800.0,
         ),
         (
             replace(faults.GOOD, remote_host="https://ollama.com:443"),
             "it does not run on this machine",
-            FORBIDDEN_PAUSE_S,
+            1800.0,
         ),
     ],
     ids=lambda one: repr(one)[:40],

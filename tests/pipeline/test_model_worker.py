@@ -113,10 +113,11 @@ def test_the_ages_are_those_that_were_decided() -> None:
 def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     hours(bench, 2)
     jobs.request_run([Job.DAY], bench.clock())
-    assert bench.step()
+    assert bench.step() == 0
+    assert bench.step() == 1
     (run,) = bench.runs(Job.DAY)
     assert (run.result, run.created) == (RunResult.FAILED, 0)
-    assert run.error == "lower levels come first: 2 segments are pending"
+    assert run.error == "lower levels come first: 2 segments pending"
     assert bench.order == [bench.segments()[0]]
     assert bench.run_model() == [bench.segments()[1], DAY, WEEK, MONTH]
 
@@ -128,8 +129,7 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
         bench.step()
     for _ in range(3):
         assert bench.step() == 0
-    (run,) = bench.runs(Job.WEEK)
-    assert (run.reason, run.result) == (RunReason.SEGMENTS_DONE, None)
+    assert bench.runs(Job.WEEK) == []
     assert not bench.node(WEEK).is_by_model
     bench.run_stages()
     assert bench.step() == 1
@@ -239,7 +239,7 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     assert DAY in bench.run_model()
     (run,) = bench.runs(Job.DAY)
     assert (run.reason, run.result, run.created) == (
-        RunReason.SEGMENTS_DONE,
+        RunReason.PENDING,
         RunResult.DONE,
         3,
     )
@@ -275,7 +275,11 @@ def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
     assert bench.improve.model.health is None
     assert len(stub.received) == asked
     (run, _) = bench.runs(Job.DAY)
-    assert (run.reason, run.result, run.error) == (RunReason.MISSED, RunResult.DONE, "")
+    assert (run.reason, run.result, run.error) == (
+        RunReason.SCHEDULE,
+        RunResult.DONE,
+        "",
+    )
 
 
 def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
@@ -367,9 +371,9 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
     bench.start()
     assert bench.run_model() == [DAY, WEEK, MONTH]
     assert {run.job: run.reason for run in bench.runs()[:3]} == {
-        Job.DAY: RunReason.MISSED,
-        Job.WEEK: RunReason.MISSED,
-        Job.MONTH: RunReason.MISSED,
+        Job.DAY: RunReason.SCHEDULE,
+        Job.WEEK: RunReason.SCHEDULE,
+        Job.MONTH: RunReason.SCHEDULE,
     }
     bench.start()
     assert bench.run_model() == []
@@ -640,4 +644,4 @@ def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -
     bench.step()
     run = bench.runs(Job.DAY)[0]
     assert run.result is RunResult.FAILED
-    assert run.error == "lower levels come first: 2 segments are pending"
+    assert run.error == "lower levels come first: 2 segments pending"

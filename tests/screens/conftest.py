@@ -16,7 +16,7 @@ from memtui.model.nodes import (
 from memtui.pipeline import summarization
 from memtui.pipeline import versions as pipeline_versions
 from memtui.services import browse
-from memtui.store import database, nodes, queues, versions
+from memtui.store import database, queues, versions
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 
@@ -47,9 +47,8 @@ class Author:
         with database.transaction():
             given = pipeline_versions.read_session_input(node_id)
             assert given is not None
-            extracts = {one.node_id: one for one in nodes.get_extracts(given.node_ids)}
             digest = given.input_hash(identity)
-            for made in given.make_versions(draft, identity, digest, extracts):
+            for made in given.make_versions(draft, identity, digest):
                 versions.add_grips(made.grips)
                 versions.add_from_model(made.node, to_ms(NOW))
                 queues.remove_rewrite(made.node.node_id)

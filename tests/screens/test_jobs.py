@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from textual.widgets import Static
 
-from memtui.model.events import to_ms
 from memtui.model.jobs import (
     Job,
+    JobRun,
     ModelCondition,
     ModelHealth,
     ModelPhase,
@@ -44,18 +44,30 @@ WHY_NO_MODEL = Workspace.why_no_model
 @pytest.fixture
 def worked(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full workspace; a model is asked, and its day job has failed once."""
-    plan = replace(full_workspace.schedules, jitter_s=0)
-    monkeypatch.setattr(Workspace, "schedules", plan)
+    schedules = {
+        job: replace(schedule, jitter_s=0)
+        for job, schedule in full_workspace.schedules.items()
+    }
+    monkeypatch.setattr(Workspace, "schedules", schedules)
     monkeypatch.setattr(Workspace, "now", lambda _: NOW)
     monkeypatch.setattr(Workspace, "why_no_model", "")
-    before_ms = to_ms(NOW) - 3_600_000
+    start = NOW - timedelta(hours=1)
+    end = start + timedelta(seconds=95)
     with database.transaction():
-        number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, before_ms)
-        jobs.update_run(
-            number, before_ms, jobs.RunProgress(created=2, failed=1), waiting=3
+        jobs.add_run(
+            JobRun(
+                Job.DAY,
+                RunReason.SCHEDULE,
+                start,
+                heartbeat_at=end,
+                ended_at=end,
+                result=RunResult.FAILED,
+                error="the model's reply was cut [short]",
+                created=2,
+                failed=1,
+                waiting=3,
+            )
         )
-        error = "the model's reply was cut [short]"
-        jobs.end_run(number, RunResult.FAILED, before_ms + 95_000, error=error)
     return full_workspace
 
 
