@@ -26,7 +26,7 @@ import memtui
 from benchmarks.transcripts import DATA
 from memtui import settings
 from memtui.model.filters import Filters, Scope
-from memtui.model.hits import MAX_HITS
+from memtui.model.hit import MAX_HITS
 from memtui.paths import in_home
 from memtui.store import database, segments
 from memtui.store import sessions as store_sessions
@@ -169,8 +169,8 @@ def everything(workspace: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = workspace.search.find(question.text, limit=MAX_HITS, filters=filters)
-        return [moment.session_id for moment in found.hits]
+        result = workspace.search.find(question.text, limit=MAX_HITS, filters=filters)
+        return [hit.session_id for hit in result.hits]
 
     return ask
 
@@ -180,10 +180,10 @@ def messages(workspace: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = workspace.message_search.find(
+        result = workspace.message_search.find(
             question.text, one_per_session=True, filters=filters, before=0, after=0
         )
-        return [hit.session.session_id for hit in found.hits]
+        return [hit.session_id for hit in result.hits]
 
     return ask
 
@@ -192,14 +192,13 @@ def summaries(workspace: Workspace) -> Ask:
     """The teleport alone, by the sessions its hits lead to."""
 
     def ask(question: Question) -> list[str]:
-        answer = workspace.teleport.find(
-            question.text, scope=Scope("", question.project)
-        )
+        filters = Filters(scope=Scope("", question.project))
+        result = workspace.teleport.find(question.text, filters=filters)
         with database.connection():
-            owners = segments.get_sessions(hit.landing_id for hit in answer.hits)
-            known = store_sessions.get_many(set(owners.values()))
-        led = (owners.get(hit.landing_id) for hit in answer.hits)
-        return [known[number].session_id for number in led if number in known]
+            owners = segments.get_sessions(hit.opens for hit in result.hits)
+            sessions = store_sessions.get_many(set(owners.values()))
+        numbers = (owners.get(hit.opens) for hit in result.hits)
+        return [sessions[number].session_id for number in numbers if number in sessions]
 
     return ask
 
@@ -214,9 +213,9 @@ def recall(
     for question in questions:
         filters = Filters(scope=Scope("", question.project))
         hits = workspace.message_search.find(question.text, filters=filters).hits
-        own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
+        own = {turns.get((h.session_id, h.msg_idx), "") for h in hits}
         around = {
-            turns.get((hit.session.session_id, said.msg_idx), "")
+            turns.get((hit.session_id, said.msg_idx), "")
             for hit in hits
             for said in hit.window
         }

@@ -26,7 +26,6 @@ from statistics import median
 from benchmarks import generate, zipf
 from benchmarks.processes import CACHE, machine, run, size_of
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import HitKind, IndexMatches
 from memtui.paths import in_home
 from memtui.search import node_index
 from memtui.search import query as search_query
@@ -34,10 +33,12 @@ from memtui.search.node_index import (
     SEGMENT,
     Document,
     NodeIndex,
+    NodeMatch,
     NodeReader,
     filter_token,
 )
-from memtui.search.scoring import NodeField
+from memtui.search.node_scoring import FieldText
+from memtui.search.weights import NodeField
 from memtui.settings import Settings
 from memtui.text import analyzer
 from memtui.workspace import Workspace
@@ -71,12 +72,15 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
         name, kind = f"{number:06}", number % 10
         marks = [filter_token(node_index.AGENT, rng.choice(AGENTS))]
         if kind in (3, 6, 9):
-            said = [(NodeField.EXCERPT, zipf.text(rng, 18))]
-            grip = f"grip:{name}"
+            texts: tuple[FieldText, ...] = ((NodeField.EXCERPT, zipf.text(rng, 18)),)
             yield Document(
-                HitKind.GRIP, grip, f"s{name}", tuple(said), filters=tuple(marks),
-                start=at, end=at,
-            )  # fmt: skip
+                f"s{name}",
+                texts,
+                filters=tuple(marks),
+                start=at,
+                end=at,
+                grip_id=f"grip:{name}",
+            )
             continue
         is_day = kind == 0
         level = TocLevel.DAY if is_day else TocLevel.SEGMENT
@@ -84,15 +88,13 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
             filter_token(node_index.LEVEL, level),
             *([] if is_day else [SEGMENT]),
         ]
-        said = [
+        texts = (
             (NodeField.TITLE, " ".join(zipf.words(rng, 8))),
             (NodeField.KEYWORDS, " ".join(zipf.words(rng, 8))),
             *((NodeField.BULLETS, zipf.text(rng, 10)) for _ in range(3)),
-        ]
-        ended = at + timedelta(minutes=1440 if is_day else 30)
-        yield Document(
-            HitKind.NODE, name, name, tuple(said), level, tuple(marks), at, ended
         )
+        end = at + timedelta(minutes=1440 if is_day else 30)
+        yield Document(name, texts, level, tuple(marks), at, end)
 
 
 def typed(rng: random.Random, count: int) -> list[str]:
@@ -125,8 +127,10 @@ def fill(index: NodeIndex, size: int) -> float:
     return size / (time.perf_counter() - begun)
 
 
-def find(index: NodeIndex, text: str, limit: int) -> IndexMatches:
-    """Search the index."""
+def find(
+    index: NodeIndex, text: str, limit: int
+) -> tuple[Sequence[NodeMatch], set[str]]:
+    """Search the index: the matches, and the terms that were too common."""
     query = search_query.parse(text, UTC)
     return index.read(lambda reader: reader.search(query, limit))
 
@@ -141,10 +145,10 @@ def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figu
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            found = find(index, text, 50)
+            _, skipped = find(index, text, 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
-            if found.skipped_terms:
+            if skipped:
                 taken["left out"].append(end)
     return taken
 
@@ -168,13 +172,13 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
     for number in range(UPDATES):
         name = f"{number * 10 + 1:06}"
         word = f"zeppelin{'abcdefghijklmnopqrstuvwxyz'[number]}x"
-        said = ((NodeField.TITLE, word), (NodeField.BULLETS, "quay ferry harbour"))
-        changed = Document(HitKind.NODE, name, name, said)
+        texts = ((NodeField.TITLE, word), (NodeField.BULLETS, "quay ferry harbour"))
+        changed = Document(name, texts)
         begun = time.perf_counter()
         index.update([changed], [name])
-        found = find(reader, f"{word} ", 5).matches
+        matches, _ = find(reader, f"{word} ", 5)
         taken.append((time.perf_counter() - begun) * 1000)
-        assert [match.target_id for match in found] == [name]
+        assert [match.node_id for match in matches] == [name]
     reader.close()
     return taken
 

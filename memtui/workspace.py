@@ -32,10 +32,11 @@ from memtui.store import database, meta
 if TYPE_CHECKING:
     from memtui.pipeline.config import PipelineConfig
     from memtui.pipeline.pipeline import Pipeline
-    from memtui.search.combined import CombinedSearch, QuoteSearch
     from memtui.search.message_index import MessageIndex
-    from memtui.search.messages import MessageMatcher, MessageSearch
-    from memtui.search.nodes import NodeSearch
+    from memtui.search.quotes import QuoteSearch
+    from memtui.search.ranking import MessageRanker
+    from memtui.search.search import MessageSearch, SessionSearch
+    from memtui.search.teleport import Teleport
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import ModelOptions
     from memtui.summarize.summarizer import Summarizer
@@ -132,28 +133,28 @@ class Workspace:
     # takes longer than showing the contents.
 
     @cached_property
-    def teleport(self) -> "NodeSearch":
-        from memtui.search.nodes import NodeSearch
+    def teleport(self) -> "Teleport":
+        from memtui.search.teleport import Teleport
 
-        return NodeSearch(self.paths.index, self.zone, self.now)
+        return Teleport(self.paths.index, self.zone, self.now)
 
     @cached_property
-    def search(self) -> "CombinedSearch":
-        from memtui.search.combined import CombinedSearch
+    def search(self) -> "SessionSearch":
+        from memtui.search.search import SessionSearch
 
-        return CombinedSearch(self.teleport, self._message_matcher, self.zone, self.now)
+        return SessionSearch(self.teleport, self._message_ranker, self.zone, self.now)
 
     @cached_property
     def message_search(self) -> "MessageSearch":
-        from memtui.search.messages import MessageSearch
+        from memtui.search.search import MessageSearch
 
-        return MessageSearch(self._message_matcher, self.zone, self.now)
+        return MessageSearch(self._message_ranker, self.zone, self.now)
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
-        from memtui.search.combined import QuoteSearch
+        from memtui.search.quotes import QuoteSearch
 
-        return QuoteSearch(self.search, self._message_matcher, self.zone, self.now)
+        return QuoteSearch(self.search, self._message_ranker, self.zone, self.now)
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -165,10 +166,10 @@ class Workspace:
         return tokens.load_counter(self.paths.vocabulary)
 
     @cached_property
-    def _message_matcher(self) -> "MessageMatcher":
-        from memtui.search.messages import MessageMatcher
+    def _message_ranker(self) -> "MessageRanker":
+        from memtui.search.ranking import MessageRanker
 
-        return MessageMatcher(self._message_index)
+        return MessageRanker(self._message_index)
 
     @cached_property
     def _message_index(self) -> "MessageIndex":

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import Hit, Hits
+from memtui.model.hit import Hits
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress
@@ -84,7 +84,7 @@ def run_pipeline(workspace: Workspace) -> Iterator[ReportWaiter]:
         workspace.pipeline.stop(wait_s=5)
 
 
-def find(workspace: Workspace, query: str) -> Hits[Hit]:
+def find(workspace: Workspace, query: str) -> Hits:
     return workspace.teleport.find(query)
 
 

@@ -1,9 +1,8 @@
 """The message index: the terms of all messages, in an SQLite file with FTS5 tables.
 
-The texts are in the store; this file contains each message's terms, time and position
-in its conversation. One process writes, any number of processes may read. It can be
-deleted at any time and is rebuilt from the store. No other module depends on SQLite
-here.
+The texts are in the store; this file contains the terms and the time of each message.
+One process writes, any number of processes may read. It can be deleted at any time and
+is rebuilt from the store. No other module depends on SQLite here.
 
 The rowid of a message is its time: sixteenths of a second since 2000, or the next free
 number. So the newest messages have the highest rowids, whatever the order of indexing,
@@ -19,26 +18,22 @@ import weakref
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from heapq import nlargest
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from memtui.errors import SearchError
 from memtui.files import PRIVATE
 from memtui.model.events import EventRole, to_ms
-from memtui.search import scoring
-from memtui.search.scoring import (
-    SESSION_SUMMARY,
-    SESSION_TITLE,
-    Candidate,
-    Candidates,
-    MessageFilter,
-    QueryTerm,
-)
+from memtui.search.weights import SESSION_BULLETS, SESSION_SUMMARY, SESSION_TITLE
 from memtui.store import database
 from memtui.store.events import IndexableEvent, SessionTexts
 from memtui.text import analyzer
+from memtui.text.analyzer import inverse_document_frequency
 
 BUSY_TIMEOUT_S = 5.0
 CACHE_KB = 16_000
@@ -54,7 +49,7 @@ MAX_IDLE = 2
 FileState = tuple[int, int, int]
 """Inode, size and time of change of a file."""
 
-VERSION = "6"
+VERSION = "7"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
 
 EPOCH_MS = 946_684_800_000
@@ -71,14 +66,13 @@ MAX_ROWID = 2**62
 MAX_PER_TERM = 3_000
 """The number of messages read for one term, the newest ones."""
 
+MAX_SCORED = 600
+"""The number of messages scored: those with the rarest terms."""
+
 MAX_COMBINED_TERMS = 4
-"""The number of frequent terms, rarest first, looked up in combination."""
+"""The number of frequent terms, rarest first, looked up together with others."""
 
-MIN_IDF_SHARE = 0.05
-"""A frequent term with less than this share of the highest idf is not looked up with
-others: it hardly changes a score."""
-
-MAX_TITLES = 50
+MAX_SESSIONS = 50
 MAX_CALLS = 100
 
 MIN_MESSAGES = 5
@@ -94,25 +88,13 @@ MAX_LISTED_OF_NAME = 20
 RARE = 500
 """The sessions of fewer messages than this are checked row by row, too."""
 
-MAX_COUNTED = 300_000
-"""Up to this many messages the frequency of a frequent term is read from the index."""
-
-SAMPLES, SAMPLE_SIZE = 4, 2_000
-"""With more, it is estimated from samples of consecutive messages."""
-
-MAX_EXPANSIONS = 300
-"""Up to this many completions of a prefix are looked up one by one: for a prefix, FTS5
-would read all messages with any of them, whatever the limit."""
-
-PREFIX_CHARS = 3
-"""FTS5 has prefix indexes up to this length."""
-
-_LAST_LETTER = "\U0010ffff"
 _SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
 """FTS5 would split a term at these."""
 
 _SESSION, _SUBAGENT, _AGENT, _PROJECT, _ROLE = map(chr, range(0xE000, 0xE005))
 """The first characters of filter terms; no text contains them."""
+
+_IN_JSON = "IN (SELECT value FROM json_each(?))"
 
 _REMOVED = 0
 """The conversation of messages that were removed; no other has this number."""
@@ -133,10 +115,8 @@ CREATE TABLE conversations (
 );
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY, event TEXT UNIQUE, conversation INTEGER NOT NULL,
-    position INTEGER NOT NULL, role INTEGER NOT NULL, length INTEGER NOT NULL
+    role INTEGER NOT NULL, length INTEGER NOT NULL
 );
-CREATE INDEX messages_conversation ON messages (conversation, position)
-    WHERE role < {_TOOL};
 CREATE TABLE tools (
     conversation INTEGER, name TEXT, PRIMARY KEY (conversation, name)
 ) WITHOUT ROWID;
@@ -149,10 +129,114 @@ CREATE VIRTUAL TABLE call_terms USING fts5 (
     terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENIZER}"
 );
 CREATE VIRTUAL TABLE session_terms USING fts5 (
-    title, summary, tokenize="{_TOKENIZER}"
+    title, summary, bullets, tokenize="{_TOKENIZER}"
 );
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (message_terms, row);
 """
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    term: str
+    prefix: str = ""
+    """Terms that begin so match too; "" if only the term itself does."""
+    weight: float = 1.0
+    """The factor on its idf."""
+    is_whole: bool = False
+    """True if it is a complete identifier whose parts are terms, too: it adds to the
+    score, and a message without it may match fully."""
+
+    def matches(self, terms: frozenset[str]) -> bool:
+        return self.term in terms or (
+            bool(self.prefix) and any(term.startswith(self.prefix) for term in terms)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """A filter of the messages that a search may return."""
+
+    sessions: frozenset[int] | None = None
+    agent: str = ""
+    project: str = ""
+    """The agent and the project that all of the sessions belong to, if there is one."""
+    role: EventRole | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Times are aware; an index may also return messages a little after this one."""
+    with_subagents: bool = True
+    excluded: tuple[tuple[QueryTerm, ...], ...] = ()
+    """Groups of terms; a message that contains all terms of one is not returned."""
+
+    @property
+    def selects_messages(self) -> bool:
+        """True if it can select some of a session's messages."""
+        return bool(self.role or self.since or self.until)
+
+
+class Candidate(NamedTuple):
+    """A message that contains some of the terms."""
+
+    id: int
+    """Its rowid in the index: later messages have higher ones."""
+    event_id: str
+    role: EventRole
+    length: int
+    """Its number of terms."""
+    session: int
+    """The number of its session in the store."""
+    session_length: int
+    """The number of terms of all messages of the session."""
+    mask: int
+    """The query's terms that it contains, one bit for each."""
+
+
+@dataclass(slots=True)
+class Matches:
+    """What the index has for a query, and the statistics that BM25 needs."""
+
+    terms: Sequence[QueryTerm]
+    candidates: list[Candidate] = field(default_factory=list)
+    """The messages to score: those that contain the rarest terms."""
+    sessions: list[int] = field(default_factory=list)
+    """The sessions whose title, summary or bullets match best, best first."""
+    frequencies: list[int] = field(default_factory=list)
+    """The number of messages that contain each term."""
+    common: list[str] = field(default_factory=list)
+    """Terms for which only the newest messages were looked up."""
+    total: int = 0
+    """The number of messages and sessions that were looked up."""
+    message_count: int = 0
+    """The number of messages that pass the filter."""
+    length: int = 0
+    """The number of their terms."""
+    session_count: int = 0
+    """The number of their sessions."""
+
+    def __post_init__(self) -> None:
+        """Count nothing for each term, unless frequencies are given."""
+        self.frequencies = self.frequencies or [0] * len(self.terms)
+
+    def idfs(self) -> list[float]:
+        """Return the inverse document frequency of each term, times its weight."""
+        return [
+            term.weight * inverse_document_frequency(self.message_count, count)
+            for term, count in zip(self.terms, self.frequencies, strict=True)
+        ]
+
+    def mask(self, terms: frozenset[str]) -> int:
+        """Return which of the query's terms these terms match, one bit for each."""
+        return sum(term.matches(terms) << bit for bit, term in enumerate(self.terms))
+
+    def specific_terms(self, mask: int) -> tuple[QueryTerm, ...]:
+        """Return the terms in a mask that belong to specific words."""
+        terms = (self.terms[bit] for bit in bits(mask))
+        return tuple(term for term in terms if term.weight == 1 and not term.is_whole)
+
+
+@lru_cache(maxsize=4096)
+def bits(mask: int) -> tuple[int, ...]:
+    """Return the places of the bits that are set."""
+    return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +372,7 @@ class MessageIndex:
             status = self.path.stat()
             state = status.st_ino, status.st_size, status.st_mtime_ns
             with self._lock:
-                same = [db for known, db in self._idle if known == state]
+                same = [db for kept_state, db in self._idle if kept_state == state]
                 outdated = [entry for entry in self._idle if entry[0] != state]
                 self._idle[:] = [(state, db) for db in same[1:]]
                 _close_all(outdated)
@@ -357,8 +441,8 @@ class MessageIndex:
         An event that has moved to another session or project is indexed anew, and
         copies of an event under other ids are removed.
         """
-        known = list(events)
-        entries = self._make_entries(known, map(analyzer.term_text, self.texts(known)))
+        batch = list(events)
+        entries = self._make_entries(batch, map(analyzer.term_text, self.texts(batch)))
         with self._writing() as db:
             _add(db, entries)
 
@@ -384,19 +468,16 @@ class MessageIndex:
     def set_session_texts(self, sessions: Iterable[SessionTexts]) -> None:
         """Index the titles and summaries of sessions, in place of the old ones."""
         rows = [
-            (
-                one.session,
-                " ".join(analyzer.terms(one.title)),
-                " ".join(analyzer.terms(one.summary)),
-            )
-            for one in sessions
+            (number, *(" ".join(analyzer.terms(text)) for text in texts))
+            for number, *texts in sessions
         ]
         with self._writing() as db:
             db.executemany(
                 "DELETE FROM session_terms WHERE rowid = ?", [row[:1] for row in rows]
             )
             db.executemany(
-                "INSERT INTO session_terms (rowid, title, summary) VALUES (?, ?, ?)",
+                "INSERT INTO session_terms (rowid, title, summary, bullets)"
+                " VALUES (?, ?, ?, ?)",
                 rows,
             )
 
@@ -419,10 +500,10 @@ class MessageIndex:
         self, events: Sequence[IndexableEvent], terms: Iterable[str]
     ) -> "list[_Entry]":
         return [
-            _Entry(event, role, found, self._is_only_name(event))
-            for event, found in zip(events, terms, strict=True)
+            _Entry(event, role, text, self._is_only_name(event))
+            for event, text in zip(events, terms, strict=True)
             if (role := event.indexed_role) is not None
-            and (found or role is not EventRole.TOOL)
+            and (text or role is not EventRole.TOOL)
         ]
 
     # Searching
@@ -433,8 +514,8 @@ class MessageIndex:
         within: MessageFilter,
         *,
         required: Sequence[str] = (),
-        with_titles: bool = False,
-    ) -> Candidates:
+        with_sessions: bool = False,
+    ) -> Matches:
         """Return the messages to rank for a query.
 
         For a very frequent term only the newest messages are read, and older ones that
@@ -443,28 +524,31 @@ class MessageIndex:
         Args:
             terms: The query's terms, each once; 62 at most.
             required: Terms that each message must contain.
-            with_titles: Whether to score the titles of sessions as well.
+            with_sessions: Whether to search the titles of sessions as well.
         """
         with self._reading() as db:
-            found = Candidates(terms)
-            masks = _find(db, found, within)
+            matches = Matches(terms)
+            masks = _find(db, matches, within)
             if required:
-                matching = _Lookup(db, within).newest(
+                rowids = _Lookup(db, within).newest(
                     " AND ".join(map(_quote, required)), MAX_PER_TERM
                 )
-                own = found.mask(frozenset(required))
-                masks = {rowid: masks.get(rowid, 0) | own for rowid in matching}
-            selected = scoring.select_ids(masks, scoring.message_idfs(found))
-            masks = {rowid: masks[rowid] for rowid in selected}
+                own = matches.mask(frozenset(required))
+                masks = {rowid: masks.get(rowid, 0) | own for rowid in rowids}
+            matches.total = len(masks)
+            masks = select(masks, matches.idfs())
             if self.with_tools or len(masks) < MIN_MESSAGES:
                 calls = _Lookup(db, within, "call_terms")
-                match = " AND ".join(_match(one) for one in terms if not one.is_whole)
+                match = " AND ".join(
+                    _match(term) for term in terms if not term.is_whole
+                )
                 rowids = calls.newest(match, MAX_CALLS)
                 masks |= dict.fromkeys(rowids, (1 << len(terms)) - 1)
-            found.by_id = _read_candidates(db, masks)
-            if with_titles:
-                found.title_scores = _score_titles(db, terms, within.sessions)
-        return found
+            matches.candidates = _read_candidates(db, masks)
+            if with_sessions:
+                matches.sessions = _find_sessions(db, terms, within.sessions)
+                matches.total += len(matches.sessions)
+        return matches
 
     def count_by_session(
         self, terms: Iterable[QueryTerm], within: MessageFilter
@@ -472,7 +556,7 @@ class MessageIndex:
         """Return how many messages of each session contain all of some terms."""
         with self._reading() as db:
             lookup = _Lookup(db, within)
-            return lookup.count_by_session(" AND ".join(map(lookup.match, terms)))
+            return lookup.count_by_session(" AND ".join(map(_match, terms)))
 
 
 _ConversationKey = tuple[int, str, str]
@@ -513,8 +597,8 @@ def _rowid(at_ms: int) -> int:
 def _add(db: sqlite3.Connection, entries: Sequence[_Entry]) -> None:
     conversations = _open_conversations(db, entries)
     fresh = _replace_known(db, entries, conversations)
-    numbers = [conversations[one.conversation] for one in fresh]
-    rowids = _free_rowids(db, [one.event.at_ms for one in fresh])
+    numbers = [conversations[entry.conversation] for entry in fresh]
+    rowids = _free_rowids(db, [entry.event.at_ms for entry in fresh])
     _insert(db, list(zip(rowids, numbers, fresh, strict=True)))
 
 
@@ -522,7 +606,7 @@ def _open_conversations(
     db: sqlite3.Connection, entries: Sequence[_Entry]
 ) -> dict[_ConversationKey, int]:
     """Return the numbers of the entries' conversations; missing ones are added."""
-    keys = {one.conversation for one in entries}
+    keys = {entry.conversation for entry in entries}
     db.executemany(
         "INSERT OR IGNORE INTO conversations (session, subagent, project)"
         " VALUES (?, ?, ?)",
@@ -542,27 +626,34 @@ def _replace_known(
 ) -> list[_Entry]:
     """Return the entries to insert, in the order of time; remove what they replace."""
     names = [
-        name for one in entries for name in (one.event.event_id, *one.event.copy_ids)
+        name
+        for entry in entries
+        for name in (entry.event.event_id, *entry.event.copy_ids)
     ]
     rows = db.execute(
-        "SELECT event, id, conversation FROM messages"
-        " WHERE event IN (SELECT value FROM json_each(?))",
+        f"SELECT event, id, conversation FROM messages WHERE event {_IN_JSON}",
         (json.dumps(names),),
     )
-    known = {event: (rowid, number) for event, rowid, number in rows}
+    indexed = {event: (rowid, number) for event, rowid, number in rows}
     fresh, replaced = dict[str, _Entry](), set[tuple[int, int]]()
-    for one in entries:
-        here = known.get(one.event.event_id)
-        replaced.update(known[copy] for copy in one.event.copy_ids if copy in known)
-        if here and here[1] == conversations[one.conversation]:
+    for entry in entries:
+        here = indexed.get(entry.event.event_id)
+        replaced.update(
+            indexed[copy] for copy in entry.event.copy_ids if copy in indexed
+        )
+        if here and here[1] == conversations[entry.conversation]:
             continue
         if here:
             replaced.add(here)
-        fresh[one.event.event_id] = one
+        fresh[entry.event.event_id] = entry
     _remove(db, replaced)
     return sorted(
         fresh.values(),
-        key=lambda one: (one.event.at_ms, one.event.ordinal, one.event.event_id),
+        key=lambda entry: (
+            entry.event.at_ms,
+            entry.event.ordinal,
+            entry.event.event_id,
+        ),
     )
 
 
@@ -583,7 +674,7 @@ def _remove(db: sqlite3.Connection, removed: Iterable[tuple[int, int]]) -> None:
 def _free_rowids(db: sqlite3.Connection, times_ms: Sequence[int]) -> list[int]:
     """Return a rowid for each time: its own, or the next free one."""
     own = list(map(_rowid, times_ms))
-    among = "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(?))"
+    among = f"SELECT id FROM messages WHERE id {_IN_JSON}"
     taken = {rowid for (rowid,) in db.execute(among, (json.dumps(own),))}
     rowids: list[int] = []
     least = 0
@@ -615,45 +706,39 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
         for row in entries
         if row[2].role is EventRole.TOOL and _is_new_call(db, row[1], row[2])
     ]
-    by_conversation: dict[int, list[int]] = {}
     counts: dict[int, tuple[int, int]] = {}
-    for rowid, conversation, one in messages:
-        by_conversation.setdefault(conversation, []).append(rowid)
+    for _, conversation, entry in messages:
         count, length = counts.get(conversation, (0, 0))
-        counts[conversation] = count + 1, length + one.length
-    positions, unordered = _assign_positions(db, by_conversation)
+        counts[conversation] = count + 1, length + entry.length
     db.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?)",
         [
             (
                 rowid,
-                one.event.event_id,
+                entry.event.event_id,
                 conversation,
-                positions.get(rowid, 0),
-                _CODES[one.role],
-                one.length,
+                _CODES[entry.role],
+                entry.length,
             )
-            for rowid, conversation, one in (*messages, *calls)
+            for rowid, conversation, entry in (*messages, *calls)
         ],
     )
-    for table, some in (("message_terms", messages), ("call_terms", calls)):
+    for table, rows in (("message_terms", messages), ("call_terms", calls)):
         db.executemany(
             f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)",
             [
-                (rowid, one.terms + " ".join(_filter_terms(one)))
-                for rowid, _, one in some
+                (rowid, entry.terms + " ".join(_filter_terms(entry)))
+                for rowid, _, entry in rows
             ],
         )
-    for conversation in unordered:
-        _reorder(db, conversation)
     _count(db, counts)
 
 
-def _is_new_call(db: sqlite3.Connection, conversation: int, one: _Entry) -> bool:
+def _is_new_call(db: sqlite3.Connection, conversation: int, entry: _Entry) -> bool:
     """Return True if a tool call is to be indexed; record that the tool was called."""
     first = "INSERT OR IGNORE INTO tools VALUES (?, ?)"
-    is_first = db.execute(first, (conversation, one.event.tool)).rowcount == 1
-    return is_first or not one.only_first_call
+    is_first = db.execute(first, (conversation, entry.event.tool)).rowcount == 1
+    return is_first or not entry.only_first_call
 
 
 def _filter_terms(entry: _Entry) -> list[str]:
@@ -680,44 +765,6 @@ def _scope_terms(agent: str, project: str) -> list[str]:
 
 def _session_term(session: int) -> str:
     return f"{_SESSION}{session:x}"
-
-
-def _assign_positions(
-    db: sqlite3.Connection, by_conversation: Mapping[int, Sequence[int]]
-) -> tuple[dict[int, int], list[int]]:
-    """Return the position of each message, and the conversations to reorder.
-
-    Messages before or after all indexed ones of their conversation continue its
-    positions; others get a temporary position, and the conversation is reordered.
-    """
-    positions: dict[int, int] = {}
-    unordered = []
-    sql = (
-        "SELECT position, id FROM messages"
-        f" WHERE conversation = ? AND role < {_TOOL} ORDER BY position"
-    )
-    for conversation, rowids in by_conversation.items():
-        first = db.execute(f"{sql} LIMIT 1", (conversation,)).fetchone()
-        last = db.execute(f"{sql} DESC LIMIT 1", (conversation,)).fetchone()
-        start = 0
-        if first and rowids[-1] < first[1]:
-            start = first[0] - len(rowids)
-        elif last:
-            start = last[0] + 1
-            if rowids[0] < last[1]:
-                unordered.append(conversation)
-        positions |= {rowid: start + at for at, rowid in enumerate(rowids)}
-    return positions, unordered
-
-
-def _reorder(db: sqlite3.Connection, conversation: int) -> None:
-    db.execute(
-        "UPDATE messages SET position = o.position FROM (SELECT id, row_number() OVER"
-        " (ORDER BY id) AS position FROM messages"
-        f" WHERE conversation = ? AND role < {_TOOL}) AS o"
-        " WHERE messages.id = o.id AND messages.position <> o.position",
-        (conversation,),
-    )
 
 
 def _count(db: sqlite3.Connection, counts: Mapping[int, tuple[int, int]]) -> None:
@@ -763,8 +810,7 @@ class _Lookup:
         else:
             self._scope_match = " AND ".join(map(_quote, names))
         rows = self._db.execute(
-            "SELECT id FROM conversations"
-            " WHERE session IN (SELECT value FROM json_each(?))",
+            f"SELECT id FROM conversations WHERE session {_IN_JSON}",
             (json.dumps(sorted(sessions)),),
         )
         self._conversations = [json.dumps([number for (number,) in rows.fetchall()])]
@@ -789,71 +835,36 @@ class _Lookup:
         )
         return dict(rows.fetchall())
 
-    def estimate(self, term: QueryTerm, match: str, messages: int) -> int:
-        """Estimate how many messages contain a frequent term.
+    def count(self, match: str) -> int:
+        """Return how many messages an FTS5 query matches.
 
-        Within some sessions it is assumed to be as frequent as in all; roles and times
-        are ignored. A message with several completions of a prefix counts for each.
+        If the sessions are too many to be listed in a query, others count as well.
         """
-        total = max(1, _totals(self._db)[0])
-        if total > MAX_COUNTED or 0 < len(term.prefix) <= PREFIX_CHARS:
-            return int(messages * self._share(match))
-        count = self._sum_frequencies(term.term, term.term)
-        if term.prefix:
-            completed = self._sum_frequencies(term.prefix, term.prefix + _LAST_LETTER)
-            count = max(count, completed)
-        return min(count, total) * messages // total
-
-    def _sum_frequencies(self, first: str, last: str) -> int:
-        sql = "SELECT sum(doc) FROM vocabulary WHERE term BETWEEN ? AND ?"
-        row = self._db.execute(sql, (first, last)).fetchone()
-        return int(row[0] or 0)
-
-    def _share(self, match: str) -> float:
-        """Return the share of messages that contain a frequent term, from samples."""
         sql = (
-            "SELECT count(*) FROM message_terms WHERE message_terms MATCH ?"
+            f"SELECT count(*) FROM {self._table} WHERE {self._table} MATCH ?"
             " AND rowid BETWEEN ? AND ?"
         )
-        matching = sum(
-            int(self._db.execute(sql, (match, first, last)).fetchone()[0])
-            for first, last, _ in self._samples
-        )
-        return matching / max(1, sum(count for _, _, count in self._samples))
-
-    @cached_property
-    def _samples(self) -> list[tuple[int, int, int]]:
-        """The first and last rowid and the number of messages of each sample."""
-        # With both in one SELECT, SQLite would read the whole table.
-        sql = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
-        low, high = self._db.execute(sql).fetchone()
-        sample = (
-            "SELECT min(id), max(id), count(*) FROM (SELECT id FROM messages"
-            f" WHERE id >= ? ORDER BY id LIMIT {SAMPLE_SIZE})"
-        )
-        starts = (low + (high - low) * at // SAMPLES for at in range(SAMPLES))
-        rows = (self._db.execute(sample, (start,)).fetchone() for start in starts)
-        return [row for row in rows if row[2]]
+        row = self._db.execute(sql, (self._restrict(match), *self._rowids)).fetchone()
+        return int(row[0])
 
     def totals(self) -> tuple[int, int, int]:
-        """Return how many messages, terms and conversations the sessions have."""
-        if self._within.sessions is None:
-            row = self._db.execute("SELECT max(id) FROM conversations").fetchone()
-            return *_totals(self._db), int(row[0] or 0)
+        """Return how many messages, terms and sessions are searched."""
+        sessions = self._within.sessions
+        condition = "" if sessions is None else f"WHERE session {_IN_JSON}"
         row = self._db.execute(
-            "SELECT sum(messages), sum(length), count(*) FROM conversations"
-            " WHERE session IN (SELECT value FROM json_each(?))",
-            (json.dumps(sorted(self._within.sessions)),),
+            "SELECT sum(messages), sum(length), count(DISTINCT session)"
+            f" FROM conversations {condition}",
+            () if sessions is None else (json.dumps(sorted(sessions)),),
         ).fetchone()
-        messages, length, conversations = (int(value or 0) for value in row)
-        return messages, length, conversations
+        messages, length, count = (int(value or 0) for value in row)
+        return messages, length, count
 
     def _from_where(self) -> str:
         table, joined, condition = self._table, "", ""
         if self._conversations:
             # CROSS makes SQLite begin with the terms.
             joined = f" CROSS JOIN messages m ON m.id = {table}.rowid"
-            condition = " AND m.conversation IN (SELECT value FROM json_each(?))"
+            condition = f" AND m.conversation {_IN_JSON}"
         return (
             f"FROM {table}{joined} WHERE {table} MATCH ?"
             f" AND {table}.rowid BETWEEN ? AND ?{condition}"
@@ -875,30 +886,13 @@ class _Lookup:
         return match
 
     def _is_rare(self, match: str) -> bool:
-        some = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT {RARE}"
-        row = self._db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()
+        first_rows = (
+            f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT {RARE}"
+        )
+        row = self._db.execute(
+            f"SELECT count(*) FROM ({first_rows})", (match,)
+        ).fetchone()
         return int(row[0]) < RARE
-
-    def match(self, term: QueryTerm) -> str:
-        """Return the FTS5 query for a term, with its completions if they are few."""
-        prefix = term.prefix
-        is_plain = _quote(prefix) == f'"{prefix}"' and prefix == prefix.lower()
-        if len(prefix) <= PREFIX_CHARS or not is_plain:
-            # FTS5 folds upper case letters, its vocabulary does not.
-            return _match(term)
-        rows = self._db.execute(
-            "SELECT term FROM vocabulary WHERE term BETWEEN ? AND ? LIMIT ?",
-            (prefix, prefix + _LAST_LETTER, MAX_EXPANSIONS + 1),
-        ).fetchall()
-        if len(rows) > MAX_EXPANSIONS:
-            return _match(term)
-        terms = dict.fromkeys([term.term, *(other for (other,) in rows)])
-        return f"({' OR '.join(map(_quote, terms))})"
-
-
-def _totals(db: sqlite3.Connection) -> tuple[int, int]:
-    meta = _read_meta(db)
-    return int(meta["messages"]), int(meta["length"])
 
 
 def _match(term: QueryTerm) -> str:
@@ -920,7 +914,7 @@ def _quote(term: str) -> str:
 
 
 def _find(
-    db: sqlite3.Connection, found: Candidates, within: MessageFilter
+    db: sqlite3.Connection, matches: Matches, within: MessageFilter
 ) -> dict[int, int]:
     """Look up all terms, and fill in the statistics.
 
@@ -928,118 +922,103 @@ def _find(
         Which terms each message contains, by rowid.
     """
     lookup = _Lookup(db, within)
-    found.message_count, found.length, found.conversation_count = lookup.totals()
-    matches = [lookup.match(term) for term in found.terms]
+    matches.message_count, matches.length, matches.session_count = lookup.totals()
     masks: dict[int, int] = {}
-    frequent: dict[int, list[int]] = {}
-    for bit, match in enumerate(matches):
-        rowids = lookup.newest(match, MAX_PER_TERM + 1)
-        found.frequencies[bit] = len(rowids)
+    frequent: list[int] = []
+    for bit, term in enumerate(matches.terms):
+        rowids = lookup.newest(_match(term), MAX_PER_TERM + 1)
+        matches.frequencies[bit] = len(rowids)
         if len(rowids) > MAX_PER_TERM:
-            frequent[bit] = rowids[:-1]
-        else:
-            _add_masks(masks, rowids, 1 << bit)
-    # Messages with rarer terms come first: if they are enough, no others are needed.
-    is_enough = len(masks) >= scoring.MAX_SCORED
-    for bit, rowids in frequent.items():
-        _add_masks(masks, masks.keys() & rowids if is_enough else rowids, 1 << bit)
-    for bit in frequent:
-        estimate = lookup.estimate(found.terms[bit], matches[bit], found.message_count)
-        found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
-    found.common = [found.terms[bit].term for bit in frequent]
-    _find_combinations(lookup, found, matches, list(frequent), masks)
+            frequent.append(bit)
+            count = min(lookup.count(_match(term)), matches.message_count)
+            matches.frequencies[bit] = max(count, len(rowids))
+            matches.common.append(term.term)
+        _add_masks(masks, rowids[:MAX_PER_TERM], 1 << bit)
+    _find_older(lookup, matches, frequent, masks)
     return masks
 
 
-def _find_combinations(
-    lookup: _Lookup,
-    found: Candidates,
-    matches: Sequence[str],
-    frequent: Sequence[int],
-    masks: dict[int, int],
+def _find_older(
+    lookup: _Lookup, matches: Matches, frequent: Sequence[int], masks: dict[int, int]
 ) -> None:
-    """Add older messages that contain several terms.
+    """Add older messages with a frequent term and another one.
 
-    Frequent terms were cut off at the newest messages; look up older ones by
-    combinations: the rarest frequent terms with any rarer term or, if there is none,
-    with each other; then several frequent terms, the highest sum of idfs first, until
-    enough better messages are known.
+    Frequent terms were cut off at the newest messages. Of the rarest of them, older
+    messages are looked up that contain a rarer term, too; if there is none, those that
+    contain two of them, or all.
     """
-    idfs = scoring.message_idfs(found)
-    least = MIN_IDF_SHARE * max(idfs, default=0.0)
-    informative = sorted(
-        (bit for bit in frequent if idfs[bit] >= least),
-        key=lambda bit: (found.frequencies[bit], bit),
+    rarest = sorted(frequent, key=lambda bit: (matches.frequencies[bit], bit))
+    rarest = rarest[:MAX_COMBINED_TERMS]
+    terms = [_match(term) for term in matches.terms]
+    if rarer := [match for bit, match in enumerate(terms) if bit not in frequent]:
+        for bit in rarest:
+            match = f"{terms[bit]} AND ({' OR '.join(rarer)})"
+            _add_masks(masks, lookup.newest(match, MAX_PER_TERM), 1 << bit)
+        return
+    groups = {*combinations(rarest, 2)} | (
+        {tuple(rarest)} if len(rarest) > 1 else set()
     )
-    rarer = [match for bit, match in enumerate(matches) if bit not in frequent]
-    for bit in informative[:MAX_COMBINED_TERMS] if rarer else ():
-        match = f"{matches[bit]} AND ({' OR '.join(rarer)})"
-        _add_masks(masks, lookup.newest(match, MAX_PER_TERM), 1 << bit)
-    groups = {tuple(informative[:count]) for count in range(2, MAX_COMBINED_TERMS + 2)}
-    groups |= {
-        tuple(informative),
-        *(() if rarer else combinations(informative[:MAX_COMBINED_TERMS], 2)),
-    }
-    ranked = sorted(((sum(idfs[bit] for bit in g), g) for g in groups), reverse=True)
-    for total, group in ranked:
-        if len(group) < 2 or scoring.has_enough(masks, idfs, total):
-            break
-        match = " AND ".join(matches[bit] for bit in group)
-        rowids = lookup.newest(match, min(MAX_PER_TERM, scoring.MAX_SCORED))
+    for group in groups:
+        match = " AND ".join(terms[bit] for bit in group)
+        rowids = lookup.newest(match, MAX_SCORED)
         _add_masks(masks, rowids, sum(1 << bit for bit in group))
+
+
+def select(masks: Mapping[int, int], idfs: Sequence[float]) -> dict[int, int]:
+    """Return the messages to score: those with the rarest terms, the newest among
+    equals."""
+    if len(masks) <= MAX_SCORED:
+        return dict(masks)
+    totals = {
+        mask: sum(idfs[bit] for bit in bits(mask)) for mask in set(masks.values())
+    }
+    best = nlargest(MAX_SCORED, masks.items(), key=lambda row: (totals[row[1]], row[0]))
+    return dict(best)
 
 
 def _add_masks(masks: dict[int, int], rowids: Iterable[int], mask: int) -> None:
     # A loop takes a quarter of the time of merging dictionaries.
-    known = masks.get
+    get = masks.get
     for rowid in rowids:
-        masks[rowid] = known(rowid, 0) | mask
+        masks[rowid] = get(rowid, 0) | mask
 
 
-def _score_titles(
+def _find_sessions(
     db: sqlite3.Connection,
     terms: Sequence[QueryTerm],
     sessions: Collection[int] | None,
-) -> dict[int, float]:
-    """Return the sessions whose titles and summaries match best, with BM25's score."""
+) -> list[int]:
+    """Return the sessions whose titles and summaries match best, best first."""
     condition, values = "", [" OR ".join(map(_match, terms))]
     if sessions is not None:
         # The + keeps FTS5 from looking the terms up once for each session.
-        condition = " AND +rowid IN (SELECT value FROM json_each(?))"
+        condition = f" AND +rowid {_IN_JSON}"
         values.append(json.dumps(sorted(sessions)))
+    weights = f"{SESSION_TITLE}, {SESSION_SUMMARY}, {SESSION_BULLETS}"
     rows = db.execute(
-        f"SELECT rowid, -bm25(session_terms, {SESSION_TITLE}, {SESSION_SUMMARY})"
-        f" AS score FROM session_terms WHERE session_terms MATCH ?{condition}"
-        f" ORDER BY score DESC, rowid DESC LIMIT {MAX_TITLES}",
+        "SELECT rowid FROM session_terms"
+        f" WHERE session_terms MATCH ?{condition}"
+        f" ORDER BY bm25(session_terms, {weights}), rowid DESC LIMIT {MAX_SESSIONS}",
         values,
     )
-    return dict(rows.fetchall())
+    return [number for (number,) in rows]
 
 
 def _read_candidates(
     db: sqlite3.Connection, masks: Mapping[int, int]
-) -> dict[int, Candidate]:
-    """Read the messages to rank; removed ones are left out."""
+) -> list[Candidate]:
+    """Read the messages to score; removed ones are left out."""
     rows = db.execute(
-        "SELECT m.id, m.event, m.conversation, m.position, m.role, m.length, c.session,"
-        " c.length FROM json_each(?) wanted CROSS JOIN messages m"
-        " ON m.id = wanted.value JOIN conversations c ON c.id = m.conversation",
+        "SELECT m.id, m.event, m.role, m.length, c.session,"
+        " (SELECT sum(length) FROM conversations s WHERE s.session = c.session)"
+        " FROM json_each(?) best CROSS JOIN messages m"
+        " ON m.id = best.value JOIN conversations c ON c.id = m.conversation",
         (json.dumps(sorted(masks)),),
     )
-    return {
-        rowid: Candidate(
-            rowid,
-            event,
-            conversation,
-            position,
-            _ROLES[code],
-            length,
-            session,
-            total,
-            masks[rowid],
-        )
-        for rowid, event, conversation, position, code, length, session, total in rows
-    }
+    return [
+        Candidate(rowid, event, _ROLES[code], length, session, total, masks[rowid])
+        for rowid, event, code, length, session, total in rows
+    ]
 
 
 def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:

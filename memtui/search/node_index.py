@@ -5,7 +5,7 @@ One process writes; any number read, each the latest commit. Whatever goes wrong
 its files is a ``SearchError``.
 
 Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
-(see ``scoring``) depends on how many of the query's terms a document contains. Whoosh's
+(see ``weights``) depends on how many of the query's terms a document contains. Whoosh's
 own searcher only adds up terms, and takes three to five times as long.
 """
 
@@ -41,11 +41,11 @@ from memtui.files import write_atomically
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.filters import Filters, SummarizerKind
-from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocNode
-from memtui.search import scoring
+from memtui.search import node_scoring
+from memtui.search.node_scoring import FieldText, WeightedTerm, node_texts
 from memtui.search.query import Query, Word
-from memtui.search.scoring import FieldText, NodeField, WeightedTerm, node_texts
+from memtui.search.weights import NodeField
 from memtui.text.analyzer import fold, stem
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ TRIES = 2
 MEMORY_MB = 64
 """The memory that Whoosh uses for documents not written yet."""
 
-VERSION = "10"
+VERSION = "11"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 # Whoosh divides an index into parts, which it calls segments.
@@ -126,10 +126,8 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One entry of the index."""
+    """One entry of the index: a node or, with a ``grip_id``, a grip of it."""
 
-    kind: HitKind
-    target_id: str
     node_id: str
     texts: tuple[FieldText, ...]
     level: TocLevel = TocLevel.SEGMENT
@@ -137,6 +135,20 @@ class Document:
     """Its filter tokens, as ``filter_token`` makes them."""
     start: datetime = _EPOCH
     end: datetime = _EPOCH
+    grip_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMatch:
+    """A document that matches a query."""
+
+    node_id: str
+    grip_id: str
+    """"" for the node itself."""
+    score: float
+    """0 to 1: the share of the query's upper bound."""
+    opens: str
+    """The node to open: the best segment below a wide node, else the node itself."""
 
 
 def filter_token(name: str, value: str) -> str:
@@ -167,8 +179,6 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
     common += [filter_token(LEVEL, node.level), filter_token(BY, maker)]
     own = [*common, *([SEGMENT] if node.level is TocLevel.SEGMENT else [])]
     yield Document(
-        HitKind.NODE,
-        node.node_id,
         node.node_id,
         tuple((field, text) for field, text, _ in node_texts(node)),
         node.level,
@@ -178,14 +188,13 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
     )
     for grip in grips:
         yield Document(
-            HitKind.GRIP,
-            grip.grip_id,
             node.node_id,
             ((NodeField.EXCERPT, grip.excerpt),),
             node.level,
             tuple(common),
             grip.timestamp,
             grip.timestamp,
+            grip.grip_id,
         )
 
 
@@ -501,18 +510,20 @@ class NodeReader:
         *,
         among: Collection[str] | None = None,
         is_exact: bool = True,
-    ) -> IndexMatches:
+    ) -> tuple[Sequence[NodeMatch], set[str]]:
         """Return the best documents, the best first and the latest among equals.
+
+        Also returned are the terms so common that not all their documents were scored.
 
         A document of several agents and projects passes a filter for any of them. Of a
         phrase the words are looked up, all of them if ``is_exact``, but not their
         order. Only documents of the nodes ``among`` these are found; None for all.
         """
-        terms = scoring.weighted_terms(
+        terms = node_scoring.weighted_terms(
             query, self.size, self.frequencies, self._complete
         )
         if not terms or not self.size:
-            return IndexMatches()
+            return (), set()
         any_level = replace(query.filters, levels=frozenset())
         required = query.phrase_terms if is_exact else ()
         in_segments = self._passing(any_level, among, required, query.excluded)
@@ -528,14 +539,13 @@ class NodeReader:
         best = nlargest(limit, zip(totals, passing, strict=True))
         most = sum(term.idf for term in terms) * len(terms)
         scores = {number: total / most for total, number in best}
-        matches = self._matches(scores, sums, in_segments)
-        return IndexMatches(tuple(matches), tuple(left_out))
+        return [*self._matches(scores, sums, in_segments)], {*left_out}
 
     def _find_completions(self, start: str) -> Sequence[str]:
         """Return the most frequent other terms that begin so, of a sample."""
         counts = self.beginning(start, enough=ENOUGH_COMPLETIONS)
         counts.pop(start, None)
-        most = scoring.MAX_COMPLETIONS
+        most = node_scoring.MAX_COMPLETIONS
         likely = [term for term, _ in counts.most_common(2 * most)]
         likely.sort(key=lambda term: (-self._frequency(term), term))
         return likely[:most]
@@ -652,14 +662,14 @@ class NodeReader:
         scores: Mapping[int, float],
         sums: Mapping[int, float],
         in_segments: frozenset[int] | None,
-    ) -> Iterator[IndexMatch]:
+    ) -> Iterator[NodeMatch]:
         for number, score in scores.items():
             stored = self._stored(number)
-            kind, landing_id = HitKind(stored["kind"]), stored["node_id"]
-            if kind is HitKind.NODE and stored["level"] != TocLevel.SEGMENT:
-                best = self._best_segment(number, sums, in_segments)
-                landing_id = best or landing_id
-            yield IndexMatch(kind, stored["target"], score, landing_id)
+            node_id, grip_id = stored["node_id"], stored["grip_id"]
+            opens = node_id
+            if not grip_id and stored["level"] != TocLevel.SEGMENT:
+                opens = self._best_segment(number, sums, in_segments) or node_id
+            yield NodeMatch(node_id, grip_id, score, opens)
 
     def _best_segment(
         self, wide: int, sums: Mapping[int, float], allowed: frozenset[int] | None
@@ -726,6 +736,8 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._written: list[BinaryIO] = []
+        # Of its temporary files Whoosh keeps only the file within, and closes it.
+        self._closes_unused = True
 
     def create_file(self, name: str, *args: Any, **named: Any) -> Any:
         created = super().create_file(name, *args, **named)
@@ -736,7 +748,7 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
     def temp_storage(self, name: str | None = None) -> "_Storage":
         folder = super().temp_storage(name).folder
         storage = _Storage(folder, supports_mmap=self.supports_mmap)
-        storage._written = self._written
+        storage._written, storage._closes_unused = self._written, False
         return storage
 
     def close_written(self) -> None:
@@ -747,7 +759,8 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
 
     def open_file(self, name: str, *args: Any, **named: Any) -> Any:
         file = super().open_file(name, *args, **named)
-        weakref.finalize(file, file.file.close)
+        if self._closes_unused:
+            weakref.finalize(file, file.file.close)
         return file
 
 
@@ -775,9 +788,8 @@ class WeightsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type
 
 def schema() -> fields.Schema:
     return fields.Schema(
-        target=fields.STORED,
-        kind=fields.STORED,
         node_id=fields.STORED,
+        grip_id=fields.STORED,
         level=fields.STORED,
         start=fields.COLUMN(columns.NumericColumn("i")),
         end=fields.COLUMN(columns.NumericColumn("i")),
@@ -788,15 +800,14 @@ def schema() -> fields.Schema:
 def field_values(document: Document) -> dict[str, Any]:
     """Return the fields of a document, for ``IndexWriter.add_document``."""
     return {
-        "target": document.target_id,
-        "kind": document.kind.value,
         "node_id": document.node_id,
+        "grip_id": document.grip_id,
         "level": document.level.value,
         "start": minute(document.start),
         "end": minute(document.end),
         NODE: {document.node_id: 1.0},
         FILTERS: dict.fromkeys(document.filters, 1.0),
-        WORDS: scoring.term_weights(document.texts, document.level),
+        WORDS: node_scoring.term_weights(document.texts, document.level),
     }
 
 

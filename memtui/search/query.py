@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
-from memtui.model.hits import ReadDate
+from memtui.search.weights import VAGUE_WEIGHT
 from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line
@@ -47,9 +47,6 @@ FLAG_CHARS = 2
 
 PART_CHARS = 3
 """An unfinished identifier is completed from its last part if that is so long."""
-
-VAGUE_WEIGHT = 0.5
-"""The weight of a word that says nothing about the topic, such as "decide"."""
 
 _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<quoted>[^"]+)"|\S+'
@@ -122,10 +119,12 @@ class Query:
         """Return True if a time lies in one of the periods."""
         return any(_is_in(at, period) for period in self.periods)
 
-    def describe_periods(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
-        """Describe the periods, and whether the time of a hit lies in each."""
+    def describe_periods(self, times: Collection[datetime]) -> tuple[str, ...]:
+        """Return a sentence about each period: whether the time of a hit lies in it."""
         return tuple(
-            ReadDate(period.label, any(_is_in(at, period) for at in times))
+            f"{period.label} comes first."
+            if any(_is_in(at, period) for at in times)
+            else f"{period.label} has nothing that answers."
             for period in self.periods
         )
 

@@ -1,11 +1,10 @@
 """Snippets and quotes: the lines and passages of a text that match a query."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.model.hits import Snippet
+from memtui.model.hit import Snippet
 from memtui.search.query import Query
 from memtui.text import analyzer
 from memtui.text.sentences import sentence_spans
@@ -26,9 +25,6 @@ MAX_QUOTES = 3
 
 READ_CHARS = 20_000
 """The number of characters of a message that are read for quotes."""
-
-MIN_WEIGHT = 0.1
-"""The weight of a term that all of the messages have."""
 
 
 def best_line(lines: Sequence[str], query: Query) -> str:
@@ -163,13 +159,3 @@ class Sentences:
         before, after = self._text[: passage.start], self._text[passage.end :]
         text = self._text[passage.start : passage.end].strip()
         return f"{'…' if before.strip() else ''}{text}{'…' if after.strip() else ''}"
-
-
-def term_weights(messages: Sequence[Sentences], query: Query) -> dict[str, float]:
-    """Return the weight of each term: the higher, the fewer of the messages have it."""
-    found, total = [one.terms for one in messages], len(messages)
-    counts = {term: sum(term in terms for terms in found) for term in query.terms}
-    return {
-        term: MIN_WEIGHT + math.log(1 + (total - count + 0.5) / (count + 0.5))
-        for term, count in counts.items()
-    }

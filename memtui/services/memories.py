@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.events import Event, from_ms
-from memtui.model.hits import CombinedHit
+from memtui.model.hit import Hit
 from memtui.model.nodes import TocNode
-from memtui.search.combined import QuoteResult
+from memtui.search.quotes import QuoteResult
 from memtui.store import database, events, nodes, segments
 from memtui.store.segments import SegmentRange
 
@@ -25,7 +25,7 @@ class Memory:
     """A segment that matches a query."""
 
     score: float
-    quotes: Sequence[CombinedHit]
+    quotes: Sequence[Hit]
     """What matches in its session, the best first."""
     node: TocNode | None
     surprise: float | None
@@ -39,10 +39,10 @@ def choose(
     quoted: QuoteResult, limit: int, detail_limit: int | None = None
 ) -> list[Memory]:
     """Return a memory for each of the best sessions that a search found."""
-    if quoted.found.is_recent and detail_limit is None:
+    if quoted.sessions.is_recent and detail_limit is None:
         # Without a word to look for these are the newest ones: none is relevant.
         detail_limit = 0
-    hits = quoted.found.hits[: min(limit, MAX_MEMORIES)]
+    hits = quoted.sessions.hits[: min(limit, MAX_MEMORIES)]
     memories = []
     with database.connection():
         for rank, hit in enumerate(hits, 1):
@@ -50,7 +50,7 @@ def choose(
             quotes = [
                 quote
                 for quote in quoted.quotes
-                if quote.session_id == hit.session_id and quote.event_id
+                if quote.session_key == hit.session_key and quote.event_id
             ] or [hit]
             node_id = quotes[0].node_id
             node = nodes.get(node_id)
@@ -92,7 +92,7 @@ def is_key_moment(surprise: float | None) -> bool:
 
 
 def _end_time(
-    segment: SegmentRange | None, quote: CombinedHit, node: TocNode | None
+    segment: SegmentRange | None, quote: Hit, node: TocNode | None
 ) -> datetime:
     if segment is None:
         return node.end_time if node else quote.at

@@ -1,17 +1,13 @@
 """Reads what sessions are called and what came of them, for lists, hits and pages."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Collection
+from dataclasses import dataclass
 
-from memtui.model.hits import CombinedHit, MessageHit
 from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.store import database, nodes, segments, work
 from memtui.store.sessions import SessionKey, get_number
 from memtui.summarize import card
-
-HitT = TypeVar("HitT", CombinedHit, MessageHit)
 
 
 def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
@@ -23,17 +19,6 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
 def read_one(agent: str, session_id: str) -> SessionWork:
     """Return the work of a session; empty if it has no summary."""
     return read_work([(agent, session_id)]).get((agent, session_id), NO_WORK)
-
-
-def add_work(hits: Sequence[HitT]) -> tuple[HitT, ...]:
-    """Return hits, each with the work of its session."""
-    works = read_work({_key(hit) for hit in hits})
-    return tuple(replace(hit, work=works.get(_key(hit), NO_WORK)) for hit in hits)
-
-
-def _key(hit: CombinedHit | MessageHit) -> SessionKey:
-    session = hit.session if isinstance(hit, MessageHit) else hit
-    return session.agent, session.session_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import UNSEARCHED
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
 from memtui.store import queues, sessions, source_copies, tombstones
 from memtui.store.database import (
@@ -565,11 +566,15 @@ class IndexableEvent:
 
 
 class SessionTexts(NamedTuple):
-    """The title of a session, and its summary with the headlines of its segments."""
+    """What a session is found by, besides its messages."""
 
     session: int
     title: str
+    """Its name, unless that is the beginning of a message, and the agent's title."""
     summary: str
+    """The summary that its agent gave it."""
+    bullets: str
+    """The headlines and bullets of its segments."""
 
 
 def list_indexable(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
@@ -601,17 +606,31 @@ def list_session_numbers() -> list[int]:
 
 
 def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
-    """Return what sessions are indexed by, besides their messages."""
+    """Return what sessions are found by, besides their messages."""
+    is_message = (
+        f"EXISTS (SELECT 1 FROM events e WHERE json_valid(s.work) AND e.{_ARE_MESSAGES}"
+        " AND e.id = json_extract(s.work, '$.name_event_id'))"
+    )
+    unsearched = ", ".join(f"'{kind}'" for kind in UNSEARCHED)
+    bullets = (
+        "SELECT group_concat(b.text, char(10)) FROM bullets b WHERE b.version_id = v.id"
+        f" AND NOT b.is_withheld AND b.kind NOT IN ({unsearched})"
+    )
+    segments = (
+        "SELECT group_concat(v.headline || char(10) || coalesce"
+        f"(({bullets}), ''), char(10)) FROM segments g"
+        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
+        " WHERE g.session_id = s.id"
+    )
     rows = fetch(
-        "SELECT s.id, coalesce(nullif(s.title, ''), s.first_prompt),"
-        " s.summary || char(10) || coalesce((SELECT"
-        " group_concat(v.headline, char(10)) FROM segments g"
-        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id ="
-        " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
-        f" WHERE s.id {IN_JSON}",
+        f"SELECT s.id, CASE WHEN {is_message} THEN '' ELSE s.work_name END || char(10)"
+        f" || s.title, s.summary || '', coalesce(({segments}), '')"
+        f" FROM sessions s WHERE s.id {IN_JSON}",
         json.dumps(sorted(sessions)),
     )
-    return list(map(SessionTexts._make, rows))
+    return [
+        SessionTexts(number, *(text or "" for text in row)) for number, *row in rows
+    ]
 
 
 def _read_indexable(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:

@@ -269,21 +269,6 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     return {row.id: from_row(row) for row in map(_make_row, rows)}
 
 
-def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Return the title and the summary of sessions that have either.
-
-    A name that was taken from an event is no title: the event itself is found.
-    """
-    rows = fetch(
-        "SELECT id, CASE WHEN json_valid(work) AND"
-        " json_extract(work, '$.name_event_id') IS NULL THEN work_name ELSE title END,"
-        f" summary FROM sessions WHERE id {IN_JSON}",
-        json.dumps(list(numbers)),
-    )
-    texts = {number: (_text(title), _text(summary)) for number, title, summary in rows}
-    return {number: both for number, both in texts.items() if any(both)}
-
-
 def _text(value: object) -> str:
     """Return a text, or "" for a value of another type in a damaged row."""
     return value if isinstance(value, str) else ""

@@ -15,7 +15,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.events import Event
 from memtui.model.filters import ALL, Scope
-from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit, score_band
+from memtui.model.hit import Hit, HitKind, score_band
 from memtui.model.nodes import (
     Bullet,
     BulletKind,
@@ -135,43 +135,46 @@ def score(value: float, *, is_recent: bool) -> Item:
     return {"score": round(value, 2), "band": score_band(value).value}
 
 
-def hit(hit: Hit, *, is_recent: bool = False) -> Item:
-    is_grip = hit.kind is HitKind.GRIP
-    cite_target = citations.cite_grip if is_grip else citations.cite_node
-    item: Item = {
-        "id": cite_target(hit.target_id),
-        **score(hit.score, is_recent=is_recent),
-        "at": date_format.iso_utc(hit.at),
-        "title": one_line(hit.title),
-        "snippet": one_line(hit.snippet.text),
+def hit(result: Hit, *, is_recent: bool = False) -> Item:
+    """Describe a node or a grip that was found."""
+    item = _hit_fields(result, is_recent=is_recent)
+    if result.grip_id or result.opens != result.node_id:
+        item["leads_to"] = citations.cite_node(result.opens)
+    return item | ({"also": [*result.also]} if result.also else {})
+
+
+def _hit_fields(result: Hit, *, is_recent: bool) -> Item:
+    return {
+        "id": cite(result),
+        **score(result.score, is_recent=is_recent),
+        "at": date_format.iso_utc(result.at),
+        "title": one_line(result.title),
+        "snippet": one_line(result.snippet.text),
     }
-    if hit.landing_id != hit.target_id:
-        item["leads_to"] = citations.cite_node(hit.landing_id)
-    return item | ({"also": [*hit.also]} if hit.also else {})
 
 
-def quotes(hits: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
+def quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
     """Describe hits, each message once, segments and sessions with their first hits.
 
     Short quotes of one message are joined. The name of a session is given again after
     a hit of another session.
     """
     items: list[Item] = []
-    segments: set[tuple[str, str]] = set()
+    segments: set[tuple[str, ...]] = set()
     sessions: set[tuple[str, str]] = set()
     messages: dict[str, Item] = {}
     last = ("", "")
-    for hit in hits:
-        item = _quote(hit, is_recent=is_recent)
-        if hit.event_id:
+    for quote in hits:
+        item = _quote(quote, is_recent=is_recent)
+        if quote.event_id:
             first = messages.setdefault(item["id"], item)
             if first is not item:
                 start = first["snippet"].rstrip("… ")
                 if len(start) < snippets.QUOTE_CHARS:
                     first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
                 continue
-        segment = hit.session_id, hit.node_id
-        session = hit.agent, hit.session_id
+        session = quote.session_key
+        segment = (*session, quote.node_id)
         for key in SEGMENT_KEYS if segment in segments else ():
             item.pop(key, None)
         if session in sessions:
@@ -207,37 +210,28 @@ def left_open(details: "SessionDetails") -> list[Item]:
     return items
 
 
-def cite(hit: CombinedHit) -> str:
+def cite(result: Hit) -> str:
     """Return the citation of a hit: of its message, else of its grip or its node."""
-    if hit.event_id:
-        return citations.cite_event(hit.event_id)
-    if hit.grip_id:
-        return citations.cite_grip(hit.grip_id)
-    return citations.cite_node(hit.node_id)
+    if result.event_id:
+        return citations.cite_event(result.event_id)
+    if result.grip_id:
+        return citations.cite_grip(result.grip_id)
+    return citations.cite_node(result.node_id)
 
 
-def _quote(hit: CombinedHit, *, is_recent: bool) -> Item:
-    item: Item = {
-        "id": cite(hit),
-        **score(hit.score, is_recent=is_recent),
-        "at": date_format.iso_utc(hit.at),
-        "session": f"{hit.agent}:{hit.session_id}",
-        "title": one_line(hit.title),
-        "snippet": one_line(hit.snippet.text),
-    }
-    if not hit.session_id:
-        del item["session"]
-    work = (
-        one_line(hit.work.name),
-        hit.work.state,
-        one_line(hit.work.outcome),
-        hit.more,
-    )
-    item |= {key: value for key, value in zip(SESSION_KEYS, work, strict=True) if value}
-    if hit.role:
-        item["role"] = hit.role.value
-    if hit.node_id and item["id"] != hit.node_id:
-        item["node_id"] = citations.cite_node(hit.node_id)
+def _quote(quote: Hit, *, is_recent: bool) -> Item:
+    item = _hit_fields(quote, is_recent=is_recent)
+    if quote.session:
+        item["session"] = f"{quote.session.agent}:{quote.session.session_id}"
+        work = quote.session.work
+        about = (one_line(work.name), work.state, one_line(work.outcome), quote.more)
+        item |= {
+            key: value for key, value in zip(SESSION_KEYS, about, strict=True) if value
+        }
+    if quote.kind is HitKind.MESSAGE and quote.event:
+        item["role"] = quote.event.role.value
+    if quote.node_id and item["id"] != quote.node_id:
+        item["node_id"] = citations.cite_node(quote.node_id)
     return item
 
 
@@ -304,59 +298,61 @@ def grip(grip: Grip) -> Item:
     }
 
 
-def message_hits(hits: Sequence[MessageHit], *, is_recent: bool = False) -> list[Item]:
-    """Describe messages that were hits, the best first; each message once.
+def message_hits(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
+    """Describe messages that were found, the best first; each message once.
 
     A message in the window of an earlier hit is marked there, with its id. The newest
     messages have no windows, so each is listed.
     """
     items: list[Item] = []
-    windows: dict[str, Item] = {}
-    for hit in hits:
-        match, before = hit.match, windows.get(hit.event_id)
+    described: dict[str, Item] = {}
+    for result in hits:
+        match, before = result.match, described.get(result.event_id)
         if match and before and before["snippet"] == one_line(match.snippet.text):
-            before |= {"is_match": True, "id": citations.cite_event(hit.event_id)}
+            before |= {"is_match": True, "id": citations.cite_event(result.event_id)}
             continue
         window = tuple(
             message
-            for message in hit.window
-            if message.is_match or not (is_recent or message.event_id in windows)
+            for message in result.window
+            if message.is_match
+            or not (is_recent or message.event.event_id in described)
         )
-        item = _message_hit(replace(hit, window=window), is_recent=is_recent)
+        item = _message_hit(replace(result, window=window), is_recent=is_recent)
         texts = zip(window, item["window"], strict=True)
-        windows |= {message.event_id: text for message, text in texts}
+        described |= {message.event.event_id: text for message, text in texts}
         items.append(item)
     return items
 
 
-def _message_hit(hit: MessageHit, *, is_recent: bool) -> Item:
-    match = hit.match
+def _message_hit(result: Hit, *, is_recent: bool) -> Item:
+    session, match = result.session, result.match
+    assert session is not None
     item: Item = {
-        "id": citations.cite_event(hit.event_id) if hit.event_id else "",
-        "score": None if is_recent else round(hit.score, 2),
-        "session": f"{hit.session.agent}:{hit.session.session_id}",
-        "msg_idx": hit.msg_idx,
-        "at": date_format.iso_utc(match.at if match else hit.session.created_at),
+        "id": citations.cite_event(result.event_id) if result.event_id else "",
+        "score": None if is_recent else round(result.score, 2),
+        "session": f"{session.agent}:{session.session_id}",
+        "msg_idx": result.msg_idx,
+        "at": date_format.iso_utc(result.at),
         "meta": {
-            "title": one_line(hit.work.name or hit.session.title),
-            "created_at": date_format.iso_utc(hit.session.created_at),
-            "updated_at": date_format.iso_utc(hit.session.updated_at),
-            "message_count": hit.session.message_count,
+            "title": one_line(session.work.name or session.title),
+            "created_at": date_format.iso_utc(session.created_at),
+            "updated_at": date_format.iso_utc(session.updated_at),
+            "message_count": session.message_count,
         },
         "window": [
             {
                 "msg_idx": message.msg_idx,
-                "role": message.role.value,
+                "role": message.event.role.value,
                 "snippet": one_line(message.snippet.text),
                 "truncated": message.is_truncated,
             }
             | ({"tool_name": message.tool_name} if message.tool_name else {})
             | ({"is_match": True} if message.is_match else {})
-            for message in hit.window
+            for message in result.window
         ],
     }
     if match is None:
-        item["snippet"] = one_line(hit.about.text)
+        item["snippet"] = one_line(result.snippet.text)
     return item
 
 

@@ -14,16 +14,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.model.filters import ALL, EVERYTHING, Scope
-from memtui.model.hits import Hits, score_band
+from memtui.model.hit import Hits, score_band
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
-from memtui.search.combined import QuoteResult
 from memtui.search.query import (
     Query,
     note_earlier_starts,
     parse_with_dates,
     restrict_to_periods,
 )
+from memtui.search.quotes import QuoteResult
 from memtui.services import browse, sessions
 from memtui.text import analyzer
 from memtui.tools import formatting
@@ -120,7 +120,7 @@ def route(
     starts = [node.start_time for node in covering]
     missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.
-    search_remarks = search_notes(replace(quoted.found, times=()))
+    search_remarks = search_notes(replace(quoted.sessions, dates=()))
     notes = [*missing, *elsewhere, *search_remarks]
     if not (notes or items):
         notes = [nothing_found()]

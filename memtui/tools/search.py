@@ -3,16 +3,16 @@ memories that match, as Markdown."""
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtui.model import citations
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import CombinedHit, Hit, Hits
+from memtui.model.hit import Hit, HitKind, Hits
 from memtui.model.nodes import BulletKind, TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
-from memtui.services import browse, memories, session_work
+from memtui.services import browse, memories
 from memtui.services.memories import Memory
 from memtui.text import analyzer, date_format
 from memtui.tools import formatting
@@ -27,7 +27,7 @@ def teleport(
     workspace: "Workspace", query: str, *, limit: int = 10, scope: Scope = ALL
 ) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
-    result = workspace.teleport.find(query, limit=limit, scope=scope)
+    result = workspace.teleport.find(query, limit=limit, filters=Filters(scope=scope))
     items = [formatting.hit(hit, is_recent=result.is_recent) for hit in result.hits]
     return Reply(
         {"hits": add_verdicts(items, result.hits)},
@@ -47,9 +47,9 @@ def search_memory(
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
     nothing = "" if quoted.quotes else nothing_found(filters.scope)
     return Reply(
-        {"hits": describe_quotes(quoted.quotes, is_recent=quoted.found.is_recent)},
+        {"hits": describe_quotes(quoted.quotes, is_recent=quoted.sessions.is_recent)},
         LineWriter(workspace.zone).hit,
-        notes=search_notes(quoted.found, nothing),
+        notes=search_notes(quoted.sessions, nothing),
     )
 
 
@@ -77,20 +77,15 @@ def search_sessions(
     )
 
 
-def describe_quotes(
-    hits: Sequence[CombinedHit], *, is_recent: bool = False
-) -> list[Item]:
+def describe_quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
     """Describe quotes, with the verdicts of bullets."""
-    hits = session_work.add_work(hits)
     items = formatting.quotes(hits, is_recent=is_recent)
     by_cite = {formatting.cite(hit): hit for hit in reversed(hits)}
     add_verdicts(items, [by_cite.get(item["id"]) for item in items])
     return items
 
 
-def add_verdicts(
-    items: Sequence[Item], hits: Sequence[Hit | CombinedHit | None]
-) -> Sequence[Item]:
+def add_verdicts(items: Sequence[Item], hits: Sequence[Hit | None]) -> Sequence[Item]:
     """Add the verdict to each item whose snippet is a bullet of a node."""
     pairs = [
         (item, hit.node_id)
@@ -113,9 +108,9 @@ def nothing_found(scope: Scope = ALL) -> str:
     return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
-def search_notes(result: Hits[Any], nothing: str = "") -> list[str]:
+def search_notes(result: Hits, nothing: str = "") -> list[str]:
     """Return the notes of a search, or this one if there are none."""
-    notes = [*result.notes, *map(str, result.times)]
+    notes = [*result.notes, *result.dates]
     if result.is_recent and not result.hits:
         notes = [note for note in notes if note != NEWEST_LISTED]
         notes.append(NOTHING_STORED)
@@ -150,7 +145,7 @@ def retrieve_memory(
 ) -> Reply:
     """Return the memories that match best, some with messages."""
     quoted = workspace.quotes.find(query, filters=filters)
-    result, now = quoted.found, workspace.now()
+    result, now = quoted.sessions, workspace.now()
     parsed = search_query.parse(query, workspace.zone)
     items: list[Item] = []
     for rank, memory in enumerate(memories.choose(quoted, limit, detail_limit), 1):
@@ -196,11 +191,12 @@ def markdown(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
+def _summary(hit: Hit, node: TocNode | None, parsed: Query) -> str:
     """Return the title and, of the bullets, those that match, with their verdicts."""
     summary = hit.title
     quote = hit.snippet.text
-    quotes = [] if hit.role or hit.grip_id else [(quote, quote)]
+    is_summary = hit.kind in (HitKind.NODE, HitKind.SESSION)
+    quotes = [(quote, quote)] if is_summary else []
     matches, requests = [], set()
     for bullet in node.bullets if node else ():
         if bullet.kind is BulletKind.ASKED:
@@ -233,7 +229,7 @@ def _normalize(text: str) -> str:
     return " ".join(analyzer.fold(text).replace("…", " ").split()).rstrip(".!?:;")
 
 
-def _cite(hit: CombinedHit, node: TocNode | None) -> str:
+def _cite(hit: Hit, node: TocNode | None) -> str:
     if hit.event_id or hit.grip_id:
         return formatting.cite(hit)
     bullets = node.bullets if node else ()
@@ -249,7 +245,7 @@ def _details(memory: Memory) -> list[Item]:
         parts = [
             quote.snippet.text
             for quote in memory.quotes
-            if quote.role and quote.event_id == event.event_id
+            if quote.kind is HitKind.MESSAGE and quote.event_id == event.event_id
         ]
         in_part = parts and is_long and len(event.text) > SHORT_CHARS
         text = " … ".join(parts) if in_part else event.text

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from memtui.search.nodes import NO_INDEX
+from memtui.search.teleport import NO_INDEX
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.doctor.findings import (
@@ -95,7 +95,8 @@ def test_an_index_without_permissions_is_found_and_the_remedy_helps(
         (mine / "index").chmod(0)
         os.seteuid(user)
         try:
-            searched = json_data(run_memtui(mine, "search", "mutex", "--json").stdout)
+            call = ("call", "teleport", "query=mutex", "--json")
+            searched = json_data(run_memtui(mine, *call).stdout)
             report = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
         finally:
             os.seteuid(os.getuid())

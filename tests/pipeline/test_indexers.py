@@ -90,9 +90,13 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
 def read_index(workspace: Workspace) -> list[tuple[object, ...]]:
     """Return the messages and the terms of the index."""
     with closing(sqlite3.connect(workspace.paths.message_index)) as db:
+        db.execute(
+            "CREATE VIRTUAL TABLE temp.terms"
+            " USING fts5vocab (main, message_terms, instance)"
+        )
         return [
             *db.execute("SELECT * FROM messages ORDER BY 1"),
-            *db.execute("SELECT * FROM vocabulary ORDER BY term"),
+            *db.execute("SELECT * FROM terms ORDER BY term, doc"),
         ]
 
 
@@ -138,8 +142,8 @@ def test_injected_words_are_found_and_nobody_said_them(workspace: Workspace) -> 
     store_messages(make_message("quay", 1, role=EventRole.SYSTEM))
     index_messages(workspace)
     (hit,) = workspace.message_search.find("quay").hits
-    assert hit.match is not None
-    assert hit.match.role is EventRole.SYSTEM
+    assert hit.event is not None
+    assert hit.event.role is EventRole.SYSTEM
 
 
 WORK = """

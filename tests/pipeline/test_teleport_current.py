@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memtui.model.hits import HitKind
+from memtui.model.hit import HitKind
 from memtui.pipeline import worker
 from memtui.pipeline.progress import StepResult
 from memtui.pipeline.worker import Worker

@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.hits import Hit, Hits
+from memtui.model.hit import Hits
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import SearchScreen
@@ -159,8 +159,8 @@ async def test_an_answer_to_an_older_question_is_dropped(
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
         lines = screen.results
-        screen.show_result(screen.view, "sess", Hits[SearchResult]())
-        screen.show_result(SearchView.MESSAGES, "session", Hits[SearchResult]())
+        screen.show_result(screen.view, "sess", Hits())
+        screen.show_result(SearchView.MESSAGES, "session", Hits())
         await answered(pilot, settle)
         assert lines and screen.results == lines
 
@@ -223,7 +223,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
 async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(query: str, **_: object) -> Hits[Hit]:
+    def broken(query: str, **_: object) -> Hits:
         raise OSError("disk on fire")
 
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)

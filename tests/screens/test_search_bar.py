@@ -4,7 +4,6 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -14,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventRole
 from memtui.model.filters import FILTER_FIELDS
-from memtui.model.hits import CombinedHit, Hits
+from memtui.model.hit import Hits
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
@@ -35,16 +34,17 @@ from tests.screens.search_results import (
     MESSAGES,
     FakeSearch,
     SearchApp,
-    combined_hit,
     marked,
     message_hit,
     session,
+    session_hit,
+    title_hit,
 )
 from tests.screens.test_search import answered, note
 
 Pilots = Pilot[str | MemtuiError]
 Settle = Callable[[Pilots], Awaitable[None]]
-Answering = Callable[[str], Hits[Any]]
+Answering = Callable[[str], Hits]
 SIZE = (120, 40)
 
 
@@ -127,12 +127,12 @@ async def test_the_view_and_the_words_of_last_time_are_there_again(
         assert bar(pilot).results
 
 
-def behind(gate: threading.Event) -> Callable[[str], Hits[CombinedHit]]:
+def behind(gate: threading.Event) -> Callable[[str], Hits]:
     """An answer that is slow: it waits for a gate to open."""
 
-    def slow(text: str) -> Hits[CombinedHit]:
+    def slow(text: str) -> Hits:
         assert text == "memtui " or gate.wait(10)
-        return Hits(text, (combined_hit(title=f"Of {text}", node_id=text),))
+        return Hits(text, (session_hit(title=f"Of {text}", node_id=text),))
 
     return slow
 
@@ -201,7 +201,7 @@ async def test_nothing_found_says_what_of_the_question_to_change(
 
 
 async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None:
-    def meant(text: str) -> Hits[CombinedHit]:
+    def meant(text: str) -> Hits:
         if text == "session timeout":
             return FINDINGS
         return Hits(text, suggestion="session timeout")
@@ -232,9 +232,7 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
-    first: Hits[CombinedHit] = Hits(
-        "", notes=("The index is being built: 300 nodes to go.",)
-    )
+    first = Hits("", notes=("The index is being built: 300 nodes to go.",))
     fake = FakeSearch(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
@@ -271,7 +269,7 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
 
 
 async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
-    many = Hits("x", tuple(combined_hit(title=f"Number {n}") for n in range(40)))
+    many = Hits("x", tuple(session_hit(title=f"Number {n}") for n in range(40)))
     async with SearchApp(all=FakeSearch(lambda _: many)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         for keys, title in (
@@ -367,7 +365,7 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         event = next(e for e in said_in("shop-1") if "sliding" in e.text)
-        found = combined_hit(
+        found = session_hit(
             node_id="",
             event_id=event.event_id,
             role=EventRole.USER,
@@ -403,7 +401,7 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         await settle(pilot)
         first = said_in("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
-        hit = message_hit("", session=whole, event_id="", msg_idx=-1, window=())
+        hit = title_hit(session=whole, at=first.timestamp)
         fake = FakeSearch(lambda text: Hits(text, (hit,)))
         await found_in(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)

@@ -1,4 +1,4 @@
-"""An empty index."""
+"""Fixtures for tests of the node index."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from memtui.search.node_index import NodeIndex
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[NodeIndex]:
     """An empty index."""
-    made = NodeIndex(tmp_path / "index")
-    made.create("fed")
-    yield made
-    made.close()
+    empty_index = NodeIndex(tmp_path / "index")
+    empty_index.create("test")
+    yield empty_index
+    empty_index.close()

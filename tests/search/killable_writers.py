@@ -8,30 +8,30 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from memtui.model.hits import HitKind
 from memtui.search.node_index import Document, NodeIndex
-from memtui.search.scoring import NodeField
+from memtui.search.weights import NodeField
 
 
 def document(number: int) -> Document:
-    """One of the documents that are written."""
-    said = (NodeField.BULLETS, f"ferry {'timetable ' * (number % 40)}")
-    return Document(HitKind.NODE, f"n{number}", f"n{number}", (said,))
+    """Return the document of a number."""
+    text = f"ferry {'timetable ' * (number % 40)}"
+    return Document(f"n{number}", ((NodeField.BULLETS, text),))
 
 
 def write(folder: Path, start: int, most: int) -> None:
-    """Commit one document after the other, each with the one before once more."""
+    """Commit documents in order, each with the document before once more."""
     index = NodeIndex(folder)
-    _say(f"pid {os.getpid()}")
+    _print_line(f"pid {os.getpid()}")
     for number in count(start):
         before = [document(number - 1)] if number else []
-        index.update([document(number), *before], [one.node_id for one in before])
-        _say(f"done {number + 1}")
+        node_ids = [earlier.node_id for earlier in before]
+        index.update([document(number), *before], node_ids)
+        _print_line(f"done {number + 1}")
         if number + 1 == most:
             return
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     """Print a line whole or, if killed, not at all."""
     os.write(1, f"{line}\n".encode())
 
@@ -45,7 +45,7 @@ def main() -> None:
             write(folder, *map(int, line.split()))
             os._exit(0)
         os.waitpid(child, 0)
-        _say("ended")
+        _print_line("ended")
 
 
 if __name__ == "__main__":

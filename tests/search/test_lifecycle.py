@@ -9,34 +9,31 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from memtui.errors import SearchError
-from memtui.search import query as search_query
 from memtui.search.node_index import MARK, NodeIndex
-from tests.search.documents import ask
+from tests.search.documents import find_ids
 from tests.search.killable_writers import document
 
 KILLS = 20
 CHECKOUT = Path(__file__).parents[2]
-ASKED = search_query.parse("ferry ", UTC)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where an empty index lies."""
+    """Return the folder of an empty index."""
     index = NodeIndex(tmp_path / "index")
-    index.create("fed")
+    index.create("test")
     index.close()
     return tmp_path / "index"
 
 
 @pytest.fixture
 def writers(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Who starts writers into it."""
+    """Start the process that starts writers to the index."""
     command = [sys.executable, "-m", "tests.search.killable_writers", str(folder)]
     with subprocess.Popen(
         command,
@@ -52,7 +49,7 @@ def writers(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def begin(writers: subprocess.Popen[str], start: int, most: int) -> int:
-    """Start a writer; its process."""
+    """Start a writer and return its process id."""
     assert writers.stdin
     assert writers.stdout
     writers.stdin.write(f"{start} {most}\n")
@@ -61,18 +58,18 @@ def begin(writers: subprocess.Popen[str], start: int, most: int) -> int:
     return int(number)
 
 
-def heard(writers: subprocess.Popen[str], within_s: float) -> bool:
-    """Whether a writer says something before a time is over."""
+def has_output(writers: subprocess.Popen[str], within_s: float) -> bool:
+    """Return True if a writer prints something within a time."""
     assert writers.stdout
     return bool(select.select([writers.stdout], [], [], within_s)[0])
 
 
-def found(index: NodeIndex) -> set[str]:
-    return {match.target_id for match in ask(index, ASKED, 5000).matches}
+def find_ferries(index: NodeIndex) -> set[str]:
+    return set(find_ids(index, "ferry ", 5000))
 
 
 @pytest.mark.full
-def test_a_writer_may_be_killed_at_any_moment(
+def test_index_survives_killed_writers(
     folder: Path, writers: subprocess.Popen[str]
 ) -> None:
     assert writers.stdout
@@ -82,24 +79,24 @@ def test_a_writer_may_be_killed_at_any_moment(
         pid = begin(writers, done, 10**9)
         for _ in range(chance.randint(0, 3)):
             done = int(writers.stdout.readline().split()[1])
-        heard(writers, chance.uniform(0, 0.05))
+        has_output(writers, chance.uniform(0, 0.05))
         os.kill(pid, signal.SIGKILL)
         while (line := writers.stdout.readline().split()) != ["ended"]:
             done = int(line[1])
         committed = {f"n{number}" for number in range(done)}
         reopened = NodeIndex(folder)
-        assert found(reopened) >= committed
-        assert found(reader) >= committed
+        assert find_ferries(reopened) >= committed
+        assert find_ferries(reader) >= committed
         reopened.close()
     assert done > KILLS / 2
     reader.close()
     last = NodeIndex(folder)
     last.update([document(10**6)], [])
-    assert "n1000000" in found(last)
+    assert "n1000000" in find_ferries(last)
     last.close()
 
 
-def test_one_process_reads_while_another_writes(
+def test_reader_beside_a_writer_sees_each_commit(
     folder: Path, writers: subprocess.Popen[str]
 ) -> None:
     assert writers.stdout
@@ -108,59 +105,59 @@ def test_one_process_reads_while_another_writes(
     reader, searches, output = NodeIndex(folder), 0, ""
     while not output.endswith("ended\n"):
         # Not readline: it may buffer lines that select does not see.
-        while heard(writers, 0):
+        while has_output(writers, 0):
             output += os.read(writers.stdout.fileno(), 4096).decode()
         done = [int(number) for number in re.findall(r"done (\d+)\n", output)]
-        assert len(found(reader)) >= max(done, default=0)
+        assert len(find_ferries(reader)) >= max(done, default=0)
         searches += 1
-    assert found(reader) == {f"n{number}" for number in range(most)}
+    assert find_ferries(reader) == {f"n{number}" for number in range(most)}
     assert searches > most / 4
     reader.close()
 
 
-def test_an_index_that_is_deleted_while_it_is_open_is_missed_at_once(
+def test_deleted_index_is_an_error_at_once(
     folder: Path,
 ) -> None:
     index = NodeIndex(folder)
     index.update([document(1)], [])
-    assert found(index) == {"n1"}
+    assert find_ferries(index) == {"n1"}
     shutil.rmtree(folder)
     with pytest.raises(SearchError, match="holds no index"):
-        found(index)
-    index.create("anew")
-    assert found(index) == set()
+        find_ferries(index)
+    index.create("new")
+    assert find_ferries(index) == set()
     index.update([document(2)], [])
-    assert found(index) == {"n2"}
+    assert find_ferries(index) == {"n2"}
     index.close()
 
 
-def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
+def test_reader_uses_an_index_created_by_another_process(
     folder: Path,
 ) -> None:
     reader, writer = NodeIndex(folder), NodeIndex(folder)
     writer.update([document(1)], [])
-    assert found(reader) == {"n1"}
+    assert find_ferries(reader) == {"n1"}
     writer.create("again")
     writer.update([document(2)], [])
-    assert found(reader) == {"n2"}
+    assert find_ferries(reader) == {"n2"}
     reader.close()
     writer.close()
 
 
-def test_an_index_that_is_being_made_is_not_reported_as_damaged(folder: Path) -> None:
+def test_index_being_created_is_not_reported_as_damaged(folder: Path) -> None:
     writer, reader = NodeIndex(folder), NodeIndex(folder)
     mark = folder / MARK
     named = mark.read_bytes()
     mark.write_bytes(b"")  # as create() does first
     with pytest.raises(SearchError):
-        found(reader)
+        find_ferries(reader)
     mark.write_bytes(named)
     assert not writer.is_suspect
     writer.update([document(1)], [])
-    assert found(reader) == {"n1"}
+    assert find_ferries(reader) == {"n1"}
 
 
-def test_a_reader_reports_damage_to_the_indexer(folder: Path) -> None:
+def test_reader_reports_damage_to_the_indexer(folder: Path) -> None:
     writer, reader = NodeIndex(folder), NodeIndex(folder)
     writer.update([document(number) for number in range(300)], [])
     writer.close()
@@ -168,11 +165,11 @@ def test_a_reader_reports_damage_to_the_indexer(folder: Path) -> None:
     for file in folder.glob("*.seg"):
         file.write_bytes(b"\xff" * file.stat().st_size)
     with pytest.raises(SearchError):
-        found(reader)
+        find_ferries(reader)
     assert writer.is_suspect
-    writer.create("anew")
+    writer.create("new")
     assert not writer.is_suspect
     writer.update([document(1)], [])
-    assert found(reader) == {"n1"}
+    assert find_ferries(reader) == {"n1"}
     reader.close()
     writer.close()

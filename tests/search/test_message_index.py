@@ -1,7 +1,6 @@
 """The message index: what it returns, and what happens to its file."""
 
 import os
-import random
 import signal
 import sqlite3
 import subprocess
@@ -18,10 +17,15 @@ from hypothesis import strategies as st
 
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, EventType, from_ms
-from memtui.search import message_index, scoring
-from memtui.search.message_index import EPOCH_MS, MessageIndex
-from memtui.search.scoring import Candidates, MessageFilter, QueryTerm
-from memtui.store.events import IndexableEvent
+from memtui.search import message_index
+from memtui.search.message_index import (
+    EPOCH_MS,
+    Matches,
+    MessageFilter,
+    MessageIndex,
+    QueryTerm,
+)
+from memtui.store.events import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 
 AT_MS = EPOCH_MS + 1_000_000_000
@@ -41,19 +45,19 @@ def _term_text(text: str) -> str:
 
 @pytest.fixture
 def index(tmp_path: Path) -> MessageIndex:
-    made = MessageIndex(tmp_path / "messages.db")
-    made.create("one")
-    return made
+    empty_index = MessageIndex(tmp_path / "messages.db")
+    empty_index.create("one")
+    return empty_index
 
 
 @pytest.fixture
 def pooled(tmp_path: Path) -> Iterator[MessageIndex]:
     """An index that keeps its connections open, with two messages."""
-    made = MessageIndex(tmp_path / "pooled.db", keep_open=True)
-    made.create("one")
-    made.add([message(1, "quay"), message(2, "quay mole")])
-    yield made
-    made.close()
+    open_index = MessageIndex(tmp_path / "pooled.db", keep_open=True)
+    open_index.create("one")
+    open_index.add([message(1, "quay"), message(2, "quay mole")])
+    yield open_index
+    open_index.close()
 
 
 def event_id(number: int) -> str:
@@ -72,7 +76,7 @@ def message(
     agent: str = "codex",
     project: str = "",
 ) -> IndexableEvent:
-    """A message so many minutes after the first."""
+    """Return a message at a number of minutes after the first."""
     return IndexableEvent(
         event_id=event_id(number),
         session=session,
@@ -94,7 +98,7 @@ def time(number: int) -> datetime:
 
 def search(
     index: MessageIndex, words: str, within: MessageFilter | None = None
-) -> Candidates:
+) -> Matches:
     """Look words up; one that ends in a star is a prefix."""
     terms = [
         QueryTerm(word.rstrip("*"), word.rstrip("*") if word.endswith("*") else "")
@@ -103,43 +107,44 @@ def search(
     return index.search(terms, within or MessageFilter())
 
 
-def masks(found: Candidates) -> dict[int, int]:
-    """Which terms each message contains, by its number."""
-    return {int(one.event_id): one.mask for one in found.by_id.values()}
+def masks(matches: Matches) -> dict[int, int]:
+    """Return which terms each message contains, by its number."""
+    return {int(message.event_id): message.mask for message in matches.candidates}
 
 
-def found(index: MessageIndex, words: str, **within: object) -> list[int]:
-    """The numbers of the messages that contain any of these words, sorted."""
+def find(index: MessageIndex, words: str, **within: object) -> list[int]:
+    """Return the numbers of the messages with any of these words, sorted."""
     return sorted(masks(search(index, words, MessageFilter(**within))))  # type: ignore[arg-type]
 
 
 # What is found
 
 
-def test_messages_are_returned_with_the_terms_they_contain(index: MessageIndex) -> None:
+def test_matches_have_the_terms_they_contain(index: MessageIndex) -> None:
     index.add([message(1, "red green"), message(2, "green blue"), message(3, "white")])
     result = search(index, "green blue")
     assert masks(result) == {1: 0b01, 2: 0b11}
     assert (result.frequencies, result.common) == ([2, 1], [])
-    assert (result.message_count, result.length, result.conversation_count) == (3, 5, 1)
+    assert (result.message_count, result.length, result.session_count) == (3, 5, 1)
 
 
-def test_a_frequent_term_finds_the_newest_messages(
+def test_frequent_term_finds_the_newest_messages(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
     usual = [message(n, "usual rare" if n == 3 else "usual") for n in range(1, 31)]
     index.add([*usual, *(message(n, "other") for n in range(31, 61))])
-    assert found(index, "usual") == [*range(21, 31)]
+    assert find(index, "usual") == [*range(21, 31)]
     result = search(index, "usual rare")
     assert (result.common, result.frequencies) == (["usual"], [30, 1])
+    assert (result.total, search(index, "usual").total) == (11, 10)
     # Older ones are found if they contain a rarer term too.
-    assert found(index, "usual rare") == [3, *range(21, 31)]
+    assert find(index, "usual rare") == [3, *range(21, 31)]
     assert 0b11 in masks(result).values()
     assert search(index, "rare").common == []
 
 
-def test_older_messages_with_all_of_several_frequent_terms_are_found(
+def test_older_messages_with_all_frequent_terms_are_found(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
@@ -151,43 +156,57 @@ def test_older_messages_with_all_of_several_frequent_terms_are_found(
     assert {n for n, mask in masks(result).items() if mask == 0b11} == both
 
 
-def test_the_frequency_of_a_very_frequent_term_is_estimated(
-    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
-    monkeypatch.setattr(message_index, "MAX_COUNTED", 50)
-    monkeypatch.setattr(message_index, "SAMPLE_SIZE", 20)
-    index.add([message(n, "usual" if n % 2 else "usual third") for n in range(600)])
-    all_contain, half_contain = search(index, "usual third").frequencies
-    assert all_contain == 600
-    assert 250 <= half_contain <= 350
-
-
-def test_the_frequency_of_a_frequent_term_is_exact_in_a_small_store(
+def test_frequency_of_a_frequent_term_is_exact(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
     words = ["usual", "usual third", "usual third thirds"]
     index.add([message(n, words[n % 3]) for n in range(60)])
     assert search(index, "usual third").frequencies == [60, 40]
-    # A message with both completions counts twice.
-    assert search(index, "third*").frequencies == [60]
+    assert search(index, "third*").frequencies == [40]
 
 
-def test_the_best_are_found_however_many_contain_some_of_the_frequent_terms(
+def test_messages_with_the_most_terms_are_scored(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
-    monkeypatch.setattr(scoring, "MAX_SCORED", 5)
+    monkeypatch.setattr(message_index, "MAX_SCORED", 5)
     words = ["red blue green", "red", "blue", "green", "red blue"]
     index.add([message(n, words[0] if n < 3 else words[1 + n % 4]) for n in range(300)])
     best = masks(search(index, "red blue green"))
     assert {number for number, mask in best.items() if mask == 0b111} == {0, 1, 2}
-    assert sorted(best)[:3] == [0, 1, 2]
     assert len(best) == 5
 
 
-def test_a_term_of_exactly_the_limit_is_not_called_frequent(
+def test_messages_with_the_rarest_terms_are_selected() -> None:
+    masks = dict.fromkeys(range(message_index.MAX_SCORED + 500), 0b10) | {7: 0b01}
+    selected = list(message_index.select(masks, [5.0, 1.0]))
+    assert len(selected) == message_index.MAX_SCORED
+    assert selected[:2] == [7, max(masks)], "the newest among equals"
+
+
+def test_sessions_are_found_by_their_texts(index: MessageIndex) -> None:
+    index.set_session_texts(
+        [
+            SessionTexts(1, "quay", "", ""),
+            SessionTexts(2, "", "quay", ""),
+            SessionTexts(3, "", "", "quay"),
+            SessionTexts(4, "other", "other", "other"),
+        ]
+    )
+
+    def find_sessions(sessions: frozenset[int] | None = None) -> list[int]:
+        within = MessageFilter(sessions)
+        matches = index.search([QueryTerm("quay")], within, with_sessions=True)
+        return matches.sessions
+
+    assert find_sessions() == [2, 1, 3], "the summary weighs most, bullets least"
+    assert find_sessions(frozenset([1, 4])) == [1]
+    index.set_session_texts([SessionTexts(1, "mole", "", "")])
+    assert find_sessions() == [2, 3]
+
+
+def test_term_of_exactly_the_limit_is_not_common(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
@@ -197,7 +216,9 @@ def test_a_term_of_exactly_the_limit_is_not_called_frequent(
     assert search(index, "usual").common == ["usual"]
 
 
-def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filters_select_messages(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(message_index, "MAX_ROWID_SHIFT", 0)
     index.add(
         [
@@ -210,16 +231,16 @@ def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> N
     )
 
     def check() -> None:
-        assert found(index, "word") == [1, 2, 3, 4, 5]
-        assert found(index, "word", sessions=frozenset([2])) == [2, 3, 4]
-        assert found(index, "word", sessions=frozenset()) == []
-        assert found(index, "word", role=EventRole.ASSISTANT) == [3]
-        assert found(index, "word", with_subagents=False) == [1, 2, 3, 5]
-        assert found(index, "word", since=time(2), until=time(4)) == [2, 3]
+        assert find(index, "word") == [1, 2, 3, 4, 5]
+        assert find(index, "word", sessions=frozenset([2])) == [2, 3, 4]
+        assert find(index, "word", sessions=frozenset()) == []
+        assert find(index, "word", role=EventRole.ASSISTANT) == [3]
+        assert find(index, "word", with_subagents=False) == [1, 2, 3, 5]
+        assert find(index, "word", since=time(2), until=time(4)) == [2, 3]
         within = MessageFilter(sessions=frozenset([1, 2]), role=EventRole.USER)
         result = search(index, "word", within)
-        counts = result.message_count, result.conversation_count, len(result.by_id)
-        assert counts == (4, 3, 3)
+        counts = result.message_count, result.session_count, len(result.candidates)
+        assert counts == (4, 2, 3)
 
     check()
     # However many sessions there are, and however frequent the term is.
@@ -253,12 +274,12 @@ def test_messages_of_many_sessions_are_found_by_agent_and_project(
         ]
     )
     every = frozenset([1, 2, 3])
-    assert found(index, "word", sessions=every, project="ferry") == [1, 3]
-    assert found(index, "word", sessions=every, agent="codex") == [1, 2]
+    assert find(index, "word", sessions=every, project="ferry") == [1, 3]
+    assert find(index, "word", sessions=every, agent="codex") == [1, 2]
     within = {"agent": "aider", "project": "ferry"}
-    assert found(index, "word", sessions=every, **within) == [3]
+    assert find(index, "word", sessions=every, **within) == [3]
     # Only some of the project's sessions, as with a second filter.
-    assert found(index, "word", sessions=frozenset([1]), project="ferry") == [1]
+    assert find(index, "word", sessions=frozenset([1]), project="ferry") == [1]
 
 
 def test_messages_are_found_in_the_project_that_they_moved_to(
@@ -269,114 +290,88 @@ def test_messages_are_found_in_the_project_that_they_moved_to(
     for project in ("ferry", "quay"):
         index.add([message(n, "word", project=project) for n in (1, 2)])
     of = frozenset([1])
-    assert found(index, "word", sessions=of, project="quay") == [1, 2]
-    assert found(index, "word", sessions=of, project="ferry") == []
+    assert find(index, "word", sessions=of, project="quay") == [1, 2]
+    assert find(index, "word", sessions=of, project="ferry") == []
     assert index.status().messages == 2
 
 
-def test_a_prefix_finds_what_begins_so(index: MessageIndex) -> None:
+def test_prefix_finds_terms_that_begin_so(index: MessageIndex) -> None:
     index.add([message(1, "retry"), message(2, "retries"), message(3, "tree rot")])
-    assert found(index, "re*") == [1, 2]
-    assert found(index, "retr*") == [1, 2]
-    assert found(index, "retri*") == [2]
-    assert found(index, "retr") == []
+    assert find(index, "re*") == [1, 2]
+    assert find(index, "retr*") == [1, 2]
+    assert find(index, "retri*") == [2]
+    assert find(index, "retr") == []
     # A single letter is a term, not a prefix.
-    assert found(index, "r*") == []
+    assert find(index, "r*") == []
 
 
-def test_a_prefix_finds_the_same_however_many_terms_begin_so(
-    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prefixes_of_any_length_find_the_same(index: MessageIndex) -> None:
     words = ["quay", "quays", "quayside quay", "quarry", "harbour quayage", "qua yside"]
-    index.add([message(n, each) for n, each in enumerate(words)])
-    for expanded in (message_index.MAX_EXPANSIONS, 1):
-        monkeypatch.setattr(message_index, "MAX_EXPANSIONS", expanded)
-        assert found(index, "quay*") == [0, 1, 2, 4]
-        assert found(index, "quaysi*") == [2]
-        assert found(index, "quayz*") == []
-        result = index.search([QueryTerm("harbour", "quay")], MessageFilter())
-        assert len(result.by_id) == 4
+    index.add([message(n, text) for n, text in enumerate(words)])
+    assert find(index, "quay*") == [0, 1, 2, 4]
+    assert find(index, "quaysi*") == [2]
+    assert find(index, "quayz*") == []
+    result = index.search([QueryTerm("harbour", "quay")], MessageFilter())
+    assert len(result.candidates) == 4
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
 def test_any_term_can_be_looked_up(
-    tmp_path_factory: pytest.TempPathFactory, terms: list[str]
+    tmp_path_factory: pytest.TempPathFactory, words: list[str]
 ) -> None:
     index = MessageIndex(tmp_path_factory.mktemp("odd") / "messages.db")
     index.create("one")
     index.add([message(1, "can't * ( ) a\"b NEAR AND c:d ^x -y")])
-    asked = [QueryTerm(term, term if at % 2 else "") for at, term in enumerate(terms)]
-    result = index.search(asked, MessageFilter(), with_titles=True)
-    assert len(result.frequencies) == len(terms)
+    terms = [QueryTerm(term, term if at % 2 else "") for at, term in enumerate(words)]
+    result = index.search(terms, MessageFilter(), with_sessions=True)
+    assert len(result.frequencies) == len(words)
 
 
 @pytest.mark.parametrize("term", ["can't", 'a"b', "NEAR", "(", "c:d", "^x", "-y"])
-def test_terms_with_syntax_of_fts5_are_found_as_they_are(
-    index: MessageIndex, term: str
-) -> None:
+def test_syntax_of_fts5_is_text(index: MessageIndex, term: str) -> None:
     index.add([message(1, "can't * ( ) a\"b NEAR AND c:d ^x -y"), message(2, "ab")])
-    assert found(index, term) == [1]
+    assert find(index, term) == [1]
 
 
 # What is added
 
 
-def test_a_copy_that_was_indexed_under_its_own_id_is_removed(
+def test_indexed_copy_of_an_event_is_removed(
     index: MessageIndex,
 ) -> None:
     index.add([message(1, "secret word"), message(2, "word")])
     index.add([message(3, "word", copies=(1,))])
-    assert found(index, "secret word") == [2, 3]
+    assert find(index, "secret word") == [2, 3]
     assert index.status().messages == 2
 
 
-def test_an_event_moved_to_another_session_is_found_there_alone(
+def test_moved_event_is_found_in_its_new_session_only(
     index: MessageIndex,
 ) -> None:
     index.add([message(1, "word", session=1), message(2, "word", session=1)])
     index.add([message(1, "word", session=7)])
-    assert found(index, "word", sessions=frozenset([1])) == [2]
-    assert found(index, "word", sessions=frozenset([7])) == [1]
-    assert found(index, "word") == [1, 2]
+    assert find(index, "word", sessions=frozenset([1])) == [2]
+    assert find(index, "word", sessions=frozenset([7])) == [1]
+    assert find(index, "word") == [1, 2]
     assert index.status().messages == 2
 
 
-def test_what_is_added_twice_is_there_once(index: MessageIndex) -> None:
+def test_event_added_twice_is_indexed_once(index: MessageIndex) -> None:
     batch = [message(n, "word") for n in range(5)]
     index.add(batch)
     index.add(batch)
-    assert found(index, "word") == [0, 1, 2, 3, 4]
+    assert find(index, "word") == [0, 1, 2, 3, 4]
     assert index.status().messages == 5
 
 
-def test_any_number_of_messages_of_one_second_fit(index: MessageIndex) -> None:
+def test_many_messages_at_the_same_time_are_indexed(index: MessageIndex) -> None:
     same = [message(n, "word", at_ms=AT_MS) for n in range(100)]
     index.add([message(100, "word", at_ms=AT_MS + 1_000)])
     for start in range(0, 100, 30):
         index.add(same[start : start + 30])
-    assert found(index, "word") == [*range(101)]
+    assert find(index, "word") == [*range(101)]
     index.add([message(200, "word", at_ms=EPOCH_MS - 5_000)])
-    assert 200 in found(index, "word")
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_positions_are_in_order_whatever_order_messages_came_in(
-    index: MessageIndex, seed: int
-) -> None:
-    dice = random.Random(seed)
-    batch = [message(n, "word", session=n % 2) for n in range(40)]
-    dice.shuffle(batch)
-    while batch:
-        count = dice.randint(1, 9)
-        index.add(batch[:count])
-        del batch[:count]
-    for session in (0, 1):
-        within = MessageFilter(sessions=frozenset([session]))
-        result = search(index, "word", within).by_id.values()
-        ordered = sorted(result, key=lambda one: one.position)
-        numbers = [int(one.event_id) for one in ordered]
-        assert numbers == [n for n in range(40) if n % 2 == session]
-        assert len({one.position for one in result}) == len(ordered)
+    assert 200 in find(index, "word")
 
 
 # The file
@@ -400,7 +395,7 @@ for start in range(0, 100_000, 50):
 
 @pytest.mark.full
 @pytest.mark.parametrize("batches", [1, 4, 9])
-def test_a_kill_while_adding_leaves_the_index_sound(
+def test_killed_writer_leaves_the_index_sound(
     index: MessageIndex, batches: int
 ) -> None:
     argv = [sys.executable, "-c", KILLED, str(index.path)]
@@ -413,7 +408,7 @@ def test_a_kill_while_adding_leaves_the_index_sound(
     done = status.events_read
     assert done >= printed[-1]
     assert (status.messages, status.oldest_id) == (done, event_id(done - 1))
-    assert found(index, f"w{printed[-1] - 1}")[-1] == printed[-1] - 1
+    assert find(index, f"w{printed[-1] - 1}")[-1] == printed[-1] - 1
     with closing(sqlite3.connect(index.path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         check = "INSERT INTO message_terms (message_terms) VALUES ('integrity-check')"
@@ -421,19 +416,19 @@ def test_a_kill_while_adding_leaves_the_index_sound(
         count = "SELECT count(*) FROM message_terms WHERE message_terms MATCH 'word'"
         assert db.execute(count).fetchone() == (done,)
     index.add([message(done, "later")])
-    assert found(index, "later") == [done]
+    assert find(index, "later") == [done]
 
 
-def test_a_missing_or_foreign_file_is_an_error(tmp_path: Path) -> None:
+def test_missing_or_foreign_file_is_an_error(tmp_path: Path) -> None:
     index = MessageIndex(tmp_path / "messages.db")
     with pytest.raises(SearchError, match="missing"):
         index.add([message(1, "word")])
     index.path.write_bytes(b"no database, though as long as one " * 200)
     with pytest.raises(SearchError):
-        found(index, "word")
+        find(index, "word")
 
 
-def test_an_index_of_other_content_has_no_name(index: MessageIndex) -> None:
+def test_index_of_other_content_has_no_name(index: MessageIndex) -> None:
     assert index.name() == "one"
     assert MessageIndex(index.path, with_tools=True).name() == ""
 
@@ -441,110 +436,110 @@ def test_an_index_of_other_content_has_no_name(index: MessageIndex) -> None:
 # Connections that stay open
 
 
-def connection(index: MessageIndex) -> int:
-    """Which connection is used now."""
+def connection_id(index: MessageIndex) -> int:
+    """Return the identity of the connection that is used now."""
     with index._reading() as db:
         return id(db)
 
 
-def test_a_connection_is_reused_and_sees_what_was_added(pooled: MessageIndex) -> None:
-    assert found(pooled, "quay") == [1, 2]
-    first = connection(pooled)
+def test_reused_connection_sees_new_messages(pooled: MessageIndex) -> None:
+    assert find(pooled, "quay") == [1, 2]
+    first = connection_id(pooled)
     pooled.add([message(3, "quay")])
-    assert found(pooled, "quay") == [1, 2, 3]
-    assert connection(pooled) == first
+    assert find(pooled, "quay") == [1, 2, 3]
+    assert connection_id(pooled) == first
 
 
-def test_a_search_does_not_see_what_is_added_meanwhile(
+def test_search_does_not_see_messages_added_meanwhile(
     pooled: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    select = scoring.select_ids
+    select = message_index.select
 
-    def add_and_select(*given: object) -> list[int]:
+    def add_and_select(*args: object) -> dict[int, int]:
         pooled.add([message(3, "quay", copies=(1,))])
-        return select(*given)  # type: ignore[arg-type]
+        return select(*args)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(scoring, "select_ids", add_and_select)
-        assert found(pooled, "quay") == [1, 2]
-    assert found(pooled, "quay") == [2, 3]
+        patched.setattr(message_index, "select", add_and_select)
+        assert find(pooled, "quay") == [1, 2]
+    assert find(pooled, "quay") == [2, 3]
 
 
-def test_a_rebuilt_index_is_searched_instead_of_the_old_one(
+def test_rebuilt_index_replaces_the_old_one(
     pooled: MessageIndex,
 ) -> None:
-    assert found(pooled, "quay") == [1, 2]
+    assert find(pooled, "quay") == [1, 2]
     other = MessageIndex(pooled.path)
     other.create("two")
     other.add([message(7, "quay")])
-    assert found(pooled, "quay") == [7]
+    assert find(pooled, "quay") == [7]
     assert pooled.name() == "two"
     other.add([message(8, "quay")])
     pooled.close()
-    assert found(other, "quay") == [7, 8], "closing deletes no file of the new one"
+    assert find(other, "quay") == [7, 8], "closing deletes no file of the new one"
 
 
-def test_a_deleted_index_is_missing_until_another_takes_its_place(
+def test_deleted_index_is_missing_until_it_is_replaced(
     pooled: MessageIndex, tmp_path: Path
 ) -> None:
-    assert found(pooled, "quay") == [1, 2]
+    assert find(pooled, "quay") == [1, 2]
     other = MessageIndex(tmp_path / "other.db")
     other.create("other")
     other.add([message(5, "quay")])
     pooled.delete()
     with pytest.raises(SearchError, match="missing"):
-        found(pooled, "quay")
+        find(pooled, "quay")
     other.path.replace(pooled.path)
-    assert found(pooled, "quay") == [5]
+    assert find(pooled, "quay") == [5]
 
 
 def test_damage_is_noticed_after_successful_searches(pooled: MessageIndex) -> None:
-    assert found(pooled, "quay") == [1, 2]
+    assert find(pooled, "quay") == [1, 2]
     pooled.close()
     again = MessageIndex(pooled.path, keep_open=True)
-    assert found(again, "quay") == [1, 2]
+    assert find(again, "quay") == [1, 2]
     size = pooled.path.stat().st_size
     pooled.path.write_bytes(b"no database, though as long as one ".ljust(size, b"x"))
     with pytest.raises(SearchError):
-        found(again, "quay")
+        find(again, "quay")
     assert pooled.is_suspect
     again.create("new")
     again.add([message(9, "quay")])
-    assert found(again, "quay") == [9]
+    assert find(again, "quay") == [9]
     assert not again.is_suspect
     again.close()
 
 
-def test_a_truncated_file_is_an_error(pooled: MessageIndex) -> None:
+def test_truncated_file_is_an_error(pooled: MessageIndex) -> None:
     pooled.add([message(n, f"quay w{n}") for n in range(3, 2_000)])
-    assert found(pooled, "w7 quay")
+    assert find(pooled, "w7 quay")
     with pooled.path.open("r+b") as file:
         file.truncate(8_192)
     with pytest.raises(SearchError):
-        found(pooled, "w7 quay")
+        find(pooled, "w7 quay")
 
 
 def test_threads_search_at_once(pooled: MessageIndex) -> None:
     pooled.add([message(n, f"w{n}") for n in range(100, 200)])
-    wrong: list[object] = []
+    errors: list[object] = []
     begin = threading.Barrier(4)
 
-    def search_some(first: int) -> None:
+    def search_words(first: int) -> None:
         begin.wait()
         for n in range(first, 200, 4):
-            result = found(pooled, f"w{n}")
+            result = find(pooled, f"w{n}")
             if result != [n]:
-                wrong.append((n, result))
+                errors.append((n, result))
 
-    threads = [threading.Thread(target=search_some, args=(100 + n,)) for n in range(4)]
+    threads = [threading.Thread(target=search_words, args=(100 + n,)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
+    assert errors == []
 
 
-def test_a_connection_that_failed_is_not_reused_and_few_stay_open(
+def test_failed_connection_is_closed_and_few_stay_open(
     pooled: MessageIndex,
 ) -> None:
     with pytest.raises(SearchError, match="no such table"), pooled._reading() as failed:
@@ -564,11 +559,11 @@ def test_a_connection_that_failed_is_not_reused_and_few_stay_open(
     assert closed == 2
 
 
-def test_a_closed_index_can_be_searched_and_keeps_nothing_open(
+def test_closed_index_can_be_searched_and_keeps_nothing_open(
     pooled: MessageIndex,
 ) -> None:
     pooled.close()
-    assert found(pooled, "quay") == [1, 2]
+    assert find(pooled, "quay") == [1, 2]
     with pooled._reading() as db:
         pass
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

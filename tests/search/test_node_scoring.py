@@ -7,30 +7,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import (
+from memtui.model.hit import (
     MIN_EXCELLENT,
     MIN_GOOD,
     MIN_PARTIAL,
     ScoreBand,
     score_band,
 )
-from memtui.search import scoring
-from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
+from memtui.search import node_scoring
+from memtui.search.node_scoring import FieldText, TermForm, WeightedTerm
+from memtui.search.weights import NodeField
 from memtui.text import analyzer
 from memtui.text.analyzer import inverse_document_frequency
 from tests.search.documents import score_document
 
 SIZE = 10_000
 RARE, COMMON = 5, 4000
-"""How many of SIZE documents hold a word."""
+"""How many of SIZE documents contain a word."""
 
 LEVELS = list(TocLevel)
-SAYABLE = ["ferry", "harbour", "quay", "tide", "anchor", "mast", "rope", "sail"]
-ASKED = st.lists(st.sampled_from(SAYABLE[:-2]), min_size=1, max_size=6, unique=True)
-TOLD = st.lists(st.sampled_from(SAYABLE), max_size=60)
+VOCABULARY = ["ferry", "harbour", "quay", "tide", "anchor", "mast", "rope", "sail"]
+QUERIES = st.lists(
+    st.sampled_from(VOCABULARY[:-2]), min_size=1, max_size=6, unique=True
+)
+TEXTS = st.lists(st.sampled_from(VOCABULARY), max_size=60)
 
 
-def units(query: str, common: str = "") -> list[WeightedTerm]:
+def weighted(query: str, common: str = "") -> list[WeightedTerm]:
     return [
         WeightedTerm(
             term,
@@ -45,9 +48,9 @@ def units(query: str, common: str = "") -> list[WeightedTerm]:
 
 
 def score(
-    asked: Sequence[WeightedTerm], *said: FieldText, level: TocLevel = TocLevel.SEGMENT
+    terms: Sequence[WeightedTerm], *texts: FieldText, level: TocLevel = TocLevel.SEGMENT
 ) -> float:
-    return score_document(asked, scoring.term_weights(said, level))
+    return score_document(terms, node_scoring.term_weights(texts, level))
 
 
 @pytest.mark.parametrize(
@@ -58,14 +61,14 @@ def score(
         (MIN_PARTIAL, ScoreBand.WEAK, ScoreBand.PARTIAL),
     ],
 )
-def test_a_limit_belongs_to_the_band_above_it(
+def test_limit_belongs_to_the_band_above_it(
     limit: float, below: ScoreBand, above: ScoreBand
 ) -> None:
     assert score_band(limit) is above
     assert score_band(limit - 1e-9) is below
 
 
-def test_each_band_advises_something_else() -> None:
+def test_each_band_has_its_own_advice() -> None:
     assert len({band.advice for band in ScoreBand}) == len(ScoreBand)
     assert (score_band(0.0), score_band(1.0)) == (
         ScoreBand.WEAK,
@@ -75,101 +78,99 @@ def test_each_band_advises_something_else() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("part", [NodeField.TITLE, NodeField.HEADLINE])
-def test_a_query_within_one_title_is_an_excellent_match(
+def test_query_within_a_title_is_an_excellent_match(
     part: NodeField, level: TocLevel
 ) -> None:
-    said = part, "The token refresh of the sliding window, and what else was decided"
-    found = score(units("sliding window token refresh"), said, level=level)
-    assert score_band(found) is ScoreBand.EXCELLENT
+    text = part, "The token refresh of the sliding window, and what else was decided"
+    value = score(weighted("sliding window token refresh"), text, level=level)
+    assert score_band(value) is ScoreBand.EXCELLENT
 
 
-def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
-    said = NodeField.EXCERPT, "sliding window approach for token refresh"
-    found = score(units("sliding window token refresh"), said)
-    assert score_band(found) is ScoreBand.EXCELLENT
+def test_short_excerpt_with_all_words_is_an_excellent_match() -> None:
+    text = NodeField.EXCERPT, "sliding window approach for token refresh"
+    value = score(weighted("sliding window token refresh"), text)
+    assert score_band(value) is ScoreBand.EXCELLENT
 
 
-def test_a_query_within_one_bullet_is_a_good_match() -> None:
-    said = (
+def test_query_within_a_bullet_is_a_good_match() -> None:
+    text = (
         NodeField.BULLETS,
         "Chose a sliding window for the refresh of the token at last",
     )
-    found = score(units("sliding window token refresh"), said)
-    assert score_band(found) is ScoreBand.GOOD
+    value = score(weighted("sliding window token refresh"), text)
+    assert score_band(value) is ScoreBand.GOOD
 
 
-def test_most_of_the_words_are_a_partial_match() -> None:
-    found = score(
-        units("sliding window token refresh"), (NodeField.TITLE, "sliding window token")
+def test_most_words_are_a_partial_match() -> None:
+    value = score(
+        weighted("sliding window token refresh"),
+        (NodeField.TITLE, "sliding window token"),
     )
-    assert score_band(found) is ScoreBand.PARTIAL
+    assert score_band(value) is ScoreBand.PARTIAL
 
 
 @pytest.mark.parametrize("part", list(NodeField))
-def test_one_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
-    asked = units("file window token refresh", common="file")
-    found = score(asked, (part, "The file, the file and the file"))
-    assert 0 < found < 0.1
-    assert score_band(found) is ScoreBand.WEAK
+def test_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
+    terms = weighted("file window token refresh", common="file")
+    value = score(terms, (part, "The file, the file and the file"))
+    assert 0 < value < 0.1
+    assert score_band(value) is ScoreBand.WEAK
 
 
-@given(TOLD, ASKED)
-def test_no_score_reaches_one(shown: list[str], asked: list[str]) -> None:
-    """Nor is a lone hit as good as can be."""
-    text = " ".join(shown)
-    said = [(part, text) for part in NodeField]
-    found = score(units(" ".join(asked)), *said, *said)
-    assert 0 <= found < 1
-    assert (found > 0) == (not set(asked).isdisjoint(shown))
+@given(TEXTS, QUERIES)
+def test_no_score_reaches_one(words: list[str], query: list[str]) -> None:
+    text = " ".join(words)
+    texts = [(part, text) for part in NodeField]
+    value = score(weighted(" ".join(query)), *texts, *texts)
+    assert 0 <= value < 1
+    assert (value > 0) == (not set(query).isdisjoint(words))
 
 
-@given(TOLD, ASKED, st.data())
-def test_one_more_of_the_words_never_lowers_a_score(
-    shown: list[str], asked: list[str], data: st.DataObject
+@given(TEXTS, QUERIES, st.data())
+def test_another_word_of_the_query_raises_the_score(
+    words: list[str], query: list[str], data: st.DataObject
 ) -> None:
-    missing = sorted(set(asked).difference(shown))
-    wanted = units(" ".join(asked), common="mast tide")
-    said = NodeField.BULLETS, " ".join(shown)
-    before = score(wanted, said)
+    missing = sorted(set(query).difference(words))
+    terms = weighted(" ".join(query), common="mast tide")
+    bullet = NodeField.BULLETS, " ".join(words)
+    before = score(terms, bullet)
     for word in missing:
         part = data.draw(st.sampled_from(list(NodeField)))
         if part is NodeField.BULLETS:
-            after = score(wanted, (part, f"{said[1]} {word}"))
+            after = score(terms, (part, f"{bullet[1]} {word}"))
         else:
-            after = score(wanted, said, (part, word))
+            after = score(terms, bullet, (part, word))
         assert after > before
 
 
-@given(TOLD, ASKED, ASKED)
-def test_another_matching_word_does_not_lower_the_score(
-    shown: list[str], asked: list[str], more: list[str]
+@given(TEXTS, QUERIES, QUERIES)
+def test_another_matching_word_in_the_query_does_not_lower_the_score(
+    words: list[str], query: list[str], more: list[str]
 ) -> None:
-    """Where all that stands there does so equally well."""
-    stands = list(dict.fromkeys(shown))
-    others = [word for word in more if word in stands and word not in asked]
-    said = NodeField.TITLE, " ".join(stands)
-    before = score(units(" ".join(asked)), said)
+    distinct = list(dict.fromkeys(words))
+    others = [word for word in more if word in distinct and word not in query]
+    title = NodeField.TITLE, " ".join(distinct)
+    before = score(weighted(" ".join(query)), title)
     for word in others:
-        assert score(units(" ".join([*asked, word])), said) >= before - 1e-12
+        assert score(weighted(" ".join([*query, word])), title) >= before - 1e-12
 
 
-def test_among_equals_the_narrower_node_comes_first() -> None:
-    found = [
-        score(units("ferry"), (NodeField.TITLE, "ferry"), level=one) for one in LEVELS
-    ]
-    assert found == sorted(set(found))
-    assert found[-1] - found[0] < 0.05
+def test_narrower_node_comes_first_among_equals() -> None:
+    title = NodeField.TITLE, "ferry"
+    scores = [score(weighted("ferry"), title, level=level) for level in LEVELS]
+    assert scores == sorted(set(scores))
+    assert scores[-1] - scores[0] < 0.05
 
 
-def test_a_word_is_worth_more_the_more_its_part_says_what_it_is_about() -> None:
+def test_title_outweighs_keywords_and_bullets() -> None:
     parts = [NodeField.BULLETS, NodeField.KEYWORDS, NodeField.TITLE]
-    found = [score(units("ferry"), (part, "ferry")) for part in parts]
-    assert found == sorted(set(found))
+    scores = [score(weighted("ferry"), (part, "ferry")) for part in parts]
+    assert scores == sorted(set(scores))
 
 
-def test_a_long_text_makes_less_of_a_word_than_a_short_one() -> None:
-    short = score(units("ferry"), (NodeField.BULLETS, "ferry timetable"))
+def test_word_in_short_text_outweighs_word_in_long_text() -> None:
+    short = score(weighted("ferry"), (NodeField.BULLETS, "ferry timetable"))
     long = score(
-        units("ferry"), (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40)
+        weighted("ferry"), (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40)
     )
     assert short > long > 0

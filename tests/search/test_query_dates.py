@@ -10,26 +10,26 @@ from memtui.workspace import Workspace
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
+def test_repeated_date_is_one_period() -> None:
     assert len(parse_with_dates("last week " * 900, NOW, UTC).periods) == 1
     days = " ".join(f"2025-03-{day:02}" for day in range(1, 31))
     assert len(parse_with_dates(days, NOW, UTC).periods) == MAX_PERIODS
 
 
-def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
-    found = parse_with_dates("what did we decide about retries last week", NOW, UTC)
-    assert found.text.split() == ["what", "did", "we", "decide", "about", "retries"]
-    assert found.covers(NOW - timedelta(days=7))
-    assert not found.covers(NOW)
+def test_date_is_separated_from_the_words() -> None:
+    query = parse_with_dates("what did we decide about retries last week", NOW, UTC)
+    assert query.text.split() == ["what", "did", "we", "decide", "about", "retries"]
+    assert query.covers(NOW - timedelta(days=7))
+    assert not query.covers(NOW)
 
 
-def test_what_is_quoted_or_a_filter_is_no_time() -> None:
+def test_dates_in_quotes_and_filters_are_not_read() -> None:
     for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
         assert parse_with_dates(f"retries {text}", NOW, UTC).periods == ()
 
 
 @pytest.mark.parametrize(
-    ("typed", "rest"),
+    ("typed", "text"),
     [
         ("after:yesterday token", "after:2026-11-20 token"),
         ("before:last week token", "before:2026-11-09 token"),
@@ -40,19 +40,17 @@ def test_what_is_quoted_or_a_filter_is_no_time() -> None:
         ('"after:yesterday"', '"after:yesterday"'),
     ],
 )
-def test_words_for_a_time_behind_after_and_before_are_dates(
-    typed: str, rest: str
-) -> None:
-    found = parse_with_dates(typed, NOW, UTC)
-    assert (found.text, found.periods) == (rest, ())
+def test_words_for_a_date_in_a_filter_become_a_date(typed: str, text: str) -> None:
+    query = parse_with_dates(typed, NOW, UTC)
+    assert (query.text, query.periods) == (text, ())
 
 
-def test_a_period_says_whether_a_hit_lies_in_it() -> None:
-    found = parse_with_dates("retries yesterday", NOW, UTC)
-    (shown,) = found.describe_periods([NOW])
-    assert not shown.has_hits
-    (shown,) = found.describe_periods([NOW, NOW - timedelta(days=1)])
-    assert shown.has_hits
+def test_sentence_says_whether_a_hit_lies_in_the_period() -> None:
+    query = parse_with_dates("retries yesterday", NOW, UTC)
+    (sentence,) = query.describe_periods([NOW])
+    assert sentence.endswith("has nothing that answers.")
+    (sentence,) = query.describe_periods([NOW, NOW - timedelta(days=1)])
+    assert sentence.endswith("comes first.")
 
 
 @pytest.mark.parametrize(
@@ -68,19 +66,19 @@ def test_a_period_says_whether_a_hit_lies_in_it() -> None:
         ("sessions on 2024-01-15", "toc:day:2024-01-15"),
     ],
 )
-def test_a_question_about_a_period_alone_gives_its_page(
+def test_question_about_a_period_lists_its_page(
     full_workspace: Workspace, typed: str, page: str
 ) -> None:
-    for found in (
+    for result in (
         full_workspace.search.find(typed),
         full_workspace.teleport.find(typed),
     ):
-        assert found.is_recent
-        assert found.hits[0].node_id == page
+        assert result.is_recent
+        assert result.hits[0].node_id == page
 
 
 @pytest.mark.parametrize("typed", ["fix on 2024-01-15", "token on 2024-01-15"])
-def test_words_that_say_more_are_looked_up_in_the_period(
+def test_other_words_beside_a_date_are_searched(
     full_workspace: Workspace, typed: str
 ) -> None:
     assert not full_workspace.search.find(typed).is_recent
@@ -89,7 +87,7 @@ def test_words_that_say_more_are_looked_up_in_the_period(
 @pytest.mark.parametrize(
     ("typed", "is_date"), [("july", True), ("2000", False), ("july release", False)]
 )
-def test_a_month_alone_is_a_date_and_a_number_is_none(
+def test_month_alone_is_a_date_and_a_number_is_not(
     typed: str, *, is_date: bool
 ) -> None:
     assert bool(parse_with_dates(typed, NOW, UTC).periods) == is_date

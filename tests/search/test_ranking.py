@@ -1,20 +1,20 @@
-"""Results of queries on an index: forms, filters and order."""
+"""Results of queries on the node index: forms, filters and order."""
 
 from datetime import UTC
 
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.search import node_index, scoring
+from memtui.search import node_index, node_scoring, weights
 from memtui.search import query as search_query
 from memtui.search.node_index import NodeIndex, filter_token
-from memtui.search.scoring import NodeField
-from tests.search.documents import ask, document, find, find_ids, score
+from memtui.search.weights import NodeField
+from tests.search.documents import document, find, find_ids, score, search
 
 # Forms
 
 
-def test_a_verbatim_word_ranks_before_another_form(
+def test_word_as_typed_ranks_before_other_forms(
     index: NodeIndex,
 ) -> None:
     index.update(
@@ -27,11 +27,11 @@ def test_a_verbatim_word_ranks_before_another_form(
     )
     assert find_ids(index, "connection ")[0] == "exact"
     assert score(index, "connection ", "stem") == pytest.approx(
-        score(index, "connection ", "exact") * scoring.STEMMED
+        score(index, "connection ", "exact") * weights.STEMMED
     )
 
 
-def test_a_complete_identifier_ranks_before_its_parts(index: NodeIndex) -> None:
+def test_complete_identifier_ranks_before_its_parts(index: NodeIndex) -> None:
     index.update(
         [
             document("parts", "the user got a name by id"),
@@ -44,15 +44,16 @@ def test_a_complete_identifier_ranks_before_its_parts(index: NodeIndex) -> None:
     assert find_ids(index, "getUserB") == ["whole"]
 
 
-def test_the_commonest_ways_to_go_on_are_looked_up(index: NodeIndex) -> None:
+def test_most_frequent_completions_are_looked_up(index: NodeIndex) -> None:
     words = [f"zebra{letter}" for letter in "bcfghjkmnpqtvwz"]
-    often = [document(f"often{i}", "the zebrax ran") for i in range(9)]
-    index.update([*often, *(document(word, word) for word in words)], [])
-    assert set(find_ids(index, "zebr")) >= {one.target_id for one in often}
-    assert len(find(index, "zebr").matches) == len(often) + scoring.MAX_COMPLETIONS - 1
+    frequent = [document(f"often{i}", "the zebrax ran") for i in range(9)]
+    index.update([*frequent, *(document(word, word) for word in words)], [])
+    matches = find_ids(index, "zebr")
+    assert {*matches} >= {document.node_id for document in frequent}
+    assert len(matches) == len(frequent) + node_scoring.MAX_COMPLETIONS - 1
 
 
-def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None:
+def test_whole_word_comes_before_its_completions(index: NodeIndex) -> None:
     index.update([document("long", "tokenizer"), document("short", "token")], [])
     assert find_ids(index, "token") == ["short", "long"]
     assert find_ids(index, "token ") == ["short"]
@@ -62,7 +63,7 @@ def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None
 # Conditions
 
 
-def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
+def test_filters_select_documents(index: NodeIndex) -> None:
     agent, project = node_index.AGENT, node_index.PROJECT
     index.update(
         [
@@ -78,7 +79,7 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
         ],
         [],
     )
-    asked = {
+    expected = {
         "agent:codex": "a",
         "agent:code": "",
         'project:"shop, inc."': "c",
@@ -93,11 +94,11 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
         "after:2025-03-11 before:2025-03-12": "b",
         "agent:codex after:2025-03-11": "",
     }
-    for said, names in asked.items():
-        assert sorted(find_ids(index, f"{said} ferry ")) == sorted(names), said
+    for filters, names in expected.items():
+        assert sorted(find_ids(index, f"{filters} ferry ")) == sorted(names), filters
 
 
-def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) -> None:
+def test_filters_hold_after_an_update(index: NodeIndex) -> None:
     index.update([document("a", "ferry"), document("b", "ferry", day=1)], [])
     assert sorted(find_ids(index, "after:2025-03-10 ferry")) == ["a", "b"]
     index.update([document("c", "ferry", day=1)], ["b"])
@@ -105,12 +106,12 @@ def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) ->
     assert find_ids(index, "after:2025-03-11 ferry") == ["c"]
 
 
-def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
+def test_only_listed_nodes_are_searched(index: NodeIndex) -> None:
     index.update([document(name, "ferry") for name in "abc"], [])
-    asked = search_query.parse("ferry", UTC)
-    some = ask(index, asked, 9, among=["b", "x"]).matches
-    assert [match.target_id for match in some] == ["b"]
-    assert ask(index, asked, 9, among=[]).matches == ()
+    query = search_query.parse("ferry", UTC)
+    matches, _ = search(index, query, 9, among=["b", "x"])
+    assert [match.node_id for match in matches] == ["b"]
+    assert not search(index, query, 9, among=[])[0]
 
 
 @pytest.mark.parametrize(
@@ -123,15 +124,13 @@ def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
         ("ferry -rf", "abc"),
     ],
 )
-def test_what_must_not_be_there_is_left_out(
-    index: NodeIndex, query: str, names: str
-) -> None:
+def test_excluded_words_are_left_out(index: NodeIndex, query: str, names: str) -> None:
     texts = {"a": "ferry harbour", "b": "ferry harbours harbourmaster", "c": "ferry"}
     index.update([document(name, text) for name, text in texts.items()], [])
     assert "".join(sorted(find_ids(index, query))) == names
 
 
-def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
+def test_all_words_of_a_phrase_are_required(index: NodeIndex) -> None:
     texts = {"a": "red ferry", "b": "ferry", "c": "the ferry was painted red"}
     index.update([document(name, text) for name, text in texts.items()], [])
     assert sorted(find_ids(index, '"red ferry"')) == ["a", "c"]
@@ -141,14 +140,14 @@ def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
 # Order
 
 
-def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
+def test_equal_matches_are_ordered_latest_first(index: NodeIndex) -> None:
     index.update([document(f"n{i}", "ferry", day=i % 7) for i in range(40)], [])
     first = find_ids(index, "ferry", 10)
     assert first == find_ids(index, "ferry", 10) == find_ids(index, "ferry", 40)[:10]
     assert first == [f"n{i}" for i in range(39, 29, -1)]
 
 
-def test_a_wide_node_landing_id_the_segment_in_it_that_answers_best(
+def test_wide_node_opens_its_best_segment(
     index: NodeIndex,
 ) -> None:
     index.update(
@@ -164,8 +163,8 @@ def test_a_wide_node_landing_id_the_segment_in_it_that_answers_best(
         [],
     )
     for query in ("ferry quay ", "level:week,day ferry quay "):
-        leads = {m.target_id: m.landing_id for m in find(index, query).matches}
-        assert leads["week"] == "both"
-        assert leads["next"] == "better"
-        assert leads["wide"] == "wide"
-        assert leads.get("both", "both") == "both"
+        opens = {match.node_id: match.opens for match in find(index, query)}
+        assert opens["week"] == "both"
+        assert opens["next"] == "better"
+        assert opens["wide"] == "wide"
+        assert opens.get("both", "both") == "both"

@@ -20,48 +20,47 @@ PLAN = "\n".join(
 )
 
 
-def asked(text: str) -> Query:
+def parse(text: str) -> Query:
     return search_query.parse(text, UTC)
 
 
-def told(text: str, question: str) -> list[str]:
-    query = asked(question)
+def quote(text: str, question: str) -> list[str]:
+    """Return the passages of a text that match a question; all terms weigh alike."""
+    query = parse(question)
     sentences = Sentences(text, query)
-    worth = snippets.term_weights(
-        [sentences, Sentences("something else", query)], query
-    )
-    return [sentences.text(piece) for piece in sentences.passages(worth)]
+    weights = dict.fromkeys(query.terms, 1.0)
+    return [sentences.text(passage) for passage in sentences.passages(weights)]
 
 
-def test_a_short_message_is_quoted_whole() -> None:
-    said = "The basket was lost.\nSo we keep it on the server."
-    assert told(said, "basket") == [said]
+def test_short_message_is_quoted_whole() -> None:
+    text = "The basket was lost.\nSo we keep it on the server."
+    assert quote(text, "basket") == [text]
 
 
-def test_the_passages_of_a_long_message_with_most_weight_come_first() -> None:
-    first, second, *_ = told(PLAN, "basket cookie")
+def test_best_passages_of_a_long_message_come_first() -> None:
+    first, second, *_ = quote(PLAN, "basket cookie")
     assert "because the cookie ends with the tab" in first
-    for one in (first, second):
-        assert len(one) <= snippets.QUOTE_CHARS + 2
-        assert one.startswith("…") and one.endswith("…"), "it goes on before and after"
+    for passage in (first, second):
+        assert len(passage) <= snippets.QUOTE_CHARS + 2
+        assert passage.startswith("…") and passage.endswith("…")
 
 
-def test_one_long_line_is_cut_around_the_word() -> None:
+def test_long_line_is_cut_around_the_word() -> None:
     log = "tick " * 300 + "zeppelin landed " + "tock " * 300
-    (one,) = told(log, "zeppelin")
-    assert "zeppelin landed" in one
-    assert len(one) <= snippets.QUOTE_CHARS + 2
+    (passage,) = quote(log, "zeppelin")
+    assert "zeppelin landed" in passage
+    assert len(passage) <= snippets.QUOTE_CHARS + 2
 
 
-def test_a_message_without_the_words_gives_how_it_begins() -> None:
-    (one,) = told(PLAN, "zeppelin")
-    assert one.startswith("Part 0") and one.endswith("…")
+def test_message_without_the_words_gives_its_beginning() -> None:
+    (passage,) = quote(PLAN, "zeppelin")
+    assert passage.startswith("Part 0") and passage.endswith("…")
 
 
 def test_any_text_is_quoted_verbatim() -> None:
     for text in ("", " ", "\n" * 500, "x" * 30_000, "basket " * 5_000, "a\n\n" * 900):
-        for one in told(text, "basket x"):
-            assert one.strip("…") in text
+        for passage in quote(text, "basket x"):
+            assert passage.strip("…") in text
 
 
 @pytest.mark.parametrize(
@@ -73,8 +72,8 @@ def test_any_text_is_quoted_verbatim() -> None:
         "a" * 900 + " zebra in it, and more words" * 9,
     ],
 )
-def test_a_long_run_does_not_push_out_what_answers(text: str) -> None:
-    told = snippets.best_line([text], search_query.parse("zebra", UTC))
-    assert "zebra" in told
-    assert len(told) <= snippets.MAX_CHARS + 2
-    assert told.strip("…") in text
+def test_long_run_of_letters_does_not_hide_the_match(text: str) -> None:
+    line = snippets.best_line([text], parse("zebra"))
+    assert "zebra" in line
+    assert len(line) <= snippets.MAX_CHARS + 2
+    assert line.strip("…") in text

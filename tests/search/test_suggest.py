@@ -12,7 +12,7 @@ from tests.search.documents import suggest as suggest_query
 
 
 @pytest.mark.parametrize(
-    ("query", "meant"),
+    ("query", "suggestion"),
     [
         ("refersh tokens ", "refresh tokens "),
         ("the refrsh ", "the refresh "),
@@ -31,25 +31,27 @@ from tests.search.documents import suggest as suggest_query
         ("評審 ", ""),
     ],
 )
-def test_a_misspelt_word_is_put_right(index: NodeIndex, query: str, meant: str) -> None:
+def test_misspelt_word_is_corrected(
+    index: NodeIndex, query: str, suggestion: str
+) -> None:
     text = "refresh the token, tokens of invoices in the timetable; get_user_name"
     index.update([document("a", text), document("b", "an invoice")], [])
-    assert suggest_query(index, query) == meant
+    assert suggest_query(index, query) == suggestion
 
 
-def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
+def test_more_frequent_word_is_suggested(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(5)]
     index.update([*often, document("x", "a hardour")], [])
     assert suggest_query(index, "haxbour ") == "harbour "
 
 
-def test_words_of_any_question_are_not_misspelt(index: NodeIndex) -> None:
+def test_vague_words_are_not_corrected(index: NodeIndex) -> None:
     index.update([document("walrus", "a walrus in the shop, in use")], [])
     assert suggest_query(index, "show the walrus ", has_few=True) == ""
     assert suggest_query(index, "is wallrus used ") == "is walrus used "
 
 
-def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
+def test_rare_word_is_corrected_only_if_there_are_few_hits(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
     index.update([*often, document("x", "a hardour")], [])
     assert suggest_query(index, "hardour ") == ""
@@ -60,12 +62,12 @@ WORDS = st.text("abc", max_size=7)
 
 
 @given(WORDS, WORDS)
-def test_neighbours_are_all_words_one_edit_away(one: str, other: str) -> None:
-    is_near = other in set(node_index.neighbours(one, len(one))) - {one}
-    assert is_near == (distance(one, other) == 1)
+def test_neighbours_are_all_words_one_edit_away(word: str, other: str) -> None:
+    is_near = other in set(node_index.neighbours(word, len(word))) - {word}
+    assert is_near == (distance(word, other) == 1)
 
 
-def test_only_the_beginning_of_a_word_is_edited_if_so_wished() -> None:
+def test_neighbours_differ_within_the_first_letters() -> None:
     near = set(node_index.neighbours("harbour", 2))
     assert {"aharbour", "arbour", "hxrbour", "haxrbour", "haxbour"} <= near
     assert not {"harbuor", "harbou", "harboux"} & near

@@ -12,7 +12,7 @@ import pytest
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, to_ms
-from memtui.model.hits import ScoreBand, score_band
+from memtui.model.hit import ScoreBand, score_band
 from memtui.model.nodes import (
     BULLET_COUNTS,
     MAX_KEYWORDS,
@@ -562,7 +562,7 @@ def test_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None
     query = "sliding window token refresh"
     first = full_workspace.teleport.find(query, limit=5).hits[0]
     assert first.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
-    segment = first.landing_id or first.node_id
+    segment = first.opens
     assert segment.startswith("toc:segment:2024-01-18:")
     node = browse.get_node(segment)
     assert node is not None

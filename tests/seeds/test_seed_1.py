@@ -752,7 +752,7 @@ def test_events_of_subagents_are_kept_but_make_no_segments(
     assert node is not None and node.counts.subagent_events == 1
     assert not any("walrus" in bullet.text for bullet in node.bullets)
     (hit,) = workspace.message_search.find("walrus").hits
-    assert hit.subagent == "a1"
+    assert hit.event is not None and hit.event.subagent == "a1"
 
 
 @pytest.mark.parametrize("name", ["events", "grips", "node_versions", "outbox"])

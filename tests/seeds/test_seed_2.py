@@ -10,9 +10,9 @@ import pytest
 
 from memtui.model.events import EventRole
 from memtui.model.filters import Scope
-from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
+from memtui.model.hit import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
-from memtui.search import scoring
+from memtui.search import weights
 from memtui.store import database, sessions
 from memtui.store.schema import SessionRow
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -49,7 +49,7 @@ def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
             sessions.update_metadata(facts)
     index_messages(workspace)
     hits = workspace.message_search.find("harbour crane").hits
-    names = [hit.session.session_id for hit in hits]
+    names = [hit.session_id for hit in hits]
     assert names == ["summary", "title", "user", "assistant"]
     scores = [hit.score for hit in hits]
     assert scores == sorted(set(scores), reverse=True)
@@ -259,12 +259,12 @@ def test_no_tool_reads_a_whole_session_or_deletes_one() -> None:
     ("role", "weight"), [("user", 1.5), ("assistant", 1.0), ("tool", 1.0)]
 )
 def test_a_message_weighs_by_its_role(role: str, weight: float) -> None:
-    assert scoring.ROLE_WEIGHTS[EventRole(role)] == weight
+    assert weights.ROLE_WEIGHTS[EventRole(role)] == weight
 
 
 def test_the_other_weights_are_those_of_the_proposal() -> None:
-    weights = scoring.SESSION_SUMMARY, scoring.SESSION_TITLE, scoring.TOOL_TURN
-    assert weights == (3.0, 2.0, 1.3)
+    values = weights.SESSION_SUMMARY, weights.SESSION_TITLE, weights.TOOL_TURN
+    assert values == (3.0, 2.0, 1.3)
 
 
 def test_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
@@ -279,7 +279,7 @@ def test_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
     )
     index_messages(workspace)
     hits = workspace.message_search.find("polished crane").hits
-    assert [hit.session.session_id for hit in hits] == ["turn", "plain"]
+    assert [hit.session_id for hit in hits] == ["turn", "plain"]
 
 
 def test_a_session_with_a_summary_is_above_one_without(workspace: Workspace) -> None:
@@ -291,7 +291,7 @@ def test_a_session_with_a_summary_is_above_one_without(workspace: Workspace) -> 
         )
     index_messages(workspace)
     hits = workspace.message_search.find("harbour crane").hits
-    assert [hit.session.session_id for hit in hits] == ["with", "without"]
+    assert [hit.session_id for hit in hits] == ["with", "without"]
 
 
 @pytest.mark.parametrize("field", ["title", "summary"])
@@ -310,8 +310,8 @@ def test_a_session_is_found_by_its_title_or_summary_alone(
         )
     index_messages(workspace)
     (hit,) = workspace.message_search.find("harbour crane").hits
-    assert hit.session.session_id == "s1" and hit.msg_idx == -1
-    assert "harbour crane" in hit.about.text
+    assert hit.session_id == "s1" and hit.msg_idx == -1
+    assert "harbour crane" in hit.snippet.text
 
 
 WINDOW_VECTORS = [
@@ -422,7 +422,7 @@ def test_a_compaction_gives_the_session_its_summary(workspace: Workspace) -> Non
         one = sessions.get("claude-code", "c1")
     assert one is not None and one.summary == summary
     (hit,) = workspace.message_search.find("walrus enclosure", limit=1).hits
-    assert hit.session.session_id == "c1"
+    assert hit.session_id == "c1"
 
 
 def test_titles_are_empty_until_a_client_sets_one(workspace: Workspace) -> None:
@@ -482,7 +482,7 @@ def test_sessions_can_be_filtered_by_project(full_workspace: Workspace) -> None:
     ).items
     assert {one["project"] for one in found} == {"shop"} and len(found) == 4
     hits = full_workspace.message_search.find("timeout project:logsift").hits
-    assert not [hit for hit in hits if hit.session.project != "logsift"]
+    assert not [hit for hit in hits if hit.session and hit.session.project != "logsift"]
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def test_s2_33_title_or_summary_boost_the_sessions_messages(
         )
     index_messages(workspace)
     first, second = workspace.message_search.find("harbour crane").hits
-    assert (first.session.session_id, first.msg_idx) == ("named", 0)
+    assert (first.session_id, first.msg_idx) == ("named", 0)
     assert first.score > second.score
 
 
@@ -559,7 +559,7 @@ def test_sessions_are_searched_with_filters(
     )
     index_messages(workspace)
     hits = workspace.message_search.find(words).hits
-    roles = sorted(hit.match.role.value for hit in hits if hit.match)
+    roles = sorted(hit.event.role.value for hit in hits if hit.event)
     assert roles == sorted(expected)
 
 

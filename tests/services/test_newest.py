@@ -1,14 +1,14 @@
 """Filters and dates alone list the newest results."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
-from memtui.model.hits import Hits
+from memtui.model.hit import Hits
 from memtui.search.query import NEWEST_LISTED
 from memtui.tools import search
 from memtui.tui.screens.search import compose_notes
@@ -25,9 +25,7 @@ ALONE = [
 ]
 
 
-def asks(
-    workspace: Workspace,
-) -> dict[SearchView, Callable[[str], Hits[Any]]]:
+def finders(workspace: Workspace) -> dict[SearchView, Callable[[str], Hits]]:
     return {
         SearchView.ALL: workspace.search.find,
         SearchView.SUMMARIES: workspace.teleport.find,
@@ -35,47 +33,48 @@ def asks(
     }
 
 
-@pytest.mark.parametrize("asked", ALONE)
-def test_what_is_left_is_listed_newest_first_in_every_view(
-    full_workspace: Workspace, asked: str
+@pytest.mark.parametrize("query", ALONE)
+def test_filters_alone_list_the_newest_in_every_view(
+    full_workspace: Workspace, query: str
 ) -> None:
-    for view, ask in asks(full_workspace).items():
-        answer = ask(asked)
-        sheet = result_list.to_results(answer)
-        if asked.startswith("in ") and view is not SearchView.MESSAGES:
-            page = f"toc:month:{'2024-01' if '2024' in asked else '2023-12'}"
+    for view, find in finders(full_workspace).items():
+        answer = find(query)
+        rows = result_list.to_results(answer)
+        if query.startswith("in ") and view is not SearchView.MESSAGES:
+            page = f"toc:month:{'2024-01' if '2024' in query else '2023-12'}"
             assert getattr(answer.hits[0], "node_id", "") == page, view
         # The page of the month comes first.
-        times = [x.at for x in sheet.hits if x.level is not TocLevel.MONTH]
+        times = [row.at for row in rows if row.level is not TocLevel.MONTH]
         assert times and times == sorted(times, reverse=True), view
-        assert NEWEST_LISTED in sheet.notes and not {
-            line.band for line in sheet.hits
-        } - {""}
-        if asked.startswith(("agent", "project")):
-            name = asked.partition(":")[2]
-            messages = full_workspace.message_search.find(asked).hits
-            assert all(name in (h.session.agent, h.session.project) for h in messages)
-        if asked == "in December 2023":
+        assert NEWEST_LISTED in answer.notes
+        assert {row.band for row in rows} == {""}
+        if query.startswith(("agent", "project")):
+            name = query.partition(":")[2]
+            messages = full_workspace.message_search.find(query).hits
+            for hit in messages:
+                assert hit.session is not None
+                assert name in (hit.session.agent, hit.session.project)
+        if query == "in December 2023":
             assert {at.year for at in times} == {2023}
-        if asked == "after:2024-01-20":
+        if query == "after:2024-01-20":
             assert min(times) >= datetime(2024, 1, 20, tzinfo=UTC)
 
 
-def test_what_is_listed_has_no_score(full_workspace: Workspace) -> None:
-    asked = "after:2024-01-01"
+def test_listed_items_have_no_score(full_workspace: Workspace) -> None:
+    query = "after:2024-01-01"
     for reply in (
-        search.search_memory(full_workspace, asked),
-        search.teleport(full_workspace, asked),
-        search.search_sessions(full_workspace, asked),
-        search.retrieve_memory(full_workspace, asked),
+        search.search_memory(full_workspace, query),
+        search.teleport(full_workspace, query),
+        search.search_sessions(full_workspace, query),
+        search.retrieve_memory(full_workspace, query),
     ):
-        assert reply.items and not {one["score"] for one in reply.items} - {None}
-        assert not {one.get("band") for one in reply.items} - {None}
-        for one in reply.items:
-            assert "1.00" not in reply.line(one)
+        assert {item["score"] for item in reply.items} == {None}
+        assert {item.get("band") for item in reply.items} == {None}
+        for item in reply.items:
+            assert "1.00" not in reply.line(item)
 
 
-def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
+def test_scores_of_messages_fall(
     full_workspace: Workspace,
 ) -> None:
     scores = [
@@ -86,53 +85,49 @@ def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
     assert 0 < scores[0] <= 1
 
 
-def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
+def test_date_without_hits_says_so(
     full_workspace: Workspace,
 ) -> None:
-    for view, ask in asks(full_workspace).items():
-        sheet = result_list.to_results(ask("in March 1999"))
-        notes = compose_notes(sheet, "in March 1999", view, full_workspace.zone)
-        assert not sheet.hits and notes[0] == "There is nothing for “in March 1999”."
-        assert NEWEST_LISTED not in ask_notes(ask("agent:codex session"))
-        assert NEWEST_LISTED not in ask_notes(ask("levle:codex"))
-    roles = full_workspace.message_search.find("role:user").hits
-    assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
+    for view, find in finders(full_workspace).items():
+        answer = find("in March 1999")
+        notes = compose_notes(answer, "in March 1999", view, full_workspace.zone)
+        assert not answer.hits and notes[0] == "There is nothing for “in March 1999”."
+        assert NEWEST_LISTED not in find("agent:codex session").notes
+        assert NEWEST_LISTED not in find("levle:codex").notes
+    hits = full_workspace.message_search.find("role:user").hits
+    assert {hit.event.role for hit in hits if hit.event} == {EventRole.USER}
 
 
 @pytest.mark.parametrize("level", ["day", "week", "year"])
-def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
+def test_level_alone_lists_nodes_newest_first(
     full_workspace: Workspace, level: str
 ) -> None:
-    found = full_workspace.search.find(f"level:{level}")
-    hits = full_workspace.teleport.find(f"level:{level}").hits
-    assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
-    sheet = result_list.to_results(found)
-    assert all(line.target.node_id for line in sheet.hits)
-    assert {line.level for line in sheet.hits} == {TocLevel(level)}
-    shown = search.search_memory(full_workspace, f"level:{level}", limit=3).items
-    assert shown and all(one["id"].startswith(f"toc:{level}:") for one in shown)
-    assert not any("session" in one for one in shown)
+    answer = full_workspace.search.find(f"level:{level}")
+    hits = full_workspace.teleport.find(f"level:{level}", limit=20).hits
+    assert answer.hits == hits
+    rows = result_list.to_results(answer)
+    assert all(row.target.node_id for row in rows)
+    assert {row.level for row in rows} == {TocLevel(level)}
+    items = search.search_memory(full_workspace, f"level:{level}", limit=3).items
+    assert items and all(item["id"].startswith(f"toc:{level}:") for item in items)
+    assert not any("session" in item for item in items)
 
 
-def ask_notes(
-    found: Hits[Any],
-) -> tuple[str, ...]:
-    return result_list.to_results(found).notes
-
-
-def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
+def test_note_says_how_many_messages_and_sessions_match(
     full_workspace: Workspace,
 ) -> None:
-    sheet = result_list.to_results(full_workspace.search.find("session"))
-    shown = compose_notes(sheet, "session", SearchView.ALL, full_workspace.zone)
-    assert sheet.total > len(sheet.hits) > 0
-    assert shown[-1].startswith("Best hit per session of ")
-    messages = result_list.to_results(full_workspace.message_search.find("session"))
-    assert messages.total == 0
+    answer = full_workspace.search.find("session")
+    notes = compose_notes(answer, "session", SearchView.ALL, full_workspace.zone)
+    assert answer.total > len(answer.hits) > 0
+    assert notes[-1] == f"Best hit per session of {answer.total} (tab: all)."
+    many = replace(answer, total=3_000, has_more=True)
+    notes = compose_notes(many, "session", SearchView.ALL, full_workspace.zone)
+    assert notes[-1] == "Best hit per session of more than 3,000 (tab: all)."
+    assert full_workspace.message_search.find("session").total == 0
 
 
 @pytest.mark.parametrize(
-    ("asked", "page"),
+    ("query", "page"),
     [
         ("what was I doing on jan 15 2024", "toc:day:2024-01-15"),
         ("jan 15", "toc:day:2024-01-15"),
@@ -141,15 +136,15 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
         ("what did I work on in January 2024", "toc:month:2024-01"),
     ],
 )
-def test_a_question_about_a_date_alone_gives_its_page_first(
-    full_workspace: Workspace, asked: str, page: str
+def test_question_about_a_date_lists_its_page_first(
+    full_workspace: Workspace, query: str, page: str
 ) -> None:
     full_workspace.search._clock = full_workspace.teleport._clock = lambda: datetime(
         2024, 2, 1, tzinfo=UTC
     )
     for find in (full_workspace.search.find, full_workspace.teleport.find):
-        found = find(asked)
-        assert found.is_recent and found.hits[0].node_id == page
+        answer = find(query)
+        assert answer.is_recent and answer.hits[0].node_id == page
     assert (
         full_workspace.search.find("token refresh in January 2024").is_recent is False
     )

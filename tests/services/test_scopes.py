@@ -8,9 +8,9 @@ import pytest
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.filters import ALL, Scope
+from memtui.model.filters import ALL, Filters, Scope
 from memtui.model.nodes import Bullet, BulletKind, NodeCounts, TocEntry
-from memtui.search.nodes import NodeSearch
+from memtui.search.teleport import Teleport
 from memtui.services import browse, sessions
 from memtui.store import database, entries, nodes, versions
 from memtui.store.database import db
@@ -76,7 +76,9 @@ def test_keyword_scope_lists_segments_with_the_keyword(
         assert listed == ids_by_keyword[word]
         of_codex = {entry.node_id for entry in list_all(Scope("codex", keyword=word))}
         assert of_codex <= listed & expected_ids(Scope("codex"))
-        hits = full_workspace.teleport.find("session", scope=Scope(keyword=word)).hits
+        hits = full_workspace.teleport.find(
+            "session", filters=Filters(scope=Scope(keyword=word))
+        ).hits
         assert {hit.node_id for hit in hits} <= listed
     assert browse.list_children(scope=Scope(keyword="[")) == []
 
@@ -212,7 +214,12 @@ def test_tools_answer_for_a_project_without_words_of_another(
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
 def test_a_scope_matches_whole_names_only(full_workspace: Workspace, name: str) -> None:
     assert browse.list_children(scope=Scope(name, "")) == []
-    assert full_workspace.teleport.find("session", scope=Scope("", name)).hits == ()
+    assert (
+        full_workspace.teleport.find(
+            "session", filters=Filters(scope=Scope("", name))
+        ).hits
+        == ()
+    )
 
 
 @pytest.mark.parametrize("query", ["session", "test", "the fix", "token refresh"])
@@ -222,7 +229,9 @@ def test_search_in_a_scope_finds_all_hits_within_it(
 ) -> None:
     within = expected_ids(scope)
     all_hits = full_workspace.teleport.find(query, limit=500).hits
-    hits = full_workspace.teleport.find(query, limit=500, scope=scope).hits
+    hits = full_workspace.teleport.find(
+        query, limit=500, filters=Filters(scope=scope)
+    ).hits
     assert all(hit.node_id in within for hit in hits)
     targets = {hit.target_id for hit in all_hits if hit.node_id in within}
     assert targets <= {hit.target_id for hit in hits}
@@ -235,8 +244,12 @@ def test_search_fills_its_page_where_most_hits_are_outside_the_scope(
     full_workspace: Workspace,
 ) -> None:
     scope = Scope("codex", "logsift")
-    all_hits = full_workspace.teleport.find("the", limit=500, scope=scope).hits
-    hits = full_workspace.teleport.find("the", limit=3, scope=scope).hits
+    all_hits = full_workspace.teleport.find(
+        "the", limit=500, filters=Filters(scope=scope)
+    ).hits
+    hits = full_workspace.teleport.find(
+        "the", limit=3, filters=Filters(scope=scope)
+    ).hits
     assert len(hits) == min(3, len(all_hits))
 
 
@@ -247,8 +260,12 @@ def test_search_fills_its_page_where_most_hits_are_outside_the_scope(
 def test_a_small_limit_gives_the_best_hits_of_a_scope(
     full_workspace: Workspace, scope: Scope, query: str, limit: int
 ) -> None:
-    result = full_workspace.teleport.find(query, limit=limit, scope=scope)
-    all_results = full_workspace.teleport.find(query, limit=500, scope=scope)
+    result = full_workspace.teleport.find(
+        query, limit=limit, filters=Filters(scope=scope)
+    )
+    all_results = full_workspace.teleport.find(
+        query, limit=500, filters=Filters(scope=scope)
+    )
     assert (result.notes, all_results.notes) == ((), ())
     best = [hit.score for hit in all_results.hits[:limit]]
     assert [hit.score for hit in result.hits] == pytest.approx(best)
@@ -258,6 +275,7 @@ def test_a_scope_holds_for_search_without_an_index(
     full_workspace: Workspace, tmp_path: Path
 ) -> None:
     scope = Scope("codex")
-    result = NodeSearch(tmp_path / "none", UTC, clock).find("session", scope=scope)
+    teleport = Teleport(tmp_path / "none", UTC, clock)
+    result = teleport.find("session", filters=Filters(scope=scope))
     assert result.notes
     assert all(hit.node_id in expected_ids(scope) for hit in result.hits)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
-from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Hits, MessageHit
+from memtui.model.hit import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Hits
 from memtui.search.message_index import MessageIndex as Index
-from memtui.search.messages import MessageMatcher, MessageSearch
+from memtui.search.ranking import MessageRanker
+from memtui.search.search import MessageSearch
 from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.message_factory import (
@@ -25,7 +26,7 @@ from tests.message_factory import (
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
 
-def texts(found: Hits[MessageHit]) -> list[str]:
+def texts(found: Hits) -> list[str]:
     return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
 
 
@@ -86,7 +87,7 @@ def test_one_hit_or_many_of_a_session(workspace: Workspace) -> None:
     index_messages(workspace)
     assert len(found(workspace, "quay")) == 3
     answer = workspace.message_search.find("quay", one_per_session=True)
-    assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
+    assert sorted(hit.session_id for hit in answer.hits) == ["s1", "s2"]
 
 
 def test_a_window_keeps_its_bounds_and_the_message_itself(workspace: Workspace) -> None:
@@ -160,7 +161,8 @@ def test_a_subagent_s_words_lead_to_the_session_that_started_it(
     )
     index_messages(workspace)
     (hit,) = workspace.message_search.find("quay").hits
-    assert (hit.session.session_id, hit.subagent) == ("s1", "helper")
+    assert hit.event is not None
+    assert (hit.session_id, hit.event.subagent) == ("s1", "helper")
     assert [said.snippet.text for said in hit.window] == ["quay"]
 
 
@@ -210,7 +212,7 @@ def test_tool_inputs_are_found_only_if_the_setting_is_on(
     assert len(found(workspace, "Read")) == 2
     store_messages(make_message("quay: 8", 3, role=TOOL, tool="Read"))
     talk = MessageSearch(
-        MessageMatcher(Index(workspace.paths.message_index, with_tools=True)),
+        MessageRanker(Index(workspace.paths.message_index, with_tools=True)),
         workspace.zone,
         lambda: AT,
     )
@@ -228,10 +230,10 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(
     name_session("s2", title="Harbour of ships")
     index_messages(workspace)
     (hit,) = workspace.message_search.find("harbour").hits
-    assert (hit.session.session_id, hit.score, hit.window) == ("s2", 1.0, ())
-    assert (hit.event_id, hit.about.text) == (opening.event_id, "Harbour of ships")
+    assert (hit.session_id, hit.score, hit.window) == ("s2", 1.0, ())
+    assert (hit.event_id, hit.snippet.text) == (opening.event_id, "Harbour of ships")
     first, *_ = workspace.message_search.find("ships land").hits
-    assert first.session.session_id == "s2"
+    assert first.session_id == "s2"
 
 
 def test_what_a_person_said_goes_before_what_was_answered(workspace: Workspace) -> None:
@@ -241,7 +243,7 @@ def test_what_a_person_said_goes_before_what_was_answered(workspace: Workspace) 
     )
     index_messages(workspace)
     first, _ = workspace.message_search.find("quay").hits
-    assert first.session.session_id == "b"
+    assert first.session_id == "b"
 
 
 def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
@@ -254,7 +256,7 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
     )
     index_messages(workspace)
     first, second = workspace.message_search.find("quay").hits
-    assert first.session.session_id == "b"
+    assert first.session_id == "b"
     assert first.match is not None
     assert second.match is not None
     assert (first.match.tool_name, second.match.tool_name) == ("Edit", "")
@@ -270,11 +272,10 @@ def test_hits_of_the_time_in_a_question_come_first_and_it_is_shown(
     index_messages(workspace)
     answer = workspace.message_search.find("quay on 14 March 2025")
     assert texts(answer)[0] == "The quay is here"
-    (time,) = answer.times
-    assert "Fri 14 Mar 2025" in time.text
-    assert time.has_hits
-    (time,) = workspace.message_search.find("quay in May 2021").times
-    assert not time.has_hits
+    (date,) = answer.dates
+    assert "Fri 14 Mar 2025" in date and date.endswith("comes first.")
+    (date,) = workspace.message_search.find("quay in May 2021").dates
+    assert date.endswith("has nothing that answers.")
 
 
 def test_counts_and_times_of_a_session_grow_with_it(workspace: Workspace) -> None:
@@ -283,8 +284,10 @@ def test_counts_and_times_of_a_session_grow_with_it(workspace: Workspace) -> Non
     (hit,) = workspace.message_search.find("quay").hits
     store_messages(make_message("more", 60, role=ASSISTANT))
     (later,) = workspace.message_search.find("quay").hits
-    assert (hit.session.message_count, later.session.message_count) == (1, 2)
-    assert later.session.updated_at - hit.session.updated_at == timedelta(seconds=59)
+    first, second = hit.session, later.session
+    assert first is not None and second is not None
+    assert (first.message_count, second.message_count) == (1, 2)
+    assert second.updated_at - first.updated_at == timedelta(seconds=59)
 
 
 def test_the_newest_messages_are_read_without_an_index_and_a_note_says_so(

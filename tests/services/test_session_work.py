@@ -8,7 +8,7 @@ import pytest
 
 from memtui.model import calendar
 from memtui.model.events import EventRole
-from memtui.model.hits import CombinedHit
+from memtui.model.hit import Hit
 from memtui.model.nodes import node_text
 from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
 from memtui.services import browse, conversation, session_work, sessions
@@ -24,9 +24,9 @@ from tests.message_factory import AT, make_message, name_session, store_messages
 ASSISTANT = EventRole.ASSISTANT
 
 
-def find(workspace: Workspace, query: str) -> dict[str, CombinedHit]:
+def find(workspace: Workspace, query: str) -> dict[str, Hit]:
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    hits = session_work.add_work(workspace.search.find(query).hits)
+    hits = workspace.search.find(query).hits
     return {hit.session_id: hit for hit in hits}
 
 
@@ -46,12 +46,13 @@ def test_hits_have_the_name_and_outcome_of_the_session(
         make_message("All walrus tests pass now.", late + 60, role=ASSISTANT),
     )
     hit = find(workspace, "walrus")["s1"]
-    assert hit.at.hour == 12
-    assert hit.work.name == "Add a mutex around the token refresh."
-    assert hit.work.outcome == "All walrus tests pass now."
-    assert hit.work.state == WorkState.ANSWERED
+    assert hit.at.hour == 12 and hit.session is not None
+    assert hit.session.work.name == "Add a mutex around the token refresh."
+    assert hit.session.work.outcome == "All walrus tests pass now."
+    assert hit.session.work.state == WorkState.ANSWERED
     name_session("s1", title="A plan for walruses")
-    assert find(workspace, "walrus")["s1"].work.name == "A plan for walruses"
+    hit = find(workspace, "walrus")["s1"]
+    assert hit.session and hit.session.work.name == "A plan for walruses"
     key = ("claude-code", "s1")
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
@@ -82,7 +83,7 @@ def test_a_session_has_the_same_name_everywhere(
         assert card.work == work
         assert all(bullet.grip_ids for bullet in card.bullets)
         hits = full_workspace.search.find(f"session:{session.session_id}").hits
-        assert {hit.work for hit in session_work.add_work(hits)} == {work}
+        assert {hit.session.work for hit in hits if hit.session} == {work}
         meta = agent_sessions.get_session_meta(full_workspace, session.session_id)
         assert meta.head["title"] == work.name
         days = {calendar.path(name)[-2] for name in segments_of(session)}
@@ -194,8 +195,9 @@ def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
 
 def test_a_session_without_summary_has_none(workspace: Workspace) -> None:
     store_messages(make_message("A walrus."))
-    (hit,) = session_work.add_work(workspace.search.find("walrus").hits)
-    assert hit.work is NO_WORK == SessionWork()
+    (hit,) = workspace.search.find("walrus").hits
+    assert hit.session is not None
+    assert hit.session.work == NO_WORK == SessionWork()
 
 
 def test_other_messages_with_the_specific_words_are_counted(
@@ -215,5 +217,5 @@ def test_other_messages_with_the_specific_words_are_counted(
     assert find(workspace, "SOME_FLAG role:assistant") == {}
     assert find(workspace, '"SOME_FLAG is"')["s1"].more == 0
     messages = workspace.message_search.find("SOME_FLAG", one_per_session=True).hits
-    assert {hit.session.session_id: hit.more for hit in messages} == {"s1": 40, "s2": 0}
+    assert {hit.session_id: hit.more for hit in messages} == {"s1": 40, "s2": 0}
     assert not any(hit.more for hit in workspace.message_search.find("SOME_FLAG").hits)

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
+from memtui.model.hit import Hit, HitKind, ScoreBand
 from memtui.paths import in_home
-from memtui.search import node_index, nodes
-from memtui.search.nodes import NodeSearch
+from memtui.search import node_index, teleport
+from memtui.search.node_index import NodeMatch
 from memtui.search.query import NO_WORD, Query
+from memtui.search.teleport import Teleport
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.workspace import Workspace
@@ -44,9 +45,9 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Merging depends on which hits are left: without it, filters alone decide.
-    monkeypatch.setattr(nodes, "merge_repeated", iter)
+    monkeypatch.setattr(teleport, "merge_repeated", iter)
     place = full_workspace.paths.index if is_indexed else tmp_path / "none"
-    finder = NodeSearch(place, full_workspace.zone, clock)
+    finder = Teleport(place, full_workspace.zone, clock)
     for query in FILTERED:
         words = query.split()
         plain = " ".join(w for w in words if ":" not in w and w[0] != "-")
@@ -91,7 +92,7 @@ def _passes(hit: Hit, query: str) -> bool:
     told = {
         "agent": value in node.agents,
         "project": value in node.projects,
-        "level": hit.level.value in value,
+        "level": str(hit.level) in value,
         "after": last > value or (segment and last >= value),
         "before": day < value,
         "by": node.is_by_model is (value == "model"),
@@ -108,7 +109,7 @@ def test_a_search_for_roles_says_that_it_looks_through_summaries(
 ) -> None:
     answer = full_workspace.teleport.find("token role:user")
     assert answer.hits == ()
-    assert answer.notes == (nodes.MESSAGES_ONLY,)
+    assert answer.notes == (teleport.MESSAGES_ONLY,)
 
 
 def test_without_a_word_there_is_a_hint(full_workspace: Workspace) -> None:
@@ -122,7 +123,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
     full_workspace: Workspace,
 ) -> None:
     answer = full_workspace.teleport.find("the of and ")
-    assert answer.notes == (nodes.ONLY_STOP_WORDS,)
+    assert answer.notes == (teleport.ONLY_STOP_WORDS,)
     assert full_workspace.teleport.find("the token of ").notes == ()
 
 
@@ -159,17 +160,17 @@ def test_a_rare_phrase_of_common_words_is_found(
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nodes, "MAX_CHECKED", 8)
-    monkeypatch.setattr(nodes, "CHECKED_AT_ONCE", 3)
-    monkeypatch.setattr(nodes, "REPEATED", 0)
+    monkeypatch.setattr(teleport, "MAX_CHECKED", 8)
+    monkeypatch.setattr(teleport, "CHECKED_AT_ONCE", 3)
+    monkeypatch.setattr(teleport, "REPEATED", 0)
     read: list[str] = []
-    made = nodes.read_hits
+    made = teleport.read_hits
 
-    def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[Hit]:
-        read.extend(match.target_id for match in matches)
+    def told(matches: Sequence[NodeMatch], asked: Query) -> Iterator[Hit]:
+        read.extend(match.grip_id or match.node_id for match in matches)
         return made(matches, asked)
 
-    monkeypatch.setattr(nodes, "read_hits", told)
+    monkeypatch.setattr(teleport, "read_hits", told)
     assert hits(full_workspace, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 
@@ -190,15 +191,15 @@ def test_a_wide_hit_leads_down_to_a_segment(full_workspace: Workspace) -> None:
     found = hits(full_workspace, "level:year,month,week,day token")
     assert found
     for hit in found:
-        assert hit.node_id in browse.get_path(hit.landing_id)
-        assert hit.landing_id.startswith("toc:segment:")
-        node = browse.get_node(hit.landing_id)
+        assert hit.node_id in browse.get_path(hit.opens)
+        assert hit.opens.startswith("toc:segment:")
+        node = browse.get_node(hit.opens)
         assert node is not None
         assert (
             "token" in f"{node.keyword_texts}{[b.text for b in node.bullets]}".lower()
         )
     for hit in hits(full_workspace, "level:segment token"):
-        assert hit.landing_id == hit.node_id
+        assert hit.opens == hit.node_id
 
 
 def test_a_misspelt_word_is_suggested_right(full_workspace: Workspace) -> None:
@@ -237,7 +238,7 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         workspace = Workspace(in_home(home), settings)
         answer = workspace.teleport.find("mutex", limit=500)
         assert answer.hits, name
-        assert answer.notes in ((), (nodes.NO_INDEX,))
+        assert answer.notes in ((), (teleport.NO_INDEX,))
         assert workspace.pipeline.run_until_idle(lambda _: None) == []
         answer = workspace.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
@@ -254,7 +255,7 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
     full_workspace.teleport.close()
     for piece in full_workspace.paths.index.glob("*.seg"):
         piece.write_bytes(piece.read_bytes()[:40])
-    assert full_workspace.teleport.find("mutex").notes == (nodes.NO_INDEX,)
+    assert full_workspace.teleport.find("mutex").notes == (teleport.NO_INDEX,)
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     answer = full_workspace.teleport.find("mutex", limit=500)
     assert answer.notes == ()

@@ -10,9 +10,9 @@ from textual.content import Content
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.hits import Hit, HitKind, Snippet
+from memtui.model.hit import Hit, HitKind, Snippet
 from memtui.model.sessions import WorkState
-from memtui.search.nodes import merge_repeated
+from memtui.search.teleport import merge_repeated
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (
     MARKED,
@@ -22,11 +22,18 @@ from memtui.tui.widgets.result_list import (
     format_when,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
-from tests.screens.search_results import FINDINGS, LONG, MESSAGES, marked, message_hit
+from tests.screens.search_results import (
+    FINDINGS,
+    LONG,
+    MESSAGES,
+    marked,
+    message_hit,
+    node,
+)
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = result_list.to_results(FINDINGS).hits
-SAID = result_list.to_results(MESSAGES).hits
+MOMENTS = result_list.to_results(FINDINGS)
+SAID = result_list.to_results(MESSAGES)
 
 
 def drawn(line: SearchResult, width: int, lines: int = 2) -> Content:
@@ -118,7 +125,7 @@ def test_who_speaks_is_said_of_every_message() -> None:
     shown = result_list.to_results(
         replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
     )
-    row = drawn(shown.hits[0], 138).plain
+    row = drawn(shown[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 
@@ -155,10 +162,19 @@ def test_an_opened_message_has_its_matching_line_marked() -> None:
 SEGMENT = "toc:segment:2024-01-15:01HM0000000000000000000000"
 
 
-def hit(node_id: str, text: str, score: float, kind: HitKind = HitKind.NODE) -> Hit:
+def hit(
+    node_id: str,
+    text: str,
+    score: float,
+    kind: HitKind = HitKind.NODE,
+    *,
+    title: str = "",
+) -> Hit:
     level = calendar.period(node_id).level
     at = datetime(2024, 1, 15, tzinfo=UTC)
-    return Hit(kind, node_id, node_id, level, "", at, score, Snippet(text))
+    entry = replace(node(node_id, title), level=level)
+    grip_id = "grip:1:00" if kind is HitKind.GRIP else ""
+    return Hit(kind, None, entry, None, at, Snippet(text), score, grip_id)
 
 
 def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
@@ -180,7 +196,7 @@ def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
 
 
 def test_a_piece_of_work_is_known_by_its_name() -> None:
-    work = replace(hit(SEGMENT, "Set it to 600.", 0.7), title="Raise the timeout")
+    work = hit(SEGMENT, "Set it to 600.", 0.7, title="Raise the timeout")
     for text in (
         "Raise the timeout",
         "Raise the timeout — it was 600 (pushed)",

@@ -20,11 +20,11 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
-from memtui.model.hits import CombinedHit, Hits, MessageHit
+from memtui.model.hit import Hits
 from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NEWEST_LISTED, NO_WORD
-from memtui.services import browse, session_work
+from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
@@ -118,18 +118,16 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 # Notes
 
 
-def compose_notes(
-    hits: Hits[SearchResult], query: str, view: SearchView, zone: tzinfo
-) -> list[str]:
+def compose_notes(hits: Hits, query: str, view: SearchView, zone: tzinfo) -> list[str]:
     """Return the notes to show below the results, each a sentence."""
     notes = [note for note in hits.notes if note != NO_WORD]
     has_no_word = len(notes) < len(hits.notes)
-    if not (has_no_word and hits.times):
-        notes += map(str, hits.times)
+    if not (has_no_word and hits.dates):
+        notes += hits.dates
     if hits.suggestion:
         notes.insert(0, f"Did you mean “{hits.suggestion}”? (ctrl+s)")
     if has_no_word:
-        reason = ONLY_A_TIME if hits.times else NOTHING_TO_LOOK_UP
+        reason = ONLY_A_TIME if hits.dates else NOTHING_TO_LOOK_UP
         notes.insert(0, reason.format(format.shorten(query, MAX_QUERY)))
     elif not hits.hits and hits.is_recent:
         notes.remove(NEWEST_LISTED)
@@ -137,7 +135,8 @@ def compose_notes(
     elif not hits.hits:
         notes.insert(0, _advise(query, view, zone))
     if hits.total > len(hits.hits):
-        notes.append(f"Best hit per session of {hits.total:,} (tab: all).")
+        more = "more than " if hits.has_more else ""
+        notes.append(f"Best hit per session of {more}{hits.total:,} (tab: all).")
     return notes
 
 
@@ -219,19 +218,16 @@ def make_finders(
     """Return the search function of each view; each is imported on first use."""
     filters = Filters(scope=scope)
 
-    def find_all(text: str) -> Hits[CombinedHit]:
-        hits = workspace.search.find(text, filters=filters)
-        return replace(hits, hits=session_work.add_work(hits.hits))
-
-    def find_messages(text: str) -> Hits[MessageHit]:
-        hits = workspace.message_search.find(
+    def find_messages(text: str) -> Hits:
+        return workspace.message_search.find(
             text, one_per_session=history.one_per_session, filters=filters
         )
-        return replace(hits, hits=session_work.add_work(hits.hits))
 
     return {
-        SearchView.ALL: find_all,
-        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope),
+        SearchView.ALL: lambda text: workspace.search.find(text, filters=filters),
+        SearchView.SUMMARIES: lambda text: workspace.teleport.find(
+            text, filters=filters
+        ),
         SearchView.MESSAGES: find_messages,
     }
 
@@ -288,16 +284,13 @@ class SearchScreen(Dialog[JumpTarget]):
         self._history = history
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
-        self.found: Hits[SearchResult] = Hits()
+        self.found = Hits()
+        self.results: tuple[SearchResult, ...] = ()
         self._suggester = FilterSuggester()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False  # True if Enter was pressed before the result came.
         self._opening: JumpTarget | None = None
-
-    @property
-    def results(self) -> tuple[SearchResult, ...]:
-        return self.found.hits
 
     @property
     def is_waiting(self) -> bool:
@@ -382,17 +375,13 @@ class SearchScreen(Dialog[JumpTarget]):
             view, query = searching = self._searching = self.view, self._text
             find, show = self._finders[view], partial(self.show_result, view, query)
             slow = partial(self._show_slow, searching)
-            self.load(
-                lambda: to_results(find(query)), show, SEARCH, slow, exclusive=False
-            )
+            self.load(lambda: find(query), show, SEARCH, slow, exclusive=False)
 
     def _show_slow(self, searching: tuple[SearchView, str]) -> None:
         if self._searching is searching:
             self._show_count("searching…")
 
-    def show_result(
-        self, view: SearchView, query: str, hits: Hits[SearchResult]
-    ) -> None:
+    def show_result(self, view: SearchView, query: str, hits: Hits) -> None:
         if self._is_current(view, query):
             notes = compose_notes(hits, query, view, self._zone)
             self._show(hits, notes)
@@ -407,9 +396,9 @@ class SearchScreen(Dialog[JumpTarget]):
             self._search()
         return False
 
-    def _show(self, hits: Hits[SearchResult], notes: list[str]) -> None:
-        self.found = hits
-        self._list.show(hits, self._now())
+    def _show(self, hits: Hits, notes: list[str]) -> None:
+        self.found, self.results = hits, to_results(hits)
+        self._list.show(self.results, self._now())
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
         bar.set_class(bool(hits.hits), "-found").set_class(is_unasked, "-unasked")
@@ -422,7 +411,7 @@ class SearchScreen(Dialog[JumpTarget]):
             self._opens_first = False
             self._open(0)
 
-    def _search_again(self, hits: Hits[SearchResult]) -> None:
+    def _search_again(self, hits: Hits) -> None:
         """Search once more, unless the hits have been used or replaced since."""
         if self.found is hits and not self.is_waiting and not self._list.highlighted:
             self._search()

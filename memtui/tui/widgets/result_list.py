@@ -1,7 +1,7 @@
 """The list of search results: what was found, and a row for each result.
 
-The three searches give different types of hits. ``to_results`` turns them into
-``SearchResult``, so that rows and the key that opens them do not depend on the search.
+``to_results`` turns hits of all kinds into ``SearchResult``: what a row shows, and what
+opens when it is chosen.
 """
 
 import re
@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Any
 
 from textual import on
 from textual.content import Content
@@ -20,24 +19,22 @@ from textual.widgets.option_list import Option
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean
-from memtui.model.hits import (
+from memtui.model.hit import (
     NO_SNIPPET,
-    CombinedHit,
     Hit,
     HitKind,
     Hits,
-    MessageHit,
     Snippet,
     WindowMessage,
-    score_band,
 )
+from memtui.model.sessions import NO_WORK
 from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets.panes import ItemList
 from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import GAP, TextBlock, mark_selected, spread
 
-SearchFunction = Callable[[str], Hits[Hit] | Hits[CombinedHit] | Hits[MessageHit]]
+SearchFunction = Callable[[str], Hits]
 """Answers a query in one view; any text is a valid query."""
 
 UNTITLED = "Untitled session"
@@ -86,94 +83,53 @@ class SearchResult:
 # Results of the searches
 
 
-def to_results(hits: Hits[Any]) -> Hits[SearchResult]:
-    results = tuple(map(_to_result, hits.hits))
+def to_results(hits: Hits) -> tuple[SearchResult, ...]:
+    results = map(_to_result, hits.hits)
     if hits.is_recent:
         # Without words in the query nothing can match well or badly.
-        results = tuple(replace(result, band="") for result in results)
-    return replace(hits, hits=results)
+        return tuple(replace(result, band="") for result in results)
+    return tuple(results)
 
 
-def _to_result(hit: Hit | CombinedHit | MessageHit) -> SearchResult:
-    match hit:
-        case Hit():
-            return _teleport_result(hit)
-        case CombinedHit():
-            return _combined_result(hit)
-        case MessageHit():
-            return _message_result(hit)
-
-
-def _teleport_result(hit: Hit) -> SearchResult:
-    is_grip = hit.kind is HitKind.GRIP
-    also = f"also in its {', '.join(hit.also)}" if hit.also else ""
-    return SearchResult(
-        at=hit.at,
-        level=None if is_grip or hit.level is TocLevel.SEGMENT else hit.level,
-        title=hit.title,
-        band=hit.band.value,
-        kind="source" if is_grip else hit.level.value,
-        match=ResultSnippet("", hit.snippet),
-        target=JumpTarget(
-            node_id=hit.landing_id or hit.node_id,
-            grip_id=hit.target_id if is_grip else "",
-        ),
-        details=tuple(filter(None, (hit.project, also))),
+def _to_result(hit: Hit) -> SearchResult:
+    session, node = hit.session, hit.node
+    work = session.work if session else NO_WORK
+    is_message = hit.kind is HitKind.MESSAGE and hit.event is not None
+    level = node.level if node and not session and not hit.grip_id else None
+    kind: str = hit.kind
+    if hit.kind is HitKind.NODE and node:
+        kind = node.level
+    before, after = _neighbors(hit.window)
+    agent = session.agent if session else ""
+    match = hit.match
+    speaker = (
+        format.role_name(hit.event.role, agent) if is_message and hit.event else ""
     )
-
-
-def _combined_result(hit: CombinedHit) -> SearchResult:
-    is_message = hit.role is not None and bool(hit.event_id)
-    level = TocLevel.SEGMENT
-    if not hit.session_id:
-        level = TocLevel(hit.node_id.split(":")[1])
-    kind = "source" if hit.grip_id else level.value
-    speaker = format.role_name(hit.role, hit.agent) if hit.role else ""
+    also = f"also in its {', '.join(hit.also)}" if hit.also else ""
+    project = session.project if session else ", ".join(node.projects) if node else ""
+    subagent = hit.event.subagent if is_message and hit.event else ""
+    details = (project, agent, f"subagent {subagent}" if subagent else "", also)
     return SearchResult(
         at=hit.at,
         level=None if level is TocLevel.SEGMENT else level,
-        title=hit.work.name or hit.title or UNTITLED,
+        title=work.name or hit.title or UNTITLED,
         band=hit.band.value,
-        kind="message" if is_message else kind,
+        kind="source" if hit.kind is HitKind.GRIP else kind,
         match=ResultSnippet(speaker, hit.snippet),
         target=JumpTarget(
-            node_id=hit.node_id,
-            grip_id="" if is_message else hit.grip_id,
+            node_id=hit.opens,
+            grip_id=hit.grip_id,
             event_id=hit.event_id,
             snippet=hit.snippet if is_message else NO_SNIPPET,
-            agent=hit.agent,
-            session_id=hit.session_id,
+            agent=agent,
+            session_id=session.session_id if session else "",
         ),
-        details=_details(hit.project, hit.agent, hit.subagent),
+        before=_window_snippet(before, agent),
+        after=_window_snippet(after, agent),
+        details=tuple(filter(None, details)),
         is_unsummarized=hit.is_unsummarized,
-        state=hit.work.state,
-        outcome=hit.work.outcome,
-        more=hit.more,
-    )
-
-
-def _message_result(hit: MessageHit) -> SearchResult:
-    session, message = hit.session, hit.match
-    at = message.at if message else session.created_at
-    before, after = _neighbors(hit.window)
-    return SearchResult(
-        at=at,
-        level=None,
-        title=hit.work.name or session.title or UNTITLED,
-        band=score_band(hit.score).value,
-        kind="message" if message else "session",
-        match=_snippet(message, session.agent) or ResultSnippet("", hit.about),
-        target=JumpTarget(
-            node_id="",
-            event_id=hit.event_id,
-            snippet=message.snippet if message else NO_SNIPPET,
-            agent=session.agent,
-            session_id=session.session_id,
-        ),
-        before=_snippet(before, session.agent),
-        after=_snippet(after, session.agent),
-        details=_details(session.project, session.agent, hit.subagent),
-        state=hit.work.state,
+        state=work.state,
+        outcome="" if match else work.outcome,
         more=hit.more,
     )
 
@@ -181,23 +137,19 @@ def _message_result(hit: MessageHit) -> SearchResult:
 def _neighbors(
     window: Sequence[WindowMessage],
 ) -> tuple[WindowMessage | None, WindowMessage | None]:
-    matches = (i for i, message in enumerate(window) if message.is_match)
-    index = next(matches, None)
+    """Return the messages before and after the match, if they are in the window."""
+    index = next((i for i, message in enumerate(window) if message.is_match), None)
     if index is None:
-        return None, next(iter(window), None)
+        return None, None
     after = window[index + 1] if index + 1 < len(window) else None
     return window[index - 1] if index else None, after
 
 
-def _snippet(message: WindowMessage | None, agent: str) -> ResultSnippet | None:
+def _window_snippet(message: WindowMessage | None, agent: str) -> ResultSnippet | None:
     if message is None:
         return None
-    return ResultSnippet(format.role_name(message.role, agent), message.snippet)
-
-
-def _details(project: str, agent: str, subagent: str) -> tuple[str, ...]:
-    parts = (project, agent, f"subagent {subagent}" if subagent else "")
-    return tuple(filter(None, parts))
+    speaker = format.role_name(message.event.role, agent)
+    return ResultSnippet(speaker, message.snippet)
 
 
 # Rows
@@ -407,14 +359,14 @@ class ResultList(ItemList[SearchResult], can_focus=False):
         self._rows: list[ResultRow] = []
         self._selected = 0
 
-    def show(self, hits: Hits[SearchResult], now: datetime) -> None:
-        times = [format_when(result, now, self._zone) for result in hits.hits]
+    def show(self, results: Sequence[SearchResult], now: datetime) -> None:
+        times = [format_when(result, now, self._zone) for result in results]
         widest = max(map(len, times), default=0)
         columns, height = self.app.size
         lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
             ResultRow(result, time, widest, lines)
-            for result, time in zip(hits.hits, times, strict=True)
+            for result, time in zip(results, times, strict=True)
         ]
         self._selected = 0
         self.set_options(

@@ -21,7 +21,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.citations import CONTEXT_EVENTS, Expansion
 from memtui.model.events import Event, EventRole
-from memtui.model.hits import NO_SNIPPET, Snippet
+from memtui.model.hit import NO_SNIPPET, Snippet
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.text import date_format
 from memtui.tui import commands, format, workers

@@ -1,4 +1,4 @@
-"""Search in nodes and grips (teleport): ``NodeSearch`` finds any by a few words."""
+"""Teleport: ``Teleport`` finds any node or grip by a few words."""
 
 import logging
 import re
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import Hit, HitKind, Hits, IndexMatch, Snippet
-from memtui.model.nodes import Bullet, TocNode
+from memtui.model.filters import EVERYTHING, Filters, Scope
+from memtui.model.hit import Hit, HitKind, Hits, Snippet
+from memtui.model.nodes import Bullet, TocEntry, TocNode
 from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
-from memtui.search import scoring
 from memtui.search.query import (
     Query,
     describe_newest,
@@ -30,12 +29,13 @@ from memtui.search.query import (
     restrict_to_periods,
 )
 from memtui.search.snippets import best_snippet
+from memtui.search.weights import DATE_BOOST
 from memtui.store import database, queues, scopes, versions
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer
 
 if TYPE_CHECKING:
-    from memtui.search.node_index import NodeIndex, NodeReader
+    from memtui.search.node_index import NodeIndex, NodeMatch, NodeReader
 
 log = logging.getLogger(__name__)
 
@@ -74,12 +74,12 @@ PENDING = "The summary index is being built: {:,} nodes to go."
 class NodeMatches:
     """The nodes and grips that match a query, best first."""
 
-    matches: tuple[IndexMatch, ...] = ()
+    matches: "Sequence[NodeMatch]" = ()
     note: str = ""
     suggestion: str = ""
 
 
-class NodeSearch:
+class Teleport:
     """Searches nodes and grips in their index or, without one, nodes in the store."""
 
     def __init__(
@@ -97,69 +97,83 @@ class NodeSearch:
         if "_index" in self.__dict__:
             self._index.close()
 
-    def find(self, text: str, *, limit: int = LIMIT, scope: Scope = ALL) -> Hits[Hit]:
+    def find(
+        self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
+    ) -> Hits:
         """Return the best hits, also while a query is being typed; any text is valid.
 
-        Filters in the text replace the scope. It blocks for some milliseconds: do not
+        Filters in the text replace the others. It blocks for some milliseconds: do not
         call it on the thread of the screen.
         """
         began_s = time.perf_counter()
-        filters = replace(EVERYTHING, scope=scope)
         query = parse_with_dates(text, self._clock(), self._zone, filters)
-        recent_query = query_for_newest(query)
-        result: Hits[Hit] = Hits(text, notes=query.hints)
-        if query.filters.support:
-            with database.connection():
-                query, unknown = resolve_names(query)
-                hits = (_bullet_hit(*pair) for pair in find_judged(query, limit))
-                result = replace(
-                    result, hits=tuple(hits), notes=(*query.hints, *unknown)
-                )
-        elif query.filters.role:
-            result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
-        elif recent_query is not None:
-            with database.connection():
-                result = self._recent(recent_query, result, limit)
-        elif query.is_empty:
-            result = replace(result, notes=(*query.hints, search_query.NO_WORD))
-        else:
-            with database.connection():
+        newest_query = query_for_newest(query)
+        result = Hits(text, notes=query.hints)
+        with database.connection():
+            if query.filters.support:
+                query, unknown_names = resolve_names(query)
+                notes = (*query.hints, *unknown_names)
+                result = replace(result, hits=find_judged(query, limit), notes=notes)
+            elif query.filters.role:
+                result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
+            elif newest_query is not None:
+                result = self._list_newest(newest_query, result, limit)
+            elif query.is_empty:
+                result = replace(result, notes=(*query.hints, search_query.NO_WORD))
+            else:
                 result = self._search(query, result, limit)
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
-    def _recent(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
-        """Return the nodes of the periods, and the newest ones."""
-        query, unknown = resolve_names(query)
-        pages = list_pages(query, self._zone)
-        newest = [one.node_id for one in read_newest(query.filters, limit)]
-        found = list(dict.fromkeys([*pages, *newest]))[:limit]
-        matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
+    def _list_newest(self, query: Query, result: Hits, limit: int) -> Hits:
+        """Return the nodes of the query's periods, and the newest ones."""
+        query, unknown_names = resolve_names(query)
+        pages = in_scope(list_pages(query, self._zone), query.filters.scope)
+        newest = [node.node_id for node in read_newest(query.filters, limit)]
+        entries = {
+            entry.node_id: entry for entry in store_nodes.get_entries([*pages, *newest])
+        }
+        nodes = {node.node_id: node for node in store_nodes.get_many([*entries])}
+        ordered = [name for name in dict.fromkeys([*pages, *newest]) if name in nodes]
         return replace(
             result,
-            hits=tuple(read_hits(matches, query)),
-            notes=(*result.notes, *unknown, *describe_newest(query)),
+            hits=tuple(
+                node_hit(entries[name], nodes[name]) for name in ordered[:limit]
+            ),
+            notes=(*result.notes, *unknown_names, *describe_newest(query)),
             is_recent=True,
         )
 
-    def _search(self, query: Query, result: Hits[Hit], limit: int) -> Hits[Hit]:
-        query, unknown = resolve_names(query)
-        found = self.rank(query, limit + REPEATED)
+    def _search(self, query: Query, result: Hits, limit: int) -> Hits:
+        query, unknown_names = resolve_names(query)
+        nodes = self.rank(query, limit + REPEATED)
 
         def score(hit: Hit) -> float:
-            return hit.score * (scoring.DATE_BOOST if query.covers(hit.at) else 1.0)
+            return hit.score * (DATE_BOOST if query.covers(hit.at) else 1.0)
 
-        ranked = sorted(read_hits(found.matches, query), key=score, reverse=True)
+        ranked = sorted(read_hits(nodes.matches, query), key=score, reverse=True)
         hits = tuple(merge_repeated(ranked))[:limit]
-        notes = [found.note, *result.notes, *unknown]
+        notes = [nodes.note, *result.notes, *unknown_names]
         if query.has_only_stop_words and not hits:
             notes.append(ONLY_STOP_WORDS)
         return replace(
             result,
             hits=hits,
             notes=tuple(filter(None, notes)),
-            times=query.describe_periods([hit.at for hit in hits]),
-            suggestion=search_query.correct(result.query, query.text, found.suggestion),
+            dates=query.describe_periods([hit.at for hit in hits]),
+            suggestion=search_query.correct(result.query, query.text, nodes.suggestion),
         )
+
+    def suggest(self, query: Query, *, has_few: bool) -> str:
+        """Return a query with its misspelt words corrected; "" if none is.
+
+        If it finds few hits, words that are found but rare may be misspelt, too.
+        """
+        try:
+            return self._index.read(
+                lambda reader: reader.suggestion(query, has_few=has_few)
+            )
+        except SearchError:
+            return ""
 
     def rank(self, query: Query, limit: int) -> NodeMatches:
         """Return the best matches; needs an open connection to the store."""
@@ -184,14 +198,12 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
     is_checked = query.needs_text or scope.keyword or (scope.agent and scope.project)
     most = max(limit, MAX_CHECKED) if is_checked else limit
     for is_exact in (True, False) if query.phrase_terms else (True,):
-        found = reader.search(query, most, among=among, is_exact=is_exact)
-        matches = found.matches
+        matches, skipped = reader.search(query, most, among=among, is_exact=is_exact)
         if is_checked:
             matches = _check(matches, query, limit)
         if matches:
             break
     note, pending = "", queues.count_rows(queues.INDEX_NODE)
-    skipped = set(found.skipped_terms)
     common = [word.text for word in query.words if not skipped.isdisjoint(word.terms)]
     if pending > MAX_PENDING:
         note = PENDING.format(pending)
@@ -202,16 +214,16 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
 
 
 def _check(
-    matches: Sequence[IndexMatch], query: Query, limit: int
-) -> tuple[IndexMatch, ...]:
-    passing: list[IndexMatch] = []
+    matches: "Sequence[NodeMatch]", query: Query, limit: int
+) -> "Sequence[NodeMatch]":
+    passing: list[NodeMatch] = []
     for start in range(0, len(matches), CHECKED_AT_ONCE):
-        some = matches[start : start + CHECKED_AT_ONCE]
-        shown = {hit.target_id for hit in read_hits(some, query)}
-        passing += [match for match in some if match.target_id in shown]
+        batch = matches[start : start + CHECKED_AT_ONCE]
+        hits = {(hit.grip_id, hit.node_id) for hit in read_hits(batch, query)}
+        passing += [match for match in batch if (match.grip_id, match.node_id) in hits]
         if len(passing) >= limit:
             break
-    return tuple(passing[:limit])
+    return passing[:limit]
 
 
 def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
@@ -224,13 +236,13 @@ def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
     ]
 
 
-def find_judged(query: Query, limit: int) -> list[tuple[TocNode, Bullet]]:
+def find_judged(query: Query, limit: int) -> tuple[Hit, ...]:
     """Return the bullets with the verdicts of a filter, of the newest nodes first.
 
     Those that are withheld are among them. They have all words of the query.
     """
     filters = restrict_to_periods(query.filters, query.periods)
-    bullets = []
+    bullets: list[tuple[str, Bullet]] = []
     for node in read_newest(filters, MAX_NODES):
         for bullet in (*node.bullets, *node.further, *node.withheld):
             terms = {*analyzer.terms(bullet.text)}
@@ -239,62 +251,79 @@ def find_judged(query: Query, limit: int) -> list[tuple[TocNode, Bullet]]:
                 and all(word.matches(terms) for word in query.words)
                 and query.matches(bullet.text)
             ):
-                bullets.append((node, bullet))
+                bullets.append((node.node_id, bullet))
         if len(bullets) >= limit:
             break
-    return bullets[:limit]
-
-
-def _bullet_hit(node: TocNode, bullet: Bullet) -> Hit:
-    grip_id = bullet.grip_ids[0] if bullet.grip_ids else ""
-    return Hit(
-        kind=HitKind.GRIP if grip_id else HitKind.NODE,
-        target_id=grip_id or node.node_id,
-        node_id=node.node_id,
-        level=node.level,
-        title=node.headline or node.title,
-        at=node.start_time,
-        score=1.0,
-        snippet=Snippet(bullet.text),
-        project=", ".join(node.projects),
-        landing_id=node.node_id,
+    entries = {
+        entry.node_id: entry
+        for entry in store_nodes.get_entries([name for name, _ in bullets])
+    }
+    return tuple(
+        _bullet_hit(entries[name], bullet)
+        for name, bullet in bullets[:limit]
+        if name in entries
     )
 
 
-def read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
+def _bullet_hit(node: TocEntry, bullet: Bullet) -> Hit:
+    grip_id = bullet.grip_ids[0] if bullet.grip_ids else ""
+    return replace(
+        node_hit(node),
+        kind=HitKind.GRIP if grip_id else HitKind.NODE,
+        snippet=Snippet(bullet.text),
+        grip_id=grip_id,
+    )
+
+
+def node_hit(entry: TocEntry, node: TocNode | None = None) -> Hit:
+    """Return a node as a hit without a query; its first bullet is the snippet."""
+    bullets = node.bullets if node else ()
+    return Hit(
+        kind=HitKind.NODE,
+        session=None,
+        node=entry,
+        event=None,
+        at=entry.start_time,
+        snippet=Snippet(bullets[0].text if bullets else entry.headline),
+        score=1.0,
+        opens=entry.node_id,
+    )
+
+
+def read_hits(matches: "Sequence[NodeMatch]", query: Query) -> Iterator[Hit]:
     """Yield the hits for matches whose texts match in the store too.
 
     Those that were removed since are left out.
     """
-    known = versions.get_grips(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    places = {m.target_id: m.target_id for m in matches}
-    places |= {grip_id: grip.toc_node_id or "" for grip_id, grip in known.items()}
-    found = store_nodes.get_entries(in_scope(places.values(), query.filters.scope))
-    entries = {entry.node_id: entry for entry in found}
-    words = store_nodes.get_words([m.target_id for m in matches])
+    grips = versions.get_grips(match.grip_id for match in matches if match.grip_id)
+    node_ids = [match.node_id for match in matches]
+    entries = {
+        entry.node_id: entry
+        for entry in store_nodes.get_entries(in_scope(node_ids, query.filters.scope))
+    }
+    words = store_nodes.get_words(node_ids)
     for match in matches:
-        node = entries.get(places[match.target_id])
-        if node is None:
+        node, grip = entries.get(match.node_id), grips.get(match.grip_id)
+        if node is None or (match.grip_id and not grip):
             continue
-        grip = known.get(match.target_id)
-        keywords, bullets = words.get(match.target_id, ((), ()))
-        # Among equal lines the first is shown.
-        lines = [*bullets, node.headline, " · ".join(keywords)]
-        text = "\n".join([node.title, *lines, " ".join(keywords)])
         if grip:
             lines, text = [grip.excerpt], grip.excerpt
+        else:
+            keywords, bullets = words.get(match.node_id, ((), ()))
+            # Among equal lines the first is shown.
+            lines = [*bullets, node.headline, " · ".join(keywords)]
+            text = "\n".join([node.title, *lines, " ".join(keywords)])
         if query.matches(text):
             yield Hit(
-                kind=match.kind,
-                target_id=match.target_id,
-                node_id=node.node_id,
-                level=node.level,
-                title=node.headline or node.title,
+                kind=HitKind.GRIP if grip else HitKind.NODE,
+                session=None,
+                node=node,
+                event=None,
                 at=grip.timestamp if grip else node.start_time,
-                score=match.score,
                 snippet=best_snippet(lines, query),
-                project=", ".join(node.projects),
-                landing_id=match.landing_id,
+                score=match.score,
+                grip_id=match.grip_id,
+                opens=match.opens,
             )
 
 
@@ -304,13 +333,12 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
     Of nodes the lowest one stays, where the sentence comes from, at the place and with
     the score of the best of them; of grips the best one, unless it repeats their node.
     """
-    depths = {level: depth for depth, level in enumerate(TocLevel)}
     texts = [" ".join(hit.snippet.text.split()).rstrip("…. ") for hit in hits]
     names = [_AFTER_NAME.sub("", text) for text in texts]
     groups: dict[int, list[int]] = {}
     for index, (hit, text) in enumerate(zip(hits, texts, strict=True)):
         repeated = (
-            (other.kind is HitKind.NODE, depths[other.level], -at)
+            (other.kind is HitKind.NODE, _depth(other), -at)
             for at, other in enumerate(hits)
             if text
             and (text == texts[at] or _same_name(names[index], names[at], other.title))
@@ -319,13 +347,18 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
         *_, leader = max(repeated, default=(-index,))
         groups.setdefault(-leader, []).append(index)
     for leader, indexes in groups.items():
-        others = {
-            hits[index].level
+        above = [
+            hits[index]
             for index in indexes
             if index != leader and hits[index].kind is HitKind.NODE
-        }
-        also = tuple(sorted(others, key=depths.__getitem__, reverse=True))
+        ]
+        levels = [hit.node.level for hit in sorted(above, key=_depth) if hit.node]
+        also = tuple(dict.fromkeys(reversed(levels)))
         yield replace(hits[leader], score=hits[indexes[0]].score, also=also)
+
+
+def _depth(hit: Hit) -> int:
+    return list(TocLevel).index(hit.node.level) if hit.node else 0
 
 
 _AFTER_NAME = re.compile(rf" — .*| \((?:{'|'.join(WorkState)})\)$")

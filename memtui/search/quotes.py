@@ -1,0 +1,207 @@
+"""Quotes: ``QuoteSearch`` returns the passages that answer a question.
+
+It searches the best few sessions again for all their messages that match, and quotes
+several passages of one session if need be. A question asked there is followed by its
+answer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from itertools import islice
+
+from memtui.model.events import Event, to_ms
+from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hit import Hit, HitKind, Hits, Snippet
+from memtui.search.query import Query, parse_with_dates, resolve_names
+from memtui.search.ranking import MessageRanker, RankedHit, Ranking
+from memtui.search.search import LIMIT, SessionSearch
+from memtui.search.snippets import QUOTE_CHARS, Sentences
+from memtui.store import conversations, database, segments, sessions
+from memtui.store import nodes as store_nodes
+from memtui.text import analyzer
+
+QUOTED_SESSIONS = 4
+"""The number of best sessions searched again."""
+
+REPEATED_QUOTE = 0.6
+"""The factor on the rank of a further quote of the same message."""
+
+QUOTE_WITHOUT_TERMS = 0.5
+"""The factor on the rank of a quote without any term, against one with all."""
+
+ANSWER_QUOTE = 0.95
+"""The factor on the rank of the answer to a question, against the question."""
+
+OTHER_SESSION = 0.3
+"""The rank of a session that is not searched again, against the best one."""
+
+QUESTION_MARKS = ("?", "？")
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteResult:
+    """The passages that answer a question, best first."""
+
+    sessions: Hits
+    """The sessions that match."""
+    quotes: tuple[Hit, ...] = ()
+    """Hits whose snippet is a passage, several of one session or message. Hits in
+    summaries are among them as they are."""
+    coverage: float = 0.0
+    """The largest share of the question's specific words that one session has."""
+    unknown: tuple[str, ...] = ()
+    """The specific words that no message contains, as they were typed."""
+
+
+class QuoteSearch:
+    def __init__(
+        self,
+        search: SessionSearch,
+        ranker: MessageRanker,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._search, self._ranker = search, ranker
+        self._zone, self._clock = zone, clock
+
+    def find(
+        self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
+    ) -> QuoteResult:
+        """Return the best quotes; any text is a valid query."""
+        result = self._search.find(text, limit=max(1, limit), filters=filters)
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
+        if result.is_recent or query.filters.needs_nodes:
+            return QuoteResult(result, result.hits)
+        with database.connection():
+            query, _ = resolve_names(query)
+            hits = {
+                number: hit
+                for hit in result.hits[:QUOTED_SESSIONS]
+                if hit.session
+                and (number := sessions.get_number(*hit.session_key)) is not None
+            }
+            ranking = Ranking()
+            if hits:
+                ranking = self._ranker.rank(query, sessions=frozenset(hits))
+            messages = [
+                (ranked, ranked.event, Sentences(ranked.event.text, query))
+                for ranked in ranking.hits
+                if ranked.event
+            ]
+            quotes = _find_quotes(messages, hits, ranking)
+            quoted = {quote.session_key for _, quote in quotes}
+            best = max((hit.score for hit in result.hits), default=0.0)
+            quotes += [
+                (OTHER_SESSION * hit.score / (best or 1.0), hit)
+                for hit in result.hits
+                if hit.session_key not in quoted
+            ]
+            distinct = [*islice(_distinct(quotes, best), max(1, limit))]
+            terms = {
+                number: {*analyzer.terms(hit.title)} for number, hit in hits.items()
+            }
+            for ranked, _, sentences in messages:
+                terms[ranked.session] |= sentences.terms
+            words = [word for word in query.words if word.is_specific]
+            covered = [
+                sum(word.matches(own) for word in words) for own in terms.values()
+            ]
+            return QuoteResult(
+                result,
+                tuple(_add_segments(distinct, hits)),
+                max(covered, default=0) / (len(words) or 1),
+                self._list_unknown(query, terms.values()),
+            )
+
+    def _list_unknown(self, query: Query, terms: Iterable[set[str]]) -> tuple[str, ...]:
+        """Return the specific words that no message has; the terms are those of the
+        sessions searched."""
+        anywhere = Query("", filters=replace(EVERYTHING, scope=query.filters.scope))
+        return tuple(
+            word.text
+            for word in query.words
+            if word.is_specific
+            and not any(map(word.matches, terms))
+            and not self._ranker.rank(replace(anywhere, words=(word,))).hits
+        )
+
+
+RankedQuote = tuple[float, Hit]
+
+
+def _find_quotes(
+    messages: Sequence[tuple[RankedHit, Event, Sentences]],
+    hits: Mapping[int, Hit],
+    ranking: Ranking,
+) -> list[RankedQuote]:
+    """Return all quotes of messages, with their ranks."""
+    best = max((hit.score for hit in hits.values()), default=0.0) or 1.0
+    total = sum(ranking.idfs.values()) or 1.0
+    quotes: list[RankedQuote] = []
+    for ranked, event, sentences in messages:
+        hit = hits[ranked.session]
+        passages = sentences.passages(ranking.idfs)
+        for place, passage in enumerate(passages):
+            rank = ranked.rank * hit.score / best
+            if place:
+                rank *= REPEATED_QUOTE * passage.score / (passages[0].score or 1.0)
+            rank *= QUOTE_WITHOUT_TERMS + passage.score / total
+            text = sentences.text(passage)
+            quotes.append((rank, _quote(hit, event, text)))
+            if text.endswith(QUESTION_MARKS):
+                quotes += [
+                    (ANSWER_QUOTE * rank, answer)
+                    for answer in _answers(ranked.session, event, hit)
+                ]
+    return quotes
+
+
+def _answers(session: int, question: Event, hit: Hit) -> Iterator[Hit]:
+    """Yield the next message if it has another role."""
+    for event in conversations.list_messages_after(session, question, 1):
+        if event.role is not question.role:
+            text = " ".join(event.text[: QUOTE_CHARS + 1].split())
+            is_cut = len(event.text) > QUOTE_CHARS
+            text = f"{text.rpartition(' ')[0]}…" if is_cut else text
+            yield _quote(hit, event, text)
+
+
+def _quote(hit: Hit, event: Event, text: str) -> Hit:
+    return replace(
+        hit,
+        kind=HitKind.MESSAGE,
+        event=event,
+        at=event.timestamp,
+        snippet=Snippet(text),
+    )
+
+
+def _distinct(quotes: list[RankedQuote], score: float) -> Iterator[Hit]:
+    """Yield quotes, best first, without those that another one contains.
+
+    The best one gets the score.
+    """
+    seen: list[str] = []
+    quotes.sort(key=lambda quote: -quote[0])
+    for rank, hit in quotes:
+        text = " ".join(analyzer.fold(hit.snippet.text).split()).strip("…")
+        if not any(text in other or other in text for other in seen):
+            seen.append(text)
+            yield replace(hit, score=score * rank / (quotes[0][0] or 1.0))
+
+
+def _add_segments(quotes: Sequence[Hit], hits: Mapping[int, Hit]) -> Iterator[Hit]:
+    """Yield quotes with the segments of their messages."""
+    numbers = {hit.session_key: number for number, hit in hits.items()}
+    times = [(numbers.get(quote.session_key, 0), to_ms(quote.at)) for quote in quotes]
+    segment_at = segments.find_at(times)
+    entries = {
+        entry.node_id: entry
+        for entry in store_nodes.get_entries([*{*segment_at.values()}])
+    }
+    for quote, time in zip(quotes, times, strict=True):
+        node = entries.get(segment_at.get(time, ""))
+        if node and quote.kind is HitKind.MESSAGE:
+            quote = replace(quote, node=node, opens=node.node_id)
+        yield quote

@@ -1,0 +1,149 @@
+"""The scores of messages, sessions and wording."""
+
+from datetime import UTC
+
+import pytest
+
+from memtui.model.events import EventRole
+from memtui.search import query as search_query
+from memtui.search.message_index import Candidate, Matches, QueryTerm
+from memtui.search.ranking import Scorer, query_terms, wording_bonus
+from memtui.store.events import SessionTexts
+from memtui.text.analyzer import inverse_document_frequency
+
+RARE, COMMON = 0b01, 0b10
+"""The masks of the two terms of the query."""
+
+QUERY = search_query.parse("rare common ", UTC)
+
+
+def candidate(
+    number: int,
+    mask: int = RARE,
+    *,
+    session: int = 1,
+    role: EventRole = EventRole.ASSISTANT,
+    length: int = 30,
+) -> Candidate:
+    return Candidate(number, "", role, length, session, 600, mask)
+
+
+def scorer(*candidates: Candidate, texts: tuple[SessionTexts, ...] = ()) -> Scorer:
+    matches = Matches(
+        [QueryTerm("rare"), QueryTerm("common")],
+        list(candidates),
+        frequencies=[1, 100],
+        message_count=1_000,
+        length=30_000,
+        session_count=50,
+    )
+    return Scorer(matches, QUERY, texts)
+
+
+def score(message: Candidate, factor: float = 1.0) -> float:
+    return scorer(message).score(message, factor)
+
+
+def test_rare_term_outweighs_common_term() -> None:
+    assert score(candidate(1, RARE)) > score(candidate(1, COMMON)) > 0
+
+
+def test_another_term_raises_the_score() -> None:
+    assert score(candidate(1, RARE | COMMON)) > score(candidate(1, RARE))
+
+
+def test_short_message_outweighs_long_message() -> None:
+    assert score(candidate(1, length=5)) > score(candidate(1, length=500))
+
+
+def test_user_outweighs_assistant_and_turn_with_tools() -> None:
+    assistant = candidate(1)
+    user = candidate(1, role=EventRole.USER)
+    assert score(user) > score(assistant, 1.3) > score(assistant)
+
+
+def test_summary_outweighs_title_and_bullets() -> None:
+    texts = (
+        SessionTexts(1, "", "rare", ""),
+        SessionTexts(2, "rare", "", ""),
+        SessionTexts(3, "", "", "rare"),
+    )
+    scores = [scorer(texts=texts).score_texts(own) for own in texts]
+    assert scores == sorted(set(scores), reverse=True)
+
+
+def test_title_outweighs_a_message_of_the_user() -> None:
+    texts = SessionTexts(1, "rare", "", "")
+    user = candidate(1, role=EventRole.USER)
+    assert scorer(texts=(texts,)).score_texts(texts) > score(user)
+
+
+def test_session_with_more_matches_scores_higher() -> None:
+    sessions = scorer(
+        candidate(1),
+        candidate(2),
+        candidate(3, session=2),
+    ).sessions
+    assert sessions[1] == 1.0
+    assert 1 > sessions[2] > 0
+
+
+def test_texts_count_for_their_session() -> None:
+    texts = (SessionTexts(2, "rare", "", ""),)
+    sessions = scorer(candidate(1), candidate(2, session=2), texts=texts).sessions
+    assert sessions[2] > sessions[1]
+
+
+def test_term_in_every_message_has_a_score() -> None:
+    message = candidate(1)
+    matches = Matches(
+        [QueryTerm("word")],
+        [message],
+        frequencies=[10],
+        message_count=10,
+        length=300,
+        session_count=1,
+    )
+    word_scorer = Scorer(matches, search_query.parse("word ", UTC))
+    assert word_scorer.score(message) > 0
+    assert word_scorer.sessions[1] == 1.0
+
+
+def test_coverage_is_the_share_of_the_query() -> None:
+    whole, part = candidate(1, RARE | COMMON, length=1), candidate(2, RARE, length=1)
+    pair = scorer(whole, part)
+    assert pair.coverage(whole, pair.score(whole, 5)) == 1.0
+    assert 0 < pair.coverage(part, pair.score(part)) < 0.5
+
+
+def bonus(text: str, query: str) -> float:
+    parsed = search_query.parse(query, UTC)
+    terms = [QueryTerm(term) for term in parsed.terms]
+    matches = Matches(terms, frequencies=[10] * len(terms), message_count=100)
+    return wording_bonus(parsed, matches)(text)
+
+
+WORD = inverse_document_frequency(100, 10)
+"""The idf of a word of these queries."""
+
+
+def test_message_without_the_complete_identifier_is_covered() -> None:
+    query = search_query.parse("some_flag ", UTC)
+    terms = query_terms(query)
+    assert [(term.term, term.is_whole) for term in terms][-1] == ("someflag", True)
+    whole, parts = candidate(1, 0b11, length=1), candidate(2, 0b01, length=1)
+    matches = Matches(terms, [whole, parts], frequencies=[9, 1], message_count=99)
+    flag_scorer = Scorer(matches, query)
+    assert flag_scorer.score(whole) > flag_scorer.score(parts)
+    assert flag_scorer.coverage(parts, flag_scorer.score(parts, 9)) == 1.0
+
+
+def test_words_near_one_another_add_to_the_score() -> None:
+    assert bonus("a video game tournament", "video tournament ") == WORD
+    assert bonus(f"a video {'and so on ' * 9} tournament", "video tournament ") == 0.0
+
+
+def test_query_as_typed_adds_to_the_score() -> None:
+    verbatim = bonus("a video tournament", "video tournament ")
+    near = bonus("a video of a tournament", "video tournament ")
+    assert verbatim - near == pytest.approx(2 * WORD)
