@@ -33,7 +33,7 @@ def loaded(code: str) -> set[str]:
         "tools.routing",
         "capture.formats",
         "pipeline.pipeline",
-        "search.nodes",
+        "search.teleport",
         "services.forget",
         "store.nodes",
         "summarize.ollama.summarizer",
