@@ -34,7 +34,7 @@ def transcripts(shared: Path) -> Path:
 
 
 @pytest.fixture
-def read_house(workspace: Workspace, transcripts: Path) -> Workspace:
+def imported_workspace(workspace: Workspace, transcripts: Path) -> Workspace:
     """A workspace that has read all of them."""
     for _ in workspace.pipeline.importer().run([transcripts]):
         pass
@@ -56,7 +56,7 @@ def records(folder: Path) -> Iterator[dict[str, Any]]:
                     yield {"sessionId": record["sessionId"], **nested["message"]}
 
 
-def said(record: dict[str, Any]) -> str:
+def message_text(record: dict[str, Any]) -> str:
     """What a person or an assistant wrote in a record, told independently."""
     message = record.get("message")
     if record.get("type") not in ("user", "assistant") or not isinstance(message, dict):
@@ -71,18 +71,18 @@ def said(record: dict[str, Any]) -> str:
     return "" if is_person and text.startswith(NOT_THE_PERSON) else text
 
 
-def normal(text: str) -> str:
+def letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
 def test_every_message_is_in_the_store_once(
-    read_house: Workspace, transcripts: Path
+    imported_workspace: Workspace, transcripts: Path
 ) -> None:
     expected: Counter[tuple[str, str, str]] = Counter()
     seen = set()
     for record in records(transcripts):
         key = record.get("sessionId"), record.get("uuid"), record.get("timestamp")
-        if (text := normal(said(record))) and record.get("timestamp"):
+        if (text := letters(message_text(record))) and record.get("timestamp"):
             if key not in seen:
                 expected[record["sessionId"], record["type"], text] += 1
             seen.add(key)
@@ -90,7 +90,7 @@ def test_every_message_is_in_the_store_once(
         typed = str(record.get("content", ""))
         # What was typed in a queue is mostly recorded again when it is delivered.
         if record.get("operation") == "enqueue" and not typed.startswith(("{", "/")):
-            key = record["sessionId"], "user", normal(typed)
+            key = record["sessionId"], "user", letters(typed)
             expected[key] = max(expected[key], 1)
     assert sum(expected.values()) > 700
 
@@ -103,7 +103,7 @@ def test_every_message_is_in_the_store_once(
                 while (start := text.rfind("[image: ")) >= 0:
                     text = text[:start] + text[text.index("]", start) + 1 :]
                 kind = row.type.removesuffix("_message")
-                got[row.session.name, kind, normal(text)] += 1
+                got[row.session.name, kind, letters(text)] += 1
     assert got == expected
 
 
@@ -117,7 +117,7 @@ def nodes() -> Iterator[TocNode]:
 
 
 def test_every_grip_of_every_level_expands_to_its_excerpt(
-    read_house: Workspace,
+    imported_workspace: Workspace,
 ) -> None:
     levels: Counter[str] = Counter()
     for node in nodes():
@@ -140,7 +140,7 @@ def test_every_grip_of_every_level_expands_to_its_excerpt(
 
 
 def test_a_parents_bullets_and_keywords_come_from_its_children(
-    read_house: Workspace,
+    imported_workspace: Workspace,
 ) -> None:
     by_id = {node.node_id: node for node in nodes()}
     for node in by_id.values():
@@ -158,8 +158,8 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         assert node.counts.segments == sum(child.counts.segments for child in children)
 
 
-def test_what_every_session_of_an_agent_says_is_no_keyword(
-    read_house: Workspace,
+def test_words_of_every_session_are_no_keywords(
+    imported_workspace: Workspace,
 ) -> None:
     with database.connection():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]

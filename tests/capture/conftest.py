@@ -24,7 +24,7 @@ InPieces = Callable[[SourceFormat, Path, int], list[ParsedItem]]
 
 
 @pytest.fixture
-def in_pieces(tmp_path: Path) -> InPieces:
+def read_in_pieces(tmp_path: Path) -> InPieces:
     """Reads a file as it grows by random numbers of bytes, with a new reader each time.
 
     The cursor between two readings goes through JSON, as it does in the store.
@@ -42,13 +42,13 @@ def in_pieces(tmp_path: Path) -> InPieces:
             for reading in source.read(growing, cursor, agent="", now=READ_AT):
                 readings.append(reading)
                 if isinstance(reading, Cursor):
-                    cursor = stored(reading)
+                    cursor = reload_cursor(reading)
         return readings
 
     return read
 
 
-def stored(cursor: Cursor) -> Cursor:
+def reload_cursor(cursor: Cursor) -> Cursor:
     """A cursor as it comes back from where it is kept."""
     return Cursor(
         cursor.offset,
@@ -60,11 +60,11 @@ def stored(cursor: Cursor) -> Cursor:
 
 
 @pytest.fixture
-def lasting() -> Callable[[list[ParsedItem]], object]:
+def comparable() -> Callable[[list[ParsedItem]], object]:
     """What must be equal however a file was read: all that is said once."""
 
     def of(readings: list[ParsedItem]) -> object:
-        given = list(given_in(readings))
+        given = list(stored_items(readings))
         facts = {
             (reading.agent, reading.session_id): reading
             for reading in readings
@@ -76,7 +76,7 @@ def lasting() -> Callable[[list[ParsedItem]], object]:
     return of
 
 
-def given_in(readings: list[ParsedItem]) -> Iterator[ParsedItem]:
+def stored_items(readings: list[ParsedItem]) -> Iterator[ParsedItem]:
     """What a file says, whatever was learnt of its sessions."""
     for reading in readings:
         assert not isinstance(reading, FileReplaced)

@@ -84,8 +84,8 @@ def claude() -> Iterator[Fields]:
 
 def codex() -> Iterator[Fields]:
     def record(number: int, envelope: str, kind: str = "", **payload: Any) -> Fields:
-        shown = {"type": kind, **payload} if kind else payload
-        return {"timestamp": clock(number), "type": envelope, "payload": shown}
+        fields = {"type": kind, **payload} if kind else payload
+        return {"timestamp": clock(number), "type": envelope, "payload": fields}
 
     words = [{"type": "input_text", "text": "Why is the cart empty?"}]
     yield record(0, "session_meta", id="s1", cwd="/home/ada/shop", originator="cli")
@@ -298,8 +298,8 @@ def _real(name: str) -> Iterator[list[bytes]]:
     source = formats.FORMATS_BY_NAME[name]
     for file in sorted(SHARED.rglob("*.jsonl")):
         if source.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES)):
-            shown = file.read_bytes().splitlines()
-            short = [line for line in shown if line.strip() and len(line) < MOST_BYTES]
+            lines = file.read_bytes().splitlines()
+            short = [line for line in lines if line.strip() and len(line) < MOST_BYTES]
             for start in range(0, min(len(short), 20 * STRETCH), STRETCH):
                 yield [*map(_near, short[start : start + STRETCH], range(STRETCH))]
 
@@ -315,19 +315,19 @@ def _near(line: bytes, number: int) -> bytes:
 @cache
 def payloads() -> list[bytes]:
     """What hooks were given: made here and, where there are, real ones."""
-    found = [json.dumps(payload).encode() for payload in HOOKS]
+    matches = [json.dumps(payload).encode() for payload in HOOKS]
     for file in sorted((SHARED / "hooks").rglob("*.jsonl")):
         for line in file.read_bytes().splitlines()[:20]:
-            found += [line] if len(line) < MOST_BYTES else []
-    return found
+            matches += [line] if len(line) < MOST_BYTES else []
+    return matches
 
 
 @cache
 def aider_histories() -> list[list[bytes]]:
     """The history made here and, where there are, real ones: lines in a row."""
     files = sorted(SHARED.glob("**/.aider.chat.history.md"))
-    shown = [AIDER.encode(), *(file.read_bytes() for file in files)]
-    rows = [raw.split(b"\n") for raw in shown]
+    lines = [AIDER.encode(), *(file.read_bytes() for file in files)]
+    rows = [raw.split(b"\n") for raw in lines]
     return [
         row[at : at + STRETCH] for row in rows for at in range(0, len(row), STRETCH)
     ]

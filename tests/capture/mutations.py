@@ -102,15 +102,15 @@ def records(draw: st.DrawFn, stretches: Stretches) -> Lines:
     """Some records in a row: spoilt, told twice, out of their order, some missing."""
     lines = draw(st.sampled_from(stretches()))
     start = draw(st.integers(0, max(0, len(lines) - 1)))
-    some = lines[start : start + draw(st.integers(1, 10))]
-    shown = [draw(spoilt(line)) if draw(st.booleans()) else line for line in some]
+    chosen = lines[start : start + draw(st.integers(1, 10))]
+    drawn = [draw(spoilt(line)) if draw(st.booleans()) else line for line in chosen]
     for _ in range(draw(st.integers(0, 2))):
-        one = draw(st.integers(0, len(shown) - 1))
-        other = draw(st.integers(0, len(shown)))
-        shown.insert(other, shown[one])
+        number = draw(st.integers(0, len(drawn) - 1))
+        other = draw(st.integers(0, len(drawn)))
+        drawn.insert(other, drawn[number])
     if draw(st.integers(0, 9)) == 0:
-        shown.append(json.dumps(draw(anything)).encode())
-    return shown
+        drawn.append(json.dumps(draw(anything)).encode())
+    return drawn
 
 
 @st.composite

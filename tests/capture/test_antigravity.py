@@ -32,10 +32,10 @@ def call(name: str, **given: Any) -> dict[str, Any]:
     return {"name": name, "args": given}
 
 
-def written(folder: Path, *steps: dict[str, Any], place: str = PLACE) -> Path:
+def write_file(folder: Path, *steps: dict[str, Any], place: str = PLACE) -> Path:
     file = folder / place
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(json.dumps(one) + "\n" for one in steps))
+    file.write_text("".join(json.dumps(item) + "\n" for item in steps))
     return file
 
 
@@ -43,8 +43,8 @@ def read(file: Path, now: datetime = NOW) -> list[ParsedItem]:
     return list(antigravity.FORMAT.read(file, None, agent="", now=now))
 
 
-def told(folder: Path, *steps: dict[str, Any]) -> list[Event]:
-    return [e for e in read(written(folder, *steps)) if isinstance(e, Event)]
+def read_events(folder: Path, *steps: dict[str, Any]) -> list[Event]:
+    return [e for e in read(write_file(folder, *steps)) if isinstance(e, Event)]
 
 
 ASKED = step(
@@ -60,7 +60,7 @@ ASKED = step(
 def test_a_conversation_is_read(tmp_path: Path) -> None:
     run = call("run_command", CommandLine='"pytest -q"', Cwd='"/home/ada/shop"')
     view = call("view_file", path="cart.py")
-    file = written(
+    file = write_file(
         tmp_path,
         ASKED,
         step(1, "MODEL", "PLANNER_RESPONSE", thinking="Hm.", tool_calls=[run, view]),
@@ -68,15 +68,15 @@ def test_a_conversation_is_read(tmp_path: Path) -> None:
         step(3, "MODEL", "VIEW_FILE", content="cart = {}"),
         step(4, "MODEL", "PLANNER_RESPONSE", content="Fixed."),
     )
-    found = read(file)
-    assert [(e.role, e.text) for e in found if isinstance(e, Event)] == [
+    items = read(file)
+    assert [(e.role, e.text) for e in items if isinstance(e, Event)] == [
         (EventRole.USER, "Fix the cart"),
         (EventRole.TOOL, "run_command: pytest -q\n1 ok"),
         (EventRole.TOOL, "view_file: cart.py\ncart = {}"),
         (EventRole.ASSISTANT, "Fixed."),
     ]
-    assert [t.text for t in found if isinstance(t, Thought)] == ["Hm."]
-    facts = [one for one in found if isinstance(one, SessionMetadata)]
+    assert [t.text for t in items if isinstance(t, Thought)] == ["Hm."]
+    facts = [item for item in items if isinstance(item, SessionMetadata)]
     assert facts[-1] == SessionMetadata(
         "antigravity-cli",
         "c1",
@@ -87,7 +87,7 @@ def test_a_conversation_is_read(tmp_path: Path) -> None:
 
 
 def test_a_result_written_before_its_call_belongs_to_it(tmp_path: Path) -> None:
-    events = told(
+    events = read_events(
         tmp_path,
         step(3, "MODEL", "GENERIC", content="/tmp"),
         step(2, "MODEL", "PLANNER_RESPONSE", tool_calls=[call("run_command")]),
@@ -96,7 +96,7 @@ def test_a_result_written_before_its_call_belongs_to_it(tmp_path: Path) -> None:
 
 
 def test_a_result_without_a_call_is_kept(tmp_path: Path) -> None:
-    file = written(tmp_path, step(3, "MODEL", "GENERIC", content="/tmp"))
+    file = write_file(tmp_path, step(3, "MODEL", "GENERIC", content="/tmp"))
     early = read(file, datetime(2026, 8, 21, 11, 23, 5, tzinfo=UTC))
     assert PendingRecord("a result without its call yet", 1) in early
     assert not [e for e in early if isinstance(e, Event)]
@@ -118,13 +118,13 @@ def test_a_result_without_a_call_is_kept(tmp_path: Path) -> None:
 def test_text_of_the_program_is_separated(
     source: str, kind: str, content: str, expected: str, tmp_path: Path
 ) -> None:
-    (event,) = told(tmp_path, step(1, source, kind, content=content))
+    (event,) = read_events(tmp_path, step(1, source, kind, content=content))
     assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, expected)
     assert event.text == content
 
 
 def test_a_compaction_and_a_failed_call_are_read(tmp_path: Path) -> None:
-    start, failed = told(
+    start, failed = read_events(
         tmp_path,
         step(1, "SYSTEM", "CHECKPOINT", content="{{ CHECKPOINT 1 }}\nSo far, so good."),
         step(2, "MODEL", "PLANNER_RESPONSE", tool_calls=[call("run_command")]),
@@ -152,22 +152,22 @@ def test_a_compaction_and_a_failed_call_are_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_taken_is_named(
+def test_skipped_records_are_counted_by_type(
     record: dict[str, Any], reading: ParsedItem, tmp_path: Path
 ) -> None:
-    assert reading in read(written(tmp_path, record))
+    assert reading in read(write_file(tmp_path, record))
 
 
-def test_the_full_one_of_two_files_is_read(tmp_path: Path) -> None:
-    short = written(tmp_path, ASKED, place=PLACE.replace("_full", ""))
+def test_full_transcript_is_preferred(tmp_path: Path) -> None:
+    short = write_file(tmp_path, ASKED, place=PLACE.replace("_full", ""))
     assert formats.find_files(tmp_path) == [short]
     assert formats.detect_format(short) is antigravity.FORMAT
-    written(tmp_path, ASKED)
+    write_file(tmp_path, ASKED)
     assert not antigravity.FORMAT.matches_path(short)
 
 
-def test_a_file_read_in_pieces_says_the_same(
-    tmp_path: Path, in_pieces: Callable[..., list[ParsedItem]]
+def test_file_read_in_pieces_gives_the_same_items(
+    tmp_path: Path, read_in_pieces: Callable[..., list[ParsedItem]]
 ) -> None:
     run = call("run_command", CommandLine="ls")
     steps = [ASKED]
@@ -177,8 +177,8 @@ def test_a_file_read_in_pieces_says_the_same(
             step(number + 1, "MODEL", "GENERIC", content=f"result {number}"),
             step(number + 2, "MODEL", "PLANNER_RESPONSE", content=f"So {number}"),
         ]
-    file = written(tmp_path, *steps)
+    file = write_file(tmp_path, *steps)
     whole = [e.text for e in read(file) if isinstance(e, Event)]
-    pieces = in_pieces(antigravity.FORMAT, file, 7)
+    pieces = read_in_pieces(antigravity.FORMAT, file, 7)
     assert [e.text for e in pieces if isinstance(e, Event)] == whole
     assert len(whole) == 40

@@ -76,20 +76,20 @@ def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[ParsedI
         return [reading for reading in given if not isinstance(reading, Cursor)]
 
 
-def told(*records: object, path: str = "projects/shop/s1.jsonl") -> list[Event]:
+def read_events(*records: object, path: str = "projects/shop/s1.jsonl") -> list[Event]:
     return [event for event in read(*records, path=path) if isinstance(event, Event)]
 
 
 def test_a_prompt_and_its_reply_are_messages() -> None:
-    events = told(user(1, "Fix the cart"), assistant(2, text("Fixed.")))
+    events = read_events(user(1, "Fix the cart"), assistant(2, text("Fixed.")))
     assert [(e.event_type, e.role, e.text) for e in events] == [
         (EventType.USER_MESSAGE, EventRole.USER, "Fix the cart"),
         (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed."),
     ]
 
 
-def test_a_call_and_its_answer_are_one_event() -> None:
-    (event,) = told(
+def test_call_and_result_are_one_event() -> None:
+    (event,) = read_events(
         assistant(1, call("t1", "Bash", command="pytest -q")),
         user(2, [answer("t1", "2 failed", is_error=True)]),
     )
@@ -100,16 +100,18 @@ def test_a_call_and_its_answer_are_one_event() -> None:
     assert event.timestamp.second == 2
 
 
-def test_a_call_that_the_person_broke_off_is_kept() -> None:
+def test_interrupted_call_is_stored() -> None:
     stop = "[Request interrupted by user]"
-    events = told(assistant(1, call("t1", "Bash", command="rm x")), user(2, stop))
+    events = read_events(
+        assistant(1, call("t1", "Bash", command="rm x")), user(2, stop)
+    )
     assert [e.text for e in events] == ["Bash: rm x", stop]
     assert events[0].metadata["is_broken_off"] == "true"
 
 
-def test_a_prompt_typed_while_a_tool_runs_breaks_nothing_off() -> None:
+def test_prompt_during_a_call_does_not_interrupt_it() -> None:
     queued = {"type": "queued_command", "prompt": "and the tests"}
-    events = told(
+    events = read_events(
         assistant(1, call("t1", "Bash", command="pytest")),
         record(2, "attachment", attachment=queued),
         user(3, [answer("t1", "3 passed")]),
@@ -125,14 +127,12 @@ def test_a_prompt_typed_while_a_tool_runs_breaks_nothing_off() -> None:
         ("", "/review"),
     ],
 )
-def test_a_command_that_asks_for_something_is_what_the_person_typed(
-    given: str, typed: str
-) -> None:
+def test_slash_command_for_the_model_is_a_prompt(given: str, typed: str) -> None:
     wrapped = (
         "<command-message>review is running…</command-message>\n"
         f"<command-name>/review</command-name>{given}"
     )
-    (event,) = told(user(1, wrapped))
+    (event,) = read_events(user(1, wrapped))
     assert (event.role, event.text, event.metadata) == (EventRole.USER, typed, {})
 
 
@@ -153,36 +153,36 @@ def test_a_command_that_asks_for_something_is_what_the_person_typed(
         ("job done", {"origin": {"kind": "task-notification"}}, "task-notification"),
     ],
 )
-def test_what_the_program_wrote_is_not_taken_for_the_person(
+def test_texts_of_the_program_have_the_role_system(
     content: str, fields: dict[str, Any], kind: str
 ) -> None:
-    (event,) = told(user(1, content, **fields))
+    (event,) = read_events(user(1, content, **fields))
     assert event.role is EventRole.SYSTEM
     assert event.metadata["kind"] == kind
     assert not event.is_message
 
 
-def test_a_reminder_beside_a_prompt_is_set_apart() -> None:
+def test_reminder_is_separated_from_the_prompt() -> None:
     reminder = "<system-reminder>be brief</system-reminder>"
-    (event,) = told(user(1, [text("Fix the cart"), text(reminder)]))
+    (event,) = read_events(user(1, [text("Fix the cart"), text(reminder)]))
     assert (event.text, event.role) == ("Fix the cart", EventRole.USER)
     assert event.metadata["added"] == reminder
 
 
-def test_a_prompt_typed_meanwhile_is_a_prompt() -> None:
+def test_queued_prompt_in_an_attachment_is_a_prompt() -> None:
     queued = {"type": "queued_command", "prompt": "and the tests", "commandMode": None}
-    (event,) = told(record(1, "attachment", attachment=queued))
+    (event,) = read_events(record(1, "attachment", attachment=queued))
     assert (event.text, event.role) == ("and the tests", EventRole.USER)
 
 
 def test_an_image_is_a_placeholder_with_type_and_size() -> None:
     image = {"type": "image", "source": {"media_type": "image/png", "data": "A" * 8192}}
-    (event,) = told(user(1, [text("look"), image]))
+    (event,) = read_events(user(1, [text("look"), image]))
     assert event.text == "look\n\n[image: image/png, 6 kB]"
 
 
 def test_a_subagents_file_belongs_to_its_parent_session() -> None:
-    (event,) = told(
+    (event,) = read_events(
         user(1, "search for x", isSidechain=True, sessionId="agent-77"),
         path="projects/shop/s1/subagents/agent-77.jsonl",
     )
@@ -192,17 +192,20 @@ def test_a_subagents_file_belongs_to_its_parent_session() -> None:
 def test_an_inline_side_chain_is_named_by_its_first_record() -> None:
     first = user(1, "search", isSidechain=True, parentUuid=None)
     second = assistant(2, text("found"), isSidechain=True, parentUuid="uuid-1")
-    assert [event.subagent for event in told(first, second)] == ["uuid-1", "uuid-1"]
+    assert [event.subagent for event in read_events(first, second)] == [
+        "uuid-1",
+        "uuid-1",
+    ]
 
 
 def test_a_subagents_message_inside_a_progress_record_is_read() -> None:
     message = {**user(5, "look for y"), "type": "user"}
     nested = {"type": "agent_progress", "agentId": "a9", "message": message}
-    (event,) = told(record(6, "progress", data=nested))
+    (event,) = read_events(record(6, "progress", data=nested))
     assert (event.text, event.subagent, event.session_id) == ("look for y", "a9", "s1")
 
 
-def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
+def test_session_has_folder_branch_model_and_title() -> None:
     facts = [
         reading
         for reading in read(
@@ -265,7 +268,7 @@ def test_the_project_of_a_session_comes_before_its_first_event() -> None:
         ({"silly": 1}, "a record without type", 2),
     ],
 )
-def test_a_damaged_record_is_named_and_the_others_are_read(
+def test_damaged_record_is_reported_and_others_are_read(
     damaged: object, reason: str, line: int
 ) -> None:
     readings = read(user(1, "before"), damaged, user(3, "after"))
@@ -279,10 +282,10 @@ def test_an_unknown_record_is_counted_by_its_name() -> None:
 
 def test_two_objects_on_one_line_are_both_read() -> None:
     line = json.dumps(user(1, "one")) + json.dumps(user(2, "two"))
-    assert [event.text for event in told(line)] == ["one", "two"]
+    assert [event.text for event in read_events(line)] == ["one", "two"]
 
 
-def test_a_last_line_that_is_cut_off_is_said_to_be() -> None:
+def test_cut_off_last_line_is_reported() -> None:
     raw = json.dumps(user(1, "whole")).encode() + b'\n{"type":"user","mess'
     assert PendingRecord("the last line is cut off", 2) in read_bytes(raw)
 
@@ -297,7 +300,7 @@ def test_a_last_line_that_is_cut_off_is_said_to_be() -> None:
         (b" ,x", "not valid JSON"),
     ],
 )
-def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
+def test_objects_before_a_cut_off_one_are_read_once(
     junk: bytes, reason: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "session.jsonl"
@@ -315,12 +318,12 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
     assert [e.text for e in second if isinstance(e, Event)] == ["next"]
 
 
-def test_lone_surrogates_nul_and_escape_codes_are_survived() -> None:
+def test_surrogates_nul_and_escape_codes_are_cleaned() -> None:
     line = json.dumps(user(1, "XX")).replace("XX", r"a\ud800b\u0000c\u001b[1md")
-    assert [event.text for event in told(line)] == ["a\ufffdbcd"]
+    assert [event.text for event in read_events(line)] == ["a\ufffdbcd"]
 
 
-def test_invalid_utf8_is_survived() -> None:
+def test_invalid_utf8_is_replaced() -> None:
     raw = json.dumps(user(1, "caf#")).encode().replace(b"#", b"\xe9") + b"\n"
     readings = read_bytes(raw)
     assert [e.text for e in readings if isinstance(e, Event)] == ["caf\ufffd"]
@@ -369,7 +372,7 @@ fields = st.dictionaries(
 
 
 @given(st.lists(fields, max_size=5))
-def test_no_record_whatever_it_holds_raises(records: list[dict[str, Any]]) -> None:
+def test_no_record_raises(records: list[dict[str, Any]]) -> None:
     read(*records)
 
 
@@ -412,7 +415,7 @@ REPETITIONS = {
 
 @pytest.mark.parametrize("records", REPETITIONS.values(), ids=REPETITIONS)
 def test_a_queued_prompt_is_stored_once(records: list[dict[str, Any]]) -> None:
-    events = told(user(1, "Fix the cart"), *records, assistant(9, text("Done.")))
+    events = read_events(user(1, "Fix the cart"), *records, assistant(9, text("Done.")))
     assert sorted(e.text.strip() for e in events) == ["Done.", "Fix the cart", WAITING]
     (prompt,) = [e for e in events if e.text.strip() == WAITING]
     assert (prompt.event_type, prompt.role) == (
@@ -429,8 +432,8 @@ def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
     file, raw = tmp_path / "s1.jsonl", b""
     steps = [user(1, "Fix the cart"), *records, assistant(9, text("Done."))]
     started = datetime(2025, 3, 14, 10, tzinfo=UTC)
-    for number, one in enumerate(steps):
-        raw += json.dumps(one).encode() + b"\n"
+    for number, item in enumerate(steps):
+        raw += json.dumps(item).encode() + b"\n"
         file.write_bytes(raw)
         # Late: each record arrives when the one before is old.
         now = started + (timedelta(hours=2) if is_late else timedelta(seconds=number))
@@ -467,7 +470,7 @@ TAKEN = {
 @pytest.mark.parametrize("operation", LEAVING)
 @pytest.mark.parametrize("records", TAKEN.values(), ids=TAKEN)
 @pytest.mark.parametrize("is_growing", [False, True])
-def test_the_words_of_a_stored_prompt_that_leaves_the_queue_are_not_missed(
+def test_stored_prompt_leaving_the_queue_counts_no_unread_words(
     operation: str,
     records: list[dict[str, Any]],
     is_growing: bool,
@@ -478,36 +481,36 @@ def test_the_words_of_a_stored_prompt_that_leaves_the_queue_are_not_missed(
     file, steps = tmp_path / "s1.jsonl", [*records, taken, user(9, "Thanks")]
     importer = workspace.pipeline.importer()
     for number in range(1 if is_growing else len(steps), len(steps) + 1):
-        file.write_text("".join(json.dumps(one) + "\n" for one in steps[:number]))
+        file.write_text("".join(json.dumps(item) + "\n" for item in steps[:number]))
         list(importer.run([file]))
     assert importer.progress.unread == {}
 
 
 @pytest.mark.parametrize("operation", LEAVING)
-def test_words_that_only_left_the_queue_are_counted_as_not_stored(
+def test_prompt_that_only_left_the_queue_counts_as_unread(
     operation: str,
 ) -> None:
     readings = read(user(1, "Fix it"), queued(2, operation, WAITING))
-    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [4]
+    assert [item.words for item in readings if isinstance(item, SkippedRecord)] == [4]
     # Another session's prompt is another one.
     readings = read(user(1, WAITING, sessionId="s2"), queued(2, operation, WAITING))
-    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [4]
+    assert [item.words for item in readings if isinstance(item, SkippedRecord)] == [4]
 
 
-def test_a_queued_prompt_is_known_for_more_than_a_day(tmp_path: Path) -> None:
+def test_queued_prompt_is_recognized_after_a_day(tmp_path: Path) -> None:
     file, late = tmp_path / "s1.jsonl", {"timestamp": "2025-03-15T12:00:00.000Z"}
     first = queued(2, "enqueue", WAITING)
     later = [user(3, "Good morning", **late), queued(4, "remove", WAITING) | late]
     cursor = None
     for records in ([first], [first, *later]):
-        file.write_text("".join(json.dumps(one) + "\n" for one in records))
+        file.write_text("".join(json.dumps(item) + "\n" for item in records))
         readings = list(claude_code.FORMAT.read(file, cursor, agent="", now=NOW))
-        cursor = next(one for one in readings if isinstance(one, Cursor))
-    assert [one.words for one in readings if isinstance(one, SkippedRecord)] == [0]
+        cursor = next(item for item in readings if isinstance(item, Cursor))
+    assert [item.words for item in readings if isinstance(item, SkippedRecord)] == [0]
 
 
 def test_several_queued_prompts_are_delivered_as_one() -> None:
-    events = told(
+    events = read_events(
         queued(1, "enqueue", "first"),
         queued(2, "enqueue", "second"),
         queued(3, "dequeue"),
@@ -518,7 +521,7 @@ def test_several_queued_prompts_are_delivered_as_one() -> None:
 
 
 def test_the_same_prompt_typed_twice_is_stored_twice() -> None:
-    events = told(
+    events = read_events(
         user(1, "continue"),
         queued(2, "enqueue", "continue"),
         queued(3, "dequeue"),
@@ -547,8 +550,8 @@ def test_the_same_prompt_typed_twice_is_stored_twice() -> None:
         ("/clear", "command"),
     ],
 )
-def test_what_a_program_queued_is_no_prompt(content: str, kind: str) -> None:
-    (event,) = told(queued(1, "enqueue", content))
+def test_text_queued_by_a_program_is_no_prompt(content: str, kind: str) -> None:
+    (event,) = read_events(queued(1, "enqueue", content))
     assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, kind)
     assert event.text == content
 
@@ -572,15 +575,15 @@ def test_what_a_program_queued_is_no_prompt(content: str, kind: str) -> None:
         ("<ide_opened_file>The user opened a.py</ide_opened_file>", {}, "reminder"),
     ],
 )
-def test_what_other_agents_wrote_is_not_taken_for_the_user(
+def test_messages_of_other_agents_have_the_role_system(
     content: str, fields: dict[str, Any], kind: str
 ) -> None:
-    (event,) = told(user(1, content, **fields))
+    (event,) = read_events(user(1, content, **fields))
     assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, kind)
     assert event.text == content
 
 
-def test_what_an_editor_adds_to_a_prompt_does_not_reach_its_title(
+def test_text_added_by_an_editor_is_not_in_the_title(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     opened = "<ide_opened_file>The user opened /shop/cart.py</ide_opened_file>"
@@ -590,9 +593,9 @@ def test_what_an_editor_adds_to_a_prompt_does_not_reach_its_title(
     file.write_text(json.dumps(user(1, said)) + "\n")
     list(workspace.pipeline.importer().run([file]))
     with database.connection():
-        found = sessions.get("claude-code", "s1")
+        items = sessions.get("claude-code", "s1")
         (stored,) = db.execute_sql("SELECT text, metadata FROM events").fetchall()
-    assert found and found.title == "Empty the cart after checkout"
+    assert items and items.title == "Empty the cart after checkout"
     assert stored[0] == "Empty the cart after checkout"
     assert json.loads(stored[1])["added"] == f"{opened}\n{selection}"
 
@@ -608,12 +611,12 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
     )
     file = tmp_path / "s1.jsonl"
     records = [user(1, "Fix the cart"), user(2, whole, isCompactSummary=True)]
-    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    file.write_text("".join(json.dumps(item) + "\n" for item in records))
     list(workspace.pipeline.importer().run([file]))
     with database.connection():
-        found = sessions.get("claude-code", "s1")
+        items = sessions.get("claude-code", "s1")
         rows = db.execute_sql("SELECT role, text FROM events").fetchall()
-    assert found and found.summary == summary
+    assert items and items.summary == summary
     assert ("system", whole) in rows
 
 
@@ -636,7 +639,7 @@ def test_a_transcript_that_is_one_array_is_read(
 
 
 @pytest.mark.parametrize("value", [17, None, "text", [user(4, "Inside a list")]])
-def test_other_values_in_an_array_are_refused_alone(
+def test_other_values_in_an_array_are_invalid(
     workspace: Workspace, tmp_path: Path, value: object
 ) -> None:
     file = tmp_path / "session.json"
@@ -662,8 +665,8 @@ def read_array(raw: str) -> tuple[list[str], list[InvalidRecord]]:
     """The texts in an array of records, and what is wrong with it."""
     readings = read_bytes(raw.encode(), "projects/shop/s1.json")
     return (
-        [one.text for one in readings if isinstance(one, Event)],
-        [one for one in readings if isinstance(one, InvalidRecord)],
+        [item.text for item in readings if isinstance(item, Event)],
+        [item for item in readings if isinstance(item, InvalidRecord)],
     )
 
 
@@ -682,7 +685,7 @@ def test_the_whole_records_of_an_array_that_is_cut_off_are_read(
     assert read_array(f"{last},") == (texts, [cut])
 
 
-@pytest.mark.parametrize("name", [one for one in LAYOUTS if one != "one line"])
+@pytest.mark.parametrize("name", [item for item in LAYOUTS if item != "one line"])
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [('"Message 3"', '"Message 3'), ('"uuid-3"', "uuid-3"), ('"uuid-3"', '"uuid-3"]')],
@@ -696,7 +699,7 @@ def test_the_records_after_a_damaged_one_of_an_array_are_read(
     assert damaged == [InvalidRecord("not valid JSON", line)]
 
 
-def test_what_follows_damage_in_an_array_of_one_line_is_one_problem() -> None:
+def test_damage_in_an_array_of_one_line_is_one_problem() -> None:
     whole, line = LAYOUTS["one line"]
     damaged = InvalidRecord("not valid JSON", line)
     texts = ["Message 1", "Message 2"]
@@ -711,20 +714,20 @@ def test_text_after_an_array_is_a_problem() -> None:
     assert read_array(f"{whole}\n\0") == (texts, [])
 
 
-@pytest.mark.parametrize("whole", [one for one, _ in LAYOUTS.values()], ids=LAYOUTS)
+@pytest.mark.parametrize("whole", [item for item, _ in LAYOUTS.values()], ids=LAYOUTS)
 def test_an_array_in_a_file_named_jsonl_is_read(whole: str) -> None:
     readings = read_bytes(whole.encode(), "projects/shop/s1.jsonl")
-    texts = [one.text for one in readings if isinstance(one, Event)]
+    texts = [item.text for item in readings if isinstance(item, Event)]
     assert texts == [f"Message {number}" for number in range(1, 5)]
 
 
-def test_lines_of_which_the_first_is_an_array_are_read_line_by_line() -> None:
-    first, *rest = map(json.dumps, ARRAY)
-    raw = "\n".join([f"[{first}]", *rest]) + "\n"
+def test_file_whose_first_line_is_an_array_is_read_by_lines() -> None:
+    first, *others = map(json.dumps, ARRAY)
+    raw = "\n".join([f"[{first}]", *others]) + "\n"
     readings = read_bytes(raw.encode(), "projects/shop/s1.jsonl")
-    texts = [one.text for one in readings if isinstance(one, Event)]
+    texts = [item.text for item in readings if isinstance(item, Event)]
     assert texts == ["Message 2", "Message 3", "Message 4"]
-    (invalid,) = [one for one in readings if isinstance(one, InvalidRecord)]
+    (invalid,) = [item for item in readings if isinstance(item, InvalidRecord)]
     assert invalid == InvalidRecord("not a JSON object", 1)
 
 
@@ -733,13 +736,13 @@ def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
 ) -> None:
     file, whole = tmp_path / "session.json", LAYOUTS["indented"][0]
     importer = workspace.pipeline.importer()
-    found = []
+    items = []
     for end in (whole.index("Message 3"), whole.index("Message 4"), len(whole)):
         file.write_text(whole[:end])
         list(importer.run([file]))
         with database.connection():
-            found += [(one.source, one.reason) for one in sources.list_damaged()]
-    assert found == [(str(file), "the array is cut off")] * 2
+            items += [(item.source, item.reason) for item in sources.list_damaged()]
+    assert items == [(str(file), "the array is cut off")] * 2
     assert (importer.progress.created, importer.progress.unreadable) == (4, 0)
 
 
@@ -748,9 +751,9 @@ def test_an_import_of_an_array_that_is_cut_off_says_so(tmp_path: Path) -> None:
     file.write_text(whole[: whole.index("Message 3")])
     done = run_memtui(tmp_path / "home", "import", str(file), code=0)
     assert "2 new events" in done.stdout and "1 record skipped" in done.stdout
-    told = run_memtui(tmp_path / "home", "quarantine").stdout
-    assert f"{file}:{LAYOUTS['indented'][1]}" in told
-    assert "the array is cut off" in told
+    output = run_memtui(tmp_path / "home", "quarantine").stdout
+    assert f"{file}:{LAYOUTS['indented'][1]}" in output
+    assert "the array is cut off" in output
 
 
 def test_a_damaged_array_does_not_take_long() -> None:
@@ -760,18 +763,18 @@ def test_a_damaged_array_does_not_take_long() -> None:
         assert time.process_time() - started < 5
 
 
-def test_a_subtype_that_is_no_text_disturbs_nothing() -> None:
-    assert told(record(1, "system", subtype=["x"], content="y"), user(2, "Hi"))
+def test_subtype_that_is_no_text_is_skipped() -> None:
+    assert read_events(record(1, "system", subtype=["x"], content="y"), user(2, "Hi"))
 
 
 def test_a_queued_shell_command_is_recorded_once() -> None:
-    events = told(
+    events = read_events(
         user(1, "Fix the cart"),
         queued(2, "enqueue", "!ls src"),
         queued(3, "dequeue"),
         user(4, "<bash-input>ls src</bash-input>"),
     )
-    assert [(one.text, one.metadata.get("kind")) for one in events] == [
+    assert [(item.text, item.metadata.get("kind")) for item in events] == [
         ("Fix the cart", None),
         ("<bash-input>ls src</bash-input>", "command"),
     ]

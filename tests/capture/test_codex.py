@@ -82,12 +82,12 @@ def read_bytes(raw: bytes, name: str = "rollout.jsonl") -> list[ParsedItem]:
         return [reading for reading in readings if not isinstance(reading, Cursor)]
 
 
-def told(*records: object, name: str = "rollout.jsonl") -> list[Event]:
+def read_events(*records: object, name: str = "rollout.jsonl") -> list[Event]:
     return [r for r in read(*records, name=name) if isinstance(r, Event)]
 
 
 def texts(*records: object) -> list[str]:
-    return [event.text for event in told(*records)]
+    return [event.text for event in read_events(*records)]
 
 
 ITEM, EVENT = reply(2, "Fixed."), event(2, "agent_message", message="Fixed.")
@@ -99,14 +99,14 @@ ASKED = prompt(1, "Fix it"), event(1, "user_message", message="Fix it")
 def test_a_message_is_stored_once_from_any_source(
     asked: tuple[Any, ...], kept: tuple[Any, ...]
 ) -> None:
-    events = told(meta(), *asked, *kept)
+    events = read_events(meta(), *asked, *kept)
     assert [(e.event_type, e.role, e.text) for e in events] == [
         (EventType.USER_MESSAGE, EventRole.USER, "Fix it"),
         (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed."),
     ]
 
 
-def test_the_newest_rollouts_tell_it_a_third_time() -> None:
+def test_completed_items_repeat_messages() -> None:
     content = [{"type": "Text", "text": "Fixed."}]
     third = {"type": "AgentMessage", "id": "m1", "content": content}
     assert texts(meta(), EVENT, event(2, "item_completed", item=third), ITEM) == [
@@ -121,7 +121,7 @@ def test_equal_messages_at_two_times_are_two() -> None:
     assert texts(meta(), once[0], again[0]) == ["yes", "yes"]
 
 
-def test_the_last_words_of_a_turn_are_taken_where_they_stand_alone() -> None:
+def test_last_message_of_a_turn_is_used_if_there_is_no_other() -> None:
     done = event(3, "task_complete", last_agent_message="Fixed.")
     assert texts(meta(), prompt(1, "Fix it"), done) == ["Fix it", "Fixed."]
     assert texts(meta(), prompt(1, "Fix it"), ITEM, done) == ["Fix it", "Fixed."]
@@ -132,7 +132,7 @@ def test_a_plan_is_a_message_of_its_own() -> None:
     plan = event(3, "item_completed", item={"type": "Plan", "text": "1. Look"})
     short = event(2, "agent_message", message="Here it is.")
     for records in ((both, plan, short), (short, plan, both), (plan, both)):
-        events = told(meta(), *records)
+        events = read_events(meta(), *records)
         assert {e.text for e in events} == {"Here it is.", "1. Look"}
         assert [e.metadata.get("kind") for e in events if "1." in e.text] == ["plan"]
 
@@ -149,10 +149,8 @@ def test_a_plan_is_a_message_of_its_own() -> None:
         ("<user_shell_command>ls</user_shell_command>", "command"),
     ],
 )
-def test_what_the_program_wrote_is_not_taken_for_the_person(
-    text: str, kind: str
-) -> None:
-    said, asked = told(meta(), prompt(1, text, "Fix it"))
+def test_texts_of_the_program_have_the_role_system(text: str, kind: str) -> None:
+    said, asked = read_events(meta(), prompt(1, text, "Fix it"))
     assert (said.role, said.metadata["kind"], said.text) == (
         EventRole.SYSTEM,
         kind,
@@ -161,9 +159,11 @@ def test_what_the_program_wrote_is_not_taken_for_the_person(
     assert (asked.role, asked.text) == (EventRole.USER, "Fix it")
 
 
-def test_what_an_editor_sets_before_a_prompt_is_set_apart() -> None:
+def test_context_added_by_an_editor_is_separated() -> None:
     before = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py"
-    (said,) = told(meta(), prompt(1, f"{before}\n\n## My request for Codex:\nFix it"))
+    (said,) = read_events(
+        meta(), prompt(1, f"{before}\n\n## My request for Codex:\nFix it")
+    )
     assert said.text == "Fix it"
     assert said.metadata["added"].startswith(before)
 
@@ -182,8 +182,10 @@ def test_an_image_is_shown_as_type_and_size() -> None:
     assert texts(meta(), twin, asked) == ["look\n\n[image: /tmp/a.png]"]
 
 
-def test_a_call_and_its_answer_are_one_event() -> None:
-    (done,) = told(meta(), call(1, "c1", command=["ls", "-a"]), answer(2, "c1", "a.py"))
+def test_call_and_result_are_one_event() -> None:
+    (done,) = read_events(
+        meta(), call(1, "c1", command=["ls", "-a"]), answer(2, "c1", "a.py")
+    )
     assert (done.event_type, done.text) == (
         EventType.TOOL_RESULT,
         "shell: ls -a\na.py",
@@ -201,31 +203,31 @@ def test_a_call_and_its_answer_are_one_event() -> None:
         [{"type": "input_text", "text": "Exit code: 2\nno such file"}],
     ],
 )
-def test_a_call_that_failed_is_marked(output: object) -> None:
-    (done,) = told(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", output))
+def test_failed_call_is_marked(output: object) -> None:
+    (done,) = read_events(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", output))
     assert done.metadata["is_error"] == "true"
     assert done.text.endswith("no such file")
 
 
-def test_json_that_a_program_printed_is_kept_as_it_is() -> None:
+def test_json_printed_by_a_program_is_unchanged() -> None:
     printed = '{"content": "x", "output": "y"}'
     assert texts(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", printed)) == [
         f"shell: cat x\n{printed}"
     ]
 
 
-def test_an_event_describes_a_call_without_an_item() -> None:
+def test_event_with_call_and_result_is_read_without_an_item() -> None:
     ended = {"call_id": "c1", "command": ["ls"], "stdout": "a", "exit_code": 1}
-    (alone,) = told(meta(), event(2, "exec_command_end", **ended))
+    (alone,) = read_events(meta(), event(2, "exec_command_end", **ended))
     assert (alone.text, alone.metadata["is_error"]) == ("shell: ls\na", "true")
     items = call(1, "c1", command=["ls"]), answer(3, "c1", "a")
     end = event(2, "exec_command_end", **ended)
-    assert len(told(meta(), items[0], end, items[1])) == 1
-    assert len(told(meta(), *items, end)) == 1
+    assert len(read_events(meta(), items[0], end, items[1])) == 1
+    assert len(read_events(meta(), *items, end)) == 1
 
 
 def test_an_aborted_turn_ends_its_calls() -> None:
-    events = told(
+    events = read_events(
         meta(),
         call(1, "c1", command=["sleep"]),
         prompt(2, "<turn_aborted>\nby the user"),
@@ -236,14 +238,14 @@ def test_an_aborted_turn_ends_its_calls() -> None:
     assert [e.metadata["kind"] for e in events if e not in broken] == ["interruption"]
 
 
-def test_a_compaction_begins_the_session_anew() -> None:
-    readings = told(meta(), event(1, "context_compacted"), line("compacted", 1))
+def test_compaction_starts_the_session_again() -> None:
+    readings = read_events(meta(), event(1, "context_compacted"), line("compacted", 1))
     assert [(e.event_type, e.metadata["source"]) for e in readings] == [
         (EventType.SESSION_START, "compact")
     ]
 
 
-def test_thoughts_are_kept_apart_and_taken_once() -> None:
+def test_thoughts_are_stored_separately_and_once() -> None:
     summary = [{"type": "summary_text", "text": "**Looking**"}]
     readings = read(
         meta(),
@@ -255,7 +257,7 @@ def test_thoughts_are_kept_apart_and_taken_once() -> None:
     assert SkippedRecord("response_item/reasoning, encrypted", 4) in readings
 
 
-def test_a_session_is_known_before_its_first_event() -> None:
+def test_session_metadata_precedes_the_first_event() -> None:
     first, *_, last = [
         r
         for r in read(
@@ -298,10 +300,10 @@ COPIED = (
     ],
     ids=["a turn begins", "a turn's context", "its own head again", "a silence"],
 )
-def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
+def test_copied_events_have_the_source_ids_of_the_original(
     forked: dict[str, Any], turn: list[Any]
 ) -> None:
-    original = told(meta(id=PARENT), *COPIED[1:], *turn)
+    original = read_events(meta(id=PARENT), *COPIED[1:], *turn)
     readings = read(meta(**forked), *COPIED, *turn)
     *copied, own = [r for r in readings if isinstance(r, Event)]
     assert [e.source_id for e in copied] == [e.source_id for e in original[:-1]]
@@ -313,27 +315,29 @@ def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
 
 def test_an_old_turn_after_a_pause_is_still_a_copy() -> None:
     late = event(9, "task_started", turn_id=OLD_TURN), prompt(9, "Old, too")
-    original = told(meta(id=PARENT), *COPIED[1:], *late)
-    copied = told(meta(forked_from_id=PARENT), *COPIED, *late)
+    original = read_events(meta(id=PARENT), *COPIED[1:], *late)
+    copied = read_events(meta(forked_from_id=PARENT), *COPIED, *late)
     assert [e.source_id for e in copied] == [e.source_id for e in original]
 
 
-def test_the_same_words_after_a_fork_are_another_message() -> None:
-    original = told(meta(id=PARENT), *COPIED[2:], prompt(8, "Go on"))
-    fork = told(meta(forked_from_id=PARENT), COPIED[0], *COPIED[2:], prompt(9, "Go on"))
+def test_same_text_after_a_fork_is_another_message() -> None:
+    original = read_events(meta(id=PARENT), *COPIED[2:], prompt(8, "Go on"))
+    fork = read_events(
+        meta(forked_from_id=PARENT), COPIED[0], *COPIED[2:], prompt(9, "Go on")
+    )
     names = [event.source_id for event in original]
     assert [event.source_id for event in fork[:2]] == names[:2]
     assert fork[2].source_id not in names
 
 
-def test_words_that_a_copy_repeats_are_as_many_messages() -> None:
+def test_repeated_texts_in_a_copy_keep_their_number() -> None:
     again = [prompt(0.02, "Go on"), reply(0.02, "Done"), reply(0.02, "Done")] * 2
-    fork = told(meta(forked_from_id=PARENT), COPIED[0], *again)
+    fork = read_events(meta(forked_from_id=PARENT), COPIED[0], *again)
     assert len({event.event_id for event in fork}) == 6
     assert len({event.source_id for event in fork}) == 6
 
 
-def test_nothing_that_a_subagent_copied_is_stored() -> None:
+def test_records_copied_by_a_subagent_are_skipped() -> None:
     about: dict[str, Any] = {
         "source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT}}}
     }
@@ -352,7 +356,7 @@ def test_a_subagent_belongs_to_its_parents_session() -> None:
     }
 
 
-def test_the_head_of_a_subagents_parent_ends_nothing() -> None:
+def test_session_meta_of_the_parent_does_not_end_a_copy() -> None:
     spawn = {"parent_thread_id": PARENT}
     own = meta(source={"subagent": {"thread_spawn": spawn}})
     assert texts(own, meta(0, id=PARENT), prompt(0, "Go")) == ["Go"]
@@ -365,10 +369,10 @@ def test_a_subagent_is_linked_to_its_call() -> None:
     assert helper in read(meta(), ended)
 
 
-def test_the_oldest_rollouts_have_the_time_of_their_head() -> None:
+def test_oldest_rollouts_use_the_time_of_their_header() -> None:
     head = {"id": "s1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None}
     blocks = [{"type": "input_text", "text": "Fix it"}]
-    events = told(
+    events = read_events(
         head,
         {"record_type": "state"},
         {"type": "message", "role": "user", "content": blocks},
@@ -381,9 +385,9 @@ def test_the_oldest_rollouts_have_the_time_of_their_head() -> None:
     assert [e.position for e in events] == sorted(e.position for e in events)
 
 
-def test_a_rollout_without_a_head_is_named_by_its_file() -> None:
+def test_rollout_without_header_is_named_by_its_file() -> None:
     name = f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
-    assert [e.session_id for e in told(prompt(1, "Fix it"), name=name)] == [OWN]
+    assert [e.session_id for e in read_events(prompt(1, "Fix it"), name=name)] == [OWN]
 
 
 @pytest.mark.parametrize(
@@ -404,7 +408,7 @@ def test_a_rollout_without_a_head_is_named_by_its_file() -> None:
         (event(1, "token_count"), SkippedRecord("event_msg/token_count", 2)),
     ],
 )
-def test_what_is_not_taken_is_named(damaged: object, said: ParsedItem) -> None:
+def test_skipped_records_are_counted_by_type(damaged: object, said: ParsedItem) -> None:
     assert said in read(meta(), damaged)
 
 
@@ -413,23 +417,23 @@ InPieces = Callable[[Any, Path, int], list[ParsedItem]]
 
 
 def rollouts(shared: Path) -> list[Path]:
-    found = [f for f in shared.rglob("*.jsonl") if is_codex(f)]
-    assert len(found) >= 13
-    return found
+    items = [f for f in shared.rglob("*.jsonl") if is_codex(f)]
+    assert len(items) >= 13
+    return items
 
 
 def is_codex(file: Path) -> bool:
     return codex.FORMAT.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES))
 
 
-def test_real_rollouts_read_alike_in_pieces(
-    shared: Path, in_pieces: InPieces, lasting: Lasting
+def test_real_rollouts_in_pieces_give_the_same_items(
+    shared: Path, read_in_pieces: InPieces, comparable: Lasting
 ) -> None:
     for seed, file in enumerate(rollouts(shared)):
         whole = list(codex.FORMAT.read(file, None, agent="", now=NOW))
         for more in range(4):
-            pieces = in_pieces(codex.FORMAT, file, 100 * seed + more)
-            assert lasting(pieces) == lasting(whole), file
+            pieces = read_in_pieces(codex.FORMAT, file, 100 * seed + more)
+            assert comparable(pieces) == comparable(whole), file
 
 
 def test_every_message_of_real_rollouts_is_read_once(shared: Path) -> None:
@@ -454,12 +458,12 @@ def test_every_message_of_real_rollouts_is_read_once(shared: Path) -> None:
         assert sum(got.values()) >= 10
 
 
-def test_every_record_of_real_rollouts_is_accounted_for(shared: Path) -> None:
+def test_every_record_of_real_rollouts_is_stored_or_counted(shared: Path) -> None:
     for file in rollouts(shared):
-        assert unaccounted(file.read_bytes()) == [], file
+        assert list_uncounted(file.read_bytes()) == [], file
 
 
-def unaccounted(raw: bytes) -> list[str]:
+def list_uncounted(raw: bytes) -> list[str]:
     """The records of which nothing is said; a call's answer or waiting says of it."""
     spoken = set()
     for reading in read_bytes(raw):
@@ -484,8 +488,8 @@ def is_waiting_or_thought(text: str) -> bool:
             payload.get("type"),
             item.get("type") if isinstance(item, dict) else "",
         ]
-    told = [str(kind) for kind in kinds]
-    return any(k in codex_tool_calls.CALLS or "reasoning" in k.lower() for k in told)
+    names = [str(kind) for kind in kinds]
+    return any(k in codex_tool_calls.CALLS or "reasoning" in k.lower() for k in names)
 
 
 KEYS = sorted(
@@ -530,9 +534,9 @@ records = st.builds(
 
 
 @given(st.lists(records, max_size=6))
-def test_no_record_whatever_it_holds_is_lost(given: list[dict[str, Any]]) -> None:
+def test_every_record_is_stored_or_counted(given: list[dict[str, Any]]) -> None:
     raw = "".join(json.dumps(record) + "\n" for record in given).encode()
-    assert unaccounted(raw) == []
+    assert list_uncounted(raw) == []
 
 
 @given(st.binary(max_size=200))
@@ -546,7 +550,7 @@ def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
         read_bytes(raw[:end])
 
 
-def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
+def test_files_of_each_agent_are_recognized(shared: Path) -> None:
     folders = {"codex": codex.FORMAT, "copilot": formats.FORMATS_BY_NAME["copilot-cli"]}
     files = corpora.real_files(shared)
     assert len(files) > 100
@@ -585,7 +589,7 @@ def test_copies_of_prompts_and_results_are_counted() -> None:
         item(5, "function_call_output", call_id="c2", output="cart.p"),
         event(5, "exec_command_end", **{**end, "call_id": "c2"}),
     )
-    skipped = [one.reason for one in readings if isinstance(one, SkippedRecord)]
+    skipped = [entry.reason for entry in readings if isinstance(entry, SkippedRecord)]
     assert skipped[1:] == [
         "event_msg/user_message, a copy or empty",
         "event_msg/exec_command_end, a copy or empty",
@@ -607,10 +611,10 @@ def test_compressed_rollouts_are_read(tmp_path: Path, workspace: Workspace) -> N
     list(importer.run([plain.parent]))
     progress = importer.progress
     assert (progress.files, progress.created, progress.already_stored) == (1, 0, 2)
-    assert [e.text for e in told_in(packed)] == ["Fix it", "Fixed."]
+    assert [e.text for e in read_events_of(packed)] == ["Fix it", "Fixed."]
     packed.write_bytes(b"no rollout at all")
     with pytest.raises(OSError, match="damaged"):
-        told_in(packed)
+        read_events_of(packed)
 
 
 def test_a_compressed_rollout_that_is_cut_off_is_a_problem(tmp_path: Path) -> None:
@@ -622,9 +626,9 @@ def test_a_compressed_rollout_that_is_cut_off_is_a_problem(tmp_path: Path) -> No
     assert InvalidRecord("the last line is cut off", len(records)) in readings
 
 
-def told_in(file: Path) -> list[Event]:
-    found = codex.FORMAT.read(file, None, agent="", now=NOW)
-    return [event for event in found if isinstance(event, Event)]
+def read_events_of(file: Path) -> list[Event]:
+    items = codex.FORMAT.read(file, None, agent="", now=NOW)
+    return [event for event in items if isinstance(event, Event)]
 
 
 def test_the_summary_of_a_compaction_is_stored_from_any_source() -> None:
@@ -633,13 +637,13 @@ def test_the_summary_of_a_compaction_is_stored_from_any_source() -> None:
     assert texts(meta(), *told_of[::-1]) == ["So far."]
 
 
-def test_what_an_editor_alone_wrote_is_kept() -> None:
+def test_text_of_an_editor_alone_is_stored() -> None:
     opened = "<ide_opened_file>a.py</ide_opened_file>"
-    (one,) = told(meta(), prompt(1, opened))
-    assert (one.text, one.role, one.metadata["kind"]) == (
+    (item,) = read_events(meta(), prompt(1, opened))
+    assert (item.text, item.role, item.metadata["kind"]) == (
         opened,
         EventRole.SYSTEM,
         "reminder",
     )
-    (both,) = told(meta(), prompt(1, opened, "Fix it"))[1:]
+    (both,) = read_events(meta(), prompt(1, opened, "Fix it"))[1:]
     assert (both.text, both.role) == ("Fix it", EventRole.USER)

@@ -68,12 +68,12 @@ def read_bytes(raw: bytes, name: str = "s9/events.jsonl") -> list[ParsedItem]:
         return [reading for reading in readings if not isinstance(reading, Cursor)]
 
 
-def told(*records: object) -> list[Event]:
+def read_events(*records: object) -> list[Event]:
     return [r for r in read(*records) if isinstance(r, Event)]
 
 
 def test_a_prompt_and_its_reply_are_messages() -> None:
-    events = told(
+    events = read_events(
         line("user.message", 1, content="Fix it", transformedContent="<x>Fix it"),
         line("assistant.message", 2, content="Fixed.", toolRequests=[]),
     )
@@ -83,8 +83,8 @@ def test_a_prompt_and_its_reply_are_messages() -> None:
     ]
 
 
-def test_a_prompt_that_no_person_wrote_is_the_systems() -> None:
-    (said,) = told(line("user.message", 1, content="Go on", source="autopilot"))
+def test_prompt_of_a_program_has_the_role_system() -> None:
+    (said,) = read_events(line("user.message", 1, content="Go on", source="autopilot"))
     assert (said.role, said.metadata["kind"]) == (EventRole.SYSTEM, "autopilot")
 
 
@@ -93,7 +93,7 @@ def test_attachments_are_shown_without_their_bytes() -> None:
         {"type": "file", "path": "/a.py"},
         {"type": "blob", "mimeType": "image/png", "data": "A" * 8192},
     ]
-    (said,) = told(line("user.message", 1, content="look", attachments=sent))
+    (said,) = read_events(line("user.message", 1, content="look", attachments=sent))
     assert said.text == "look\n\n[file: /a.py]\n\n[image: image/png, 6 kB]"
 
 
@@ -106,22 +106,24 @@ def test_attachments_are_shown_without_their_bytes() -> None:
         [begins(1, "c1", command="ls"), asks(2, "c1", command="ls")],
     ],
 )
-def test_a_call_and_its_answer_are_one_event(calls: list[Any]) -> None:
+def test_call_and_result_are_one_event(calls: list[Any]) -> None:
     done = ends(3, "c1", success=True, result={"content": "a.py"})
-    (event,) = told(*calls, done)
+    (event,) = read_events(*calls, done)
     assert (event.event_type, event.text) == (EventType.TOOL_RESULT, "bash: ls\na.py")
     assert event.timestamp.second == 3
 
 
-def test_a_call_that_failed_is_marked() -> None:
+def test_failed_call_is_marked() -> None:
     failed = ends(2, "c1", success=False, error={"message": "no such file"})
-    (event,) = told(begins(1, "c1", command="cat x"), failed)
+    (event,) = read_events(begins(1, "c1", command="cat x"), failed)
     assert event.metadata["is_error"] == "true"
     assert event.text == "bash: cat x\nno such file"
 
 
-def test_breaking_in_ends_the_calls() -> None:
-    events = told(begins(1, "c1", command="sleep"), line("abort", 2, reason="user"))
+def test_abort_ends_open_calls() -> None:
+    events = read_events(
+        begins(1, "c1", command="sleep"), line("abort", 2, reason="user")
+    )
     assert [(e.text, e.timestamp.second) for e in events] == [
         ("bash: sleep", 1),
         ("[aborted: user]", 2),
@@ -130,7 +132,7 @@ def test_breaking_in_ends_the_calls() -> None:
     assert events[1].metadata["kind"] == "interruption"
 
 
-def test_a_helper_is_named_by_the_call_that_started_it() -> None:
+def test_subagent_is_named_by_its_call() -> None:
     within = {"parentToolCallId": "c1"}
     request = {"toolCallId": "c1", "name": "task", "arguments": {"prompt": "Look\nup"}}
     readings = read(
@@ -161,7 +163,7 @@ def test_a_helper_is_named_by_the_call_that_started_it() -> None:
     ]
 
 
-def test_thoughts_are_kept_apart_and_taken_once() -> None:
+def test_thoughts_are_stored_separately_and_once() -> None:
     readings = read(
         line("assistant.reasoning", 1, reasoningId="r", content="Hm"),
         line("assistant.message", 2, content="Fixed.", reasoningText="Hm"),
@@ -169,8 +171,8 @@ def test_thoughts_are_kept_apart_and_taken_once() -> None:
     assert [r.text for r in readings if isinstance(r, Thought)] == ["Hm"]
 
 
-def test_a_session_begins_goes_on_and_ends() -> None:
-    events = told(
+def test_session_start_resume_and_end_are_events() -> None:
+    events = read_events(
         start(),
         line("session.compaction_complete", 1, success=True, summaryContent="So far"),
         line("session.shutdown", 2, shutdownType="routine"),
@@ -184,7 +186,7 @@ def test_a_session_begins_goes_on_and_ends() -> None:
     ]
 
 
-def test_a_session_is_known_before_its_first_event() -> None:
+def test_session_metadata_precedes_the_first_event() -> None:
     first, *_, last = read(start(), line("session.model_change", 1, newModel="gpt-5"))
     assert isinstance(first, SessionMetadata)
     assert last == SessionMetadata(
@@ -226,7 +228,7 @@ def test_a_session_without_a_start_is_named_by_its_file(
         (line("hook.start", 1), SkippedRecord("hook.start", 1)),
     ],
 )
-def test_what_is_not_taken_is_named(damaged: object, said: ParsedItem) -> None:
+def test_skipped_records_are_counted_by_type(damaged: object, said: ParsedItem) -> None:
     assert said in read(damaged)
 
 
@@ -236,35 +238,35 @@ InPieces = Callable[[Any, Path, int], list[ParsedItem]]
 
 def sessions(shared: Path) -> list[Path]:
     limit = formats.HEAD_LINES
-    found = [
+    items = [
         file
         for file in corpora.real_files(shared)
         if copilot.FORMAT.matches_content(file, jsonl.read_head(file, limit))
     ]
-    assert len(found) == 8
-    return found
+    assert len(items) == 8
+    return items
 
 
-def test_real_sessions_read_alike_in_pieces(
-    shared: Path, in_pieces: InPieces, lasting: Lasting
+def test_real_sessions_in_pieces_give_the_same_items(
+    shared: Path, read_in_pieces: InPieces, comparable: Lasting
 ) -> None:
     for seed, file in enumerate(sessions(shared)):
         whole = list(copilot.FORMAT.read(file, None, agent="", now=NOW))
         for more in range(4):
-            pieces = in_pieces(copilot.FORMAT, file, 100 * seed + more)
-            assert lasting(pieces) == lasting(whole), file
+            pieces = read_in_pieces(copilot.FORMAT, file, 100 * seed + more)
+            assert comparable(pieces) == comparable(whole), file
 
 
 def test_every_message_of_real_sessions_is_read_once(shared: Path) -> None:
     files = list((shared / "copilot_cli" / "agentv").glob("*.jsonl"))
     assert files
     for file in files:
-        wanted, calls = Counter[Any](), set()
+        expected, calls = Counter[Any](), set()
         for raw in file.read_text().splitlines():
             record = json.loads(raw)
             kind, data = record["type"], record["data"]
             if kind in ("user.message", "assistant.message") and data["content"]:
-                wanted[kind.partition(".")[0], data["content"]] += 1
+                expected[kind.partition(".")[0], data["content"]] += 1
             if kind == "tool.execution_complete":
                 calls.add(data["toolCallId"])
         events = [
@@ -273,18 +275,18 @@ def test_every_message_of_real_sessions_is_read_once(shared: Path) -> None:
             if isinstance(r, Event)
         ]
         got = Counter((str(e.role), e.text) for e in events if e.is_message)
-        assert got == wanted
+        assert got == expected
         tools = [e for e in events if e.event_type is EventType.TOOL_RESULT]
         assert {e.metadata["tool_use_id"] for e in tools} == calls
         assert len(tools) == len(calls)
 
 
-def test_every_record_of_real_sessions_is_accounted_for(shared: Path) -> None:
+def test_every_record_of_real_sessions_is_stored_or_counted(shared: Path) -> None:
     for file in sessions(shared):
-        assert unaccounted(file.read_bytes()) == [], file
+        assert list_uncounted(file.read_bytes()) == [], file
 
 
-def unaccounted(raw: bytes) -> list[str]:
+def list_uncounted(raw: bytes) -> list[str]:
     """The records of which nothing is said; a call's answer or waiting says of it."""
     spoken = set()
     for reading in read_bytes(raw):
@@ -345,9 +347,9 @@ records = st.builds(
 
 
 @given(st.lists(records, max_size=6))
-def test_no_record_whatever_it_holds_is_lost(given: list[dict[str, Any]]) -> None:
+def test_every_record_is_stored_or_counted(given: list[dict[str, Any]]) -> None:
     raw = "".join(json.dumps(record) + "\n" for record in given).encode()
-    assert unaccounted(raw) == []
+    assert list_uncounted(raw) == []
 
 
 @given(st.binary(max_size=200))
@@ -381,8 +383,8 @@ def test_a_session_belongs_to_the_repository_in_its_records(
     ]
     file = tmp_path / "session-state/s1/events.jsonl"
     file.parent.mkdir(parents=True)
-    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    file.write_text("".join(json.dumps(item) + "\n" for item in records))
     list(workspace.pipeline.importer().run([file]))
     with database.connection():
-        found = store_sessions.get("copilot-cli", "s1")
-    assert found and found.project == project
+        items = store_sessions.get("copilot-cli", "s1")
+    assert items and items.project == project

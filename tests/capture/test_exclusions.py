@@ -42,7 +42,7 @@ def test_a_pattern_without_a_slash_is_a_projects_name(
     assert rule_for(pattern, project=project) == (pattern if covers else "")
 
 
-def test_a_name_is_not_looked_for_in_folders() -> None:
+def test_pattern_without_slash_does_not_match_folders() -> None:
     assert rule_for("acme", project="site", cwd=f"{HOME}/acme/site") == ""
 
 
@@ -73,17 +73,17 @@ def test_a_pattern_with_a_slash_covers_a_folder_and_all_below(
 
 
 @pytest.mark.parametrize("where", ["cwd", "root", "path"])
-def test_the_folder_the_repository_and_the_transcript_are_all_looked_at(
+def test_folder_repository_and_transcript_are_matched(
     where: str,
 ) -> None:
     assert rule_for("clients/acme", **{where: f"{HOME}/clients/acme/x"}) != ""
 
 
 def test_the_first_matching_pattern_is_reported() -> None:
-    shown = rule_for(
+    rule = rule_for(
         "other", "site", f"{HOME}/*", project="site", cwd=f"{HOME}/work/site"
     )
-    assert shown == "site"
+    assert rule == "site"
 
 
 def test_the_case_of_a_folder_counts() -> None:

@@ -11,7 +11,7 @@ from memtui.capture.formats import jsonl
 from memtui.errors import SourceError
 
 
-def found(place: Path) -> list[str]:
+def items(place: Path) -> list[str]:
     return sorted(str(file.relative_to(place)) for file in files.walk_files(place))
 
 
@@ -23,10 +23,10 @@ def test_links_lead_to_other_folders_and_files(tmp_path: Path) -> None:
         file.touch()
     (root / "linked").symlink_to(other)
     (root / "file").symlink_to(tmp_path / "3")
-    assert found(root) == ["a/1", "file", "linked/deep/2"]
+    assert items(root) == ["a/1", "file", "linked/deep/2"]
 
 
-def test_each_real_file_comes_once_and_circles_end(tmp_path: Path) -> None:
+def test_each_file_is_found_once_despite_link_loops(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "1").touch()
     (tmp_path / "a" / "b" / "up").symlink_to(tmp_path)
@@ -34,14 +34,14 @@ def test_each_real_file_comes_once_and_circles_end(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(tmp_path / "a" / "b" / "1")
     (tmp_path / "self").symlink_to("self")
     (tmp_path / "gone").symlink_to("nowhere")
-    assert found(tmp_path) == ["a/b/1"]
+    assert items(tmp_path) == ["a/b/1"]
 
 
 def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     (tmp_path / "link.jsonl").symlink_to(pipe)
-    assert found(tmp_path) == []
+    assert items(tmp_path) == []
     assert formats.find_files(tmp_path) == []
     for path in (pipe, tmp_path / "link.jsonl"):
         with pytest.raises(OSError, match="not a regular file"):

@@ -34,7 +34,7 @@ NO_SESSIONS = {"schema_drift.json", "agent-a0ad4f44468bdf20d.meta.json"}
 """Files that name no session and belong to no format."""
 
 
-def claimed_by(file: Path) -> set[str]:
+def find_formats(file: Path) -> set[str]:
     head = jsonl.read_head(file, formats.HEAD_LINES)
     return {
         source.name for source in formats.FORMATS if source.matches_content(file, head)
@@ -50,38 +50,38 @@ def is_session(agent: str, file: Path) -> bool:
 
 
 @pytest.mark.parametrize("agent", ["aider", "gemini-cli", "opencode"])
-def test_the_files_of_an_agent_are_its_own_alone(agent: str, shared: Path) -> None:
-    found = [file for name in FOLDERS[agent] for file in (shared / name).rglob("*")]
-    files = [file for file in found if is_session(agent, file)]
+def test_paths_match_only_their_own_format(agent: str, shared: Path) -> None:
+    items = [file for name in FOLDERS[agent] for file in (shared / name).rglob("*")]
+    files = [file for file in items if is_session(agent, file)]
     assert files
     for file in files:
-        assert claimed_by(file) == {agent}, file
+        assert find_formats(file) == {agent}, file
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot"])
-def test_the_files_of_others_are_left_to_them(agent: str, shared: Path) -> None:
-    found = [file for name in FOLDERS[agent] for file in (shared / name).rglob("*")]
-    files = [file for file in found if file.is_file()][:150]
+def test_files_of_other_agents_do_not_match(agent: str, shared: Path) -> None:
+    items = [file for name in FOLDERS[agent] for file in (shared / name).rglob("*")]
+    files = [file for file in items if file.is_file()][:150]
     assert files
     mine = {"aider", "gemini-cli", "opencode"}
     for file in files:
-        assert not claimed_by(file) & mine, file
+        assert not find_formats(file) & mine, file
 
 
-def test_a_parts_file_is_no_session(shared: Path) -> None:
+def test_file_of_a_part_is_not_a_session(shared: Path) -> None:
     folder = shared / FOLDERS["opencode"][0]
     parts = list(folder.glob("*/part/**/*.json"))
     messages = list(folder.glob("*/message/*/*.json"))
     assert parts and messages
     for file in parts + messages:
-        assert claimed_by(file) == set()
+        assert find_formats(file) == set()
 
 
-def test_geminis_header_is_not_taken_for_claude_codes(tmp_path: Path) -> None:
+def test_header_of_gemini_is_not_claude_code(tmp_path: Path) -> None:
     header = {"sessionId": "s", "startTime": "2026-07-17T09:00:00Z"}
     file = tmp_path / "s.jsonl"
     file.write_text(json.dumps(header) + "\n")
-    assert claimed_by(file) == {"gemini-cli"}
+    assert find_formats(file) == {"gemini-cli"}
     record = Record(1, {"sessionId": "s", "type": "brand-new"})
     assert formats.FORMATS_BY_NAME["claude-code"].matches_content(file, [record])
 
@@ -94,19 +94,17 @@ def test_geminis_header_is_not_taken_for_claude_codes(tmp_path: Path) -> None:
         *(f"deja-vu/registry/{n}" for n in ("cursor", "goose", "grok", "pi", "qwen")),
     ],
 )
-def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
-    folder: str, shared: Path
-) -> None:
+def test_files_of_unsupported_agents_match_no_format(folder: str, shared: Path) -> None:
     files = [f for f in (shared / "fixtures_other" / folder).rglob("*") if f.is_file()]
     assert files
     for file in files:
-        assert claimed_by(file) == set(), file
+        assert find_formats(file) == set(), file
         with pytest.raises(SourceError, match="has an unknown format"):
             formats.detect_format(file)
 
 
 def test_many_objects_on_one_line_are_read_in_linear_time() -> None:
-    def took(number: int) -> float:
+    def measure_s(number: int) -> float:
         raw = json.dumps({"text": "x" * 100}).encode() * number
         started = time.process_time()
         assert sum(1 for _ in jsonl.parse_line(raw, 1)) == number
@@ -114,7 +112,7 @@ def test_many_objects_on_one_line_are_read_in_linear_time() -> None:
         return time.process_time() - started
 
     # Quadratic reading would take a hundred times as long, not ten.
-    assert took(30_000) < 40 * max(took(3_000), 0.005)
+    assert measure_s(30_000) < 40 * max(measure_s(3_000), 0.005)
 
 
 CLAUDE_SESSION = {"sessionId": "s1", "timestamp": "2025-03-14T10:00:00Z"}
@@ -157,7 +155,7 @@ def test_the_words_of_an_unknown_type_are_counted(
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     records = SOURCES_WITH_AN_UNKNOWN_TYPE[name]
-    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    file.write_text("".join(json.dumps(item) + "\n" for item in records))
     importer = workspace.pipeline.importer()
     list(importer.run([file]))
     (unread,) = importer.progress.unread.items()
@@ -169,7 +167,7 @@ def test_the_words_of_an_unknown_type_are_counted(
 def test_an_import_says_what_it_did_not_store(tmp_path: Path) -> None:
     file = tmp_path / "s1.jsonl"
     records = SOURCES_WITH_AN_UNKNOWN_TYPE["s1.jsonl"]
-    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    file.write_text("".join(json.dumps(item) + "\n" for item in records))
     said = run_memtui(tmp_path / "home", "import", str(file)).stdout
     assert "7 words in records that memtui does not store:" in said
     assert "  hologram: 7 words in 1 record" in said

@@ -94,7 +94,7 @@ def read(path: Path) -> list[ParsedItem]:
 
 @often(120)
 @given(data=st.data())
-def test_every_message_and_part_is_kept_or_said_why_not(data: st.DataObject) -> None:
+def test_every_message_and_part_is_stored_or_counted(data: st.DataObject) -> None:
     with database() as (path, db):
         for _ in range(data.draw(st.integers(1, 4))):
             table = data.draw(st.sampled_from(sorted(COLUMNS)))
@@ -106,11 +106,11 @@ def test_every_message_and_part_is_kept_or_said_why_not(data: st.DataObject) -> 
             else:
                 value = data.draw(st.sampled_from(CELLS))
             db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
-        found = read(path)
+        items = read(path)
         messages = db.execute("SELECT id FROM message").fetchall()
         parts = db.execute("SELECT data FROM part").fetchall()
-    shown = len(messages) + sum(kind_of(raw) not in JOINED for (raw,) in parts)
-    assert len([r for r in found if isinstance(r, ACCOUNTS)]) >= shown
+    expected = len(messages) + sum(kind_of(raw) not in JOINED for (raw,) in parts)
+    assert len([r for r in items if isinstance(r, ACCOUNTS)]) >= expected
 
 
 def kind_of(raw: object) -> object:
@@ -123,7 +123,7 @@ def kind_of(raw: object) -> object:
 
 @often(60)
 @given(data=st.data())
-def test_a_database_without_a_table_or_a_column_is_read_as_far_as_it_goes(
+def test_database_without_a_table_or_column_is_read(
     data: st.DataObject,
 ) -> None:
     names = [f"{t}.{c}" for t, columns in COLUMNS.items() for c in ["id", *columns]]
@@ -136,21 +136,21 @@ def test_a_database_without_a_table_or_a_column_is_read_as_far_as_it_goes(
                 if column
                 else f"DROP TABLE {table}"
             )
-        found = read(path)
+        matches = read(path)
     if not {"message", "message.id"} & set(gone):
-        assert len([r for r in found if isinstance(r, ACCOUNTS)]) >= 4
+        assert len([r for r in matches if isinstance(r, ACCOUNTS)]) >= 4
 
 
 @often(120)
 @given(data=st.data())
-def test_a_damaged_database_is_read_or_refused_in_words(data: st.DataObject) -> None:
+def test_damaged_database_is_read_or_reported(data: st.DataObject) -> None:
     with database() as (path, db):
         db.close()
         raw = bytearray(path.read_bytes())
         for _ in range(data.draw(st.integers(1, 6))):
             at = data.draw(st.integers(0, len(raw) - 1))
-            some = data.draw(st.binary(min_size=1, max_size=40))
-            raw[at : at + len(some)] = some
+            noise = data.draw(st.binary(min_size=1, max_size=40))
+            raw[at : at + len(noise)] = noise
         path.write_bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))])
         try:
             if opencode.FORMAT.matches_content(path, []):

@@ -53,7 +53,7 @@ FILES = count()
 """Each example has a file of its own; the store is the same."""
 
 
-def take(file: Path, *, is_last: bool) -> TranscriptReader:
+def import_file(file: Path, *, is_last: bool) -> TranscriptReader:
     at = READ_AT if is_last else SOON
     files = TranscriptReader(
         agent="own",
@@ -66,15 +66,15 @@ def take(file: Path, *, is_last: bool) -> TranscriptReader:
     return files
 
 
-def missed(file: Path) -> Counter[tuple[str, ProblemKind]]:
+def stored_problems(file: Path) -> Counter[tuple[str, ProblemKind]]:
     rows = ProblemRow.select().where(ProblemRow.source == str(file))
     return Counter({(row.reason, ProblemKind(row.kind)): row.count for row in rows})
 
 
-def refused(found: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
+def reported_problems(items: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
     return Counter(
         (clean(reading.reason), KINDS[type(reading)])
-        for reading in found
+        for reading in items
         if isinstance(reading, InvalidRecord | SkippedRecord | PendingRecord)
     )
 
@@ -82,7 +82,7 @@ def refused(found: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
 @pytest.mark.parametrize("name", list(corpora.MADE))
 @often(25)
 @given(data=st.data())
-def test_the_store_holds_what_a_file_says_that_grew(
+def test_store_contains_the_events_of_a_growing_file(
     name: str, workspace: Workspace, tmp_path: Path, data: st.DataObject
 ) -> None:
     raw = data.draw(damaged(partial(corpora.stretches, name)))
@@ -90,54 +90,54 @@ def test_the_store_holds_what_a_file_says_that_grew(
     file = corpora.path(name, tmp_path / str(next(FILES)))
     for cut in cuts:
         file.write_bytes(raw[:cut])
-        take(file, is_last=False)
+        import_file(file, is_last=False)
     file.write_bytes(raw)
-    taken = take(file, is_last=True)
+    taken = import_file(file, is_last=True)
     with database.connection():
         place = sources.get_cursor(str(file))
         if place is None or not place.source:
-            why = [reason for reason, _ in missed(file)]
+            why = [reason for reason, _ in stored_problems(file)]
             assert why in (["has an unknown format"], []), why
             assert bool(why) == bool(raw)
             return
-        assert not taken.progress.unreadable, missed(file)
+        assert not taken.progress.unreadable, stored_problems(file)
         source = formats.FORMATS_BY_NAME[place.source]
-        found = list(source.read(file, None, agent="own", now=READ_AT))
-        shown = {r.event_id for r in found if isinstance(r, Event)}
-        thoughts = {r.thought_id for r in found if isinstance(r, Thought)}
-        assert set(events.get(shown)) == shown
+        items = list(source.read(file, None, agent="own", now=READ_AT))
+        ids = {r.event_id for r in items if isinstance(r, Event)}
+        thoughts = {r.thought_id for r in items if isinstance(r, Thought)}
+        assert set(events.get(ids)) == ids
         assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
             thoughts
         )
-        not_stored = missed(file)
+        not_stored = stored_problems(file)
         # Whether the session of a title is stored depends on the other files.
         titles = sum(
             not_stored.pop((reason, ProblemKind.INCOMPLETE), 0)
             for reason in (UNKNOWN_SESSION, OTHER_TITLE)
         )
-        assert titles <= sum(isinstance(one, MessageTitle) for one in found)
-        assert not_stored == refused(found)
+        assert titles <= sum(isinstance(item, MessageTitle) for item in items)
+        assert not_stored == reported_problems(items)
         assert not any_exist()
 
 
 @often(40)
 @given(data=st.data())
-def test_the_spool_is_emptied_whatever_hooks_left_in_it(
+def test_spool_is_emptied_of_any_files(
     workspace: Workspace, data: st.DataObject
 ) -> None:
-    some = data.draw(
+    raws = data.draw(
         st.lists(damaged(lambda: [corpora.payloads()]), min_size=1, max_size=3)
         | records(lambda: [corpora.payloads()])
     )
     spool = Spool(workspace.paths.spool)
     spool.create()
-    for raw in some:
+    for raw in raws:
         (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)
     before = len(spool.quarantined())
     ingest = SpoolIngester(spool, ESTIMATING_COUNTER, lambda: READ_AT, CapturePolicy())
-    assert ingest.step() == len(some)
+    assert ingest.step() == len(raws)
     assert spool.names() == []
-    assert 0 <= len(spool.quarantined()) - before <= len(some)
+    assert 0 <= len(spool.quarantined()) - before <= len(raws)
     assert not [why for why in reasons(spool.folder / "bad") if "Error" in why]
 
 

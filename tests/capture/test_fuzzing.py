@@ -30,14 +30,14 @@ from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from tests.capture import corpora
-from tests.capture.conftest import READ_AT, given_in, stored
+from tests.capture.conftest import READ_AT, reload_cursor, stored_items
 from tests.capture.mutations import anything, damaged, odd, records, spoilt
 from tests.conftest import often
 
 pytestmark = pytest.mark.fuzz
 
 SOON = corpora.AT + timedelta(seconds=12)
-"""When the files are still being written: what is held back is not given up yet."""
+"""When the files are still being write_lines: what is held back is not given up yet."""
 
 ACCOUNTS = Event | Thought | InvalidRecord | SkippedRecord
 """What becomes of a record that is neither held back nor a call."""
@@ -58,18 +58,18 @@ def is_in_future(item: ParsedItem) -> bool:
     return isinstance(item, InvalidRecord) and item.reason == IN_THE_FUTURE
 
 
-def cursor_of(found: list[ParsedItem]) -> Cursor:
-    assert isinstance(found[-1], Cursor)
-    return stored(found[-1])
+def last_cursor(items: list[ParsedItem]) -> Cursor:
+    assert isinstance(items[-1], Cursor)
+    return reload_cursor(items[-1])
 
 
 def bytes_of(name: str) -> st.SearchStrategy[bytes]:
     """Any bytes, any JSON, and files of a format to which something happened."""
     return (
         damaged(partial(corpora.stretches, name))
-        | st.lists(anything.map(lambda one: json.dumps(one).encode()), max_size=6).map(
-            b"\n".join
-        )
+        | st.lists(
+            anything.map(lambda item: json.dumps(item).encode()), max_size=6
+        ).map(b"\n".join)
         | st.binary(max_size=300)
     )
 
@@ -116,38 +116,38 @@ def test_every_record_is_stored_or_counted_or_remembered(
 
 @pytest.mark.parametrize("depth", [970, 985, 990, 5000])
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
+def test_records_after_a_deeply_nested_one_are_read(
     name: str, depth: int, tmp_path: Path
 ) -> None:
     source, made = formats.FORMATS_BY_NAME[name], [*corpora.MADE[name]()]
     file = corpora.path(name, tmp_path)
     deep = ("[" * depth + "]" * depth).encode()
     for number, fields in enumerate(made):
-        shown = [json.dumps(one).encode() for one in made]
-        behind = texts(read(source, written(file, shown[number + 1 :])))
+        lines = [json.dumps(item).encode() for item in made]
+        behind = texts(read(source, write_lines(file, lines[number + 1 :])))
         for place in fields:
             spoilt = json.dumps(fields | {place: "@"}).encode()
-            shown[number] = spoilt.replace(b'"@"', deep)
-            found = read(source, written(file, shown))
-            assert cursor_of(found).offset == file.stat().st_size
+            lines[number] = spoilt.replace(b'"@"', deep)
+            items = read(source, write_lines(file, lines))
+            assert last_cursor(items).offset == file.stat().st_size
             if name == "plain":
                 # Its records say nothing of each other.
-                assert behind <= texts(found)
+                assert behind <= texts(items)
 
 
-def written(file: Path, shown: list[bytes]) -> Path:
-    file.write_bytes(b"".join(line + b"\n" for line in shown))
+def write_lines(file: Path, lines: list[bytes]) -> Path:
+    file.write_bytes(b"".join(line + b"\n" for line in lines))
     return file
 
 
-def texts(found: list[ParsedItem]) -> set[str]:
-    return {reading.text for reading in found if isinstance(reading, Event)}
+def texts(items: list[ParsedItem]) -> set[str]:
+    return {reading.text for reading in items if isinstance(reading, Event)}
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @often(80)
 @given(data=st.data())
-def test_a_file_read_in_pieces_is_the_file_read_at_once(
+def test_reading_in_pieces_equals_reading_at_once(
     name: str, data: st.DataObject
 ) -> None:
     raw = data.draw(bytes_of(name))
@@ -159,49 +159,49 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
         file = corpora.path(name, Path(folder))
         for cut in cuts:
             file.write_bytes(raw[:cut])
-            found = read(source, file, cursor, SOON)
-            pieces, cursor = pieces + found, cursor_of(found)
+            items = read(source, file, cursor, SOON)
+            pieces, cursor = pieces + items, last_cursor(items)
         # What is in the future for the first reading is not for the last.
-        assume(not any(is_in_future(one) for one in pieces))
+        assume(not any(is_in_future(item) for item in pieces))
         file.write_bytes(raw)
         last = read(source, file, cursor)
         whole = read(source, file)
-        again = read(source, file, cursor_of(whole))
-    assert said(pieces + last) == said(whole)
-    assert cursor_of(last) == cursor_of(whole)
+        again = read(source, file, last_cursor(whole))
+    assert comparable(pieces + last) == comparable(whole)
+    assert last_cursor(last) == last_cursor(whole)
     assert not [
         r
         for r in again
         if isinstance(r, Event | Thought | InvalidRecord | SkippedRecord)
     ]
-    assert _awaited(last) == _awaited(whole) == _awaited(again)
+    assert pending_records(last) == pending_records(whole) == pending_records(again)
 
 
-def said(found: list[ParsedItem]) -> object:
+def comparable(items: list[ParsedItem]) -> object:
     """What must be equal however a file was read."""
     facts: dict[tuple[str, str], dict[str, Any]] = {}
-    for shown in (r for r in found if isinstance(r, SessionMetadata)):
-        known = facts.setdefault((shown.agent, shown.session_id), {})
+    for session in (r for r in items if isinstance(r, SessionMetadata)):
+        values = facts.setdefault((session.agent, session.session_id), {})
         # The latest word counts, but of the folder the earliest.
         for name in ("branch", "model", "title", "forked_from"):
-            known[name] = getattr(shown, name) or known.get(name)
-        known["created_by"] = known.get("created_by") or shown.created_by
-        at = shown.at or corpora.AT
-        if (shown.cwd or shown.project) and at < known.get("at", READ_AT):
-            known |= {"at": at, "cwd": shown.cwd, "project": shown.project}
+            values[name] = getattr(session, name) or values.get(name)
+        values["created_by"] = values.get("created_by") or session.created_by
+        at = session.at or corpora.AT
+        if (session.cwd or session.project) and at < values.get("at", READ_AT):
+            values |= {"at": at, "cwd": session.cwd, "project": session.project}
     helpers = {
-        (r.session_id, r.subagent): r for r in found if isinstance(r, SubagentMetadata)
+        (r.session_id, r.subagent): r for r in items if isinstance(r, SubagentMetadata)
     }
-    return list(given_in(found)), facts, helpers
+    return list(stored_items(items)), facts, helpers
 
 
-def _awaited(found: list[ParsedItem]) -> list[ParsedItem]:
-    return [r for r in found if isinstance(r, PendingRecord)]
+def pending_records(items: list[ParsedItem]) -> list[ParsedItem]:
+    return [r for r in items if isinstance(r, PendingRecord)]
 
 
 @often(150)
 @given(data=st.data())
-def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
+def test_reading_aider_in_pieces_equals_reading_at_once(
     data: st.DataObject,
 ) -> None:
     raw = data.draw(damaged(corpora.aider_histories) | st.binary(max_size=300))
@@ -211,19 +211,21 @@ def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
         file = Path(folder, aider.FILE_NAME)
         for cut in cuts:
             file.write_bytes(raw[:cut])
-            found = read(aider.FORMAT, file, cursor, datetime.now(UTC))
-            pieces, cursor = pieces + found, cursor_of(found)
+            matches = read(aider.FORMAT, file, cursor, datetime.now(UTC))
+            pieces, cursor = pieces + matches, last_cursor(matches)
         file.write_bytes(raw)
         last, whole = read(aider.FORMAT, file, cursor), read(aider.FORMAT, file)
-    assert said(pieces + last) == said(whole)
-    shown = {
+    assert comparable(pieces + last) == comparable(whole)
+    reasons = {
         r.line: r.reason for r in whole if isinstance(r, InvalidRecord | SkippedRecord)
     }
-    first = min((line for line, why in shown.items() if why != "header"), default=None)
+    first = min(
+        (line for line, why in reasons.items() if why != "header"), default=None
+    )
     kept = "".join(r.text for r in whole if isinstance(r, Event))
     for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), 1):
         # What is not kept is told of by the first line of its block.
-        is_told = number in shown or (first is not None and first <= number)
+        is_told = number in reasons or (first is not None and first <= number)
         assert is_told or letters(line) in letters(kept), line
 
 
@@ -233,59 +235,63 @@ def letters(text: str) -> str:
 
 @often(150)
 @given(
-    held=st.lists(anything.filter(lambda one: isinstance(one, dict)), max_size=4),
+    held=st.lists(anything.filter(lambda item: isinstance(item, dict)), max_size=4),
     between=st.sampled_from((b"", b" ", b",", b"\0", b",\0 ", b"\xef\xbb\xbf")),
-    rest=st.sampled_from((b"", b"}", b"nonsense", b'{"a": ', b"[1]", b'"x"', b"12")),
+    tail=st.sampled_from((b"", b"}", b"nonsense", b'{"a": ', b"[1]", b'"x"', b"12")),
 )
-def test_all_records_of_a_line_are_found(
-    held: list[dict[str, Any]], between: bytes, rest: bytes
+def test_all_records_of_a_line_are_parsed(
+    held: list[dict[str, Any]], between: bytes, tail: bytes
 ) -> None:
-    line = between.join(json.dumps(one).encode() for one in held) + rest
-    found = list(jsonl.parse_line(line + b"\n", 7))
-    said = [reading for reading in found if isinstance(reading, Record)]
-    assert [json.dumps(r.fields) for r in said] == [json.dumps(one) for one in held]
-    assert len(found) - len(said) == bool(rest)
+    line = between.join(json.dumps(item).encode() for item in held) + tail
+    items = list(jsonl.parse_line(line + b"\n", 7))
+    records_of_line = [reading for reading in items if isinstance(reading, Record)]
+    assert [json.dumps(r.fields) for r in records_of_line] == [
+        json.dumps(item) for item in held
+    ]
+    assert len(items) - len(records_of_line) == bool(tail)
 
 
 @often(400)
 @given(data=st.data())
-def test_every_payload_of_a_hook_is_kept_or_said_why_not(data: st.DataObject) -> None:
+def test_every_hook_payload_is_stored_or_counted(data: st.DataObject) -> None:
     payloads = corpora.payloads()
-    some = st.lists(st.sampled_from(payloads).flatmap(spoilt), min_size=1, max_size=4)
-    shown = data.draw(some)
+    strategy = st.lists(
+        st.sampled_from(payloads).flatmap(spoilt), min_size=1, max_size=4
+    )
+    lines = data.draw(strategy)
     between = data.draw(st.sampled_from((b"\n", b"\r\n", b"\n\n", b" ")))
-    raw = between.join(shown)
+    raw = between.join(lines)
     if data.draw(st.booleans()):
-        raw = b"[" + b",".join(shown) + b"]"
-    account = accounted(raw)
-    assert account.total() >= len(shown)
-    for one in shown:
-        assert accounted(one).total() >= 1
+        raw = b"[" + b",".join(lines) + b"]"
+    account = count_items(raw)
+    assert account.total() >= len(lines)
+    for line in lines:
+        assert count_items(line).total() >= 1
 
 
 @often(300)
 @given(
     st.binary(max_size=300)
-    | anything.map(lambda one: json.dumps(one).encode())
+    | anything.map(lambda item: json.dumps(item).encode())
     | damaged(lambda: [corpora.payloads()])
 )
-def test_any_bytes_that_a_hook_was_given_are_accounted_for(raw: bytes) -> None:
-    assert accounted(raw).total() >= 1
+def test_any_hook_input_is_stored_or_counted(raw: bytes) -> None:
+    assert count_items(raw).total() >= 1
 
 
-def accounted(raw: bytes) -> Counter[str]:
+def count_items(raw: bytes) -> Counter[str]:
     """What becomes of the records of one file of the spool."""
-    found = hooks.read(raw, received_at=corpora.AT, now=READ_AT)
-    return Counter(type(item).__name__ for item in found if isinstance(item, ACCOUNTS))
+    items = hooks.read(raw, received_at=corpora.AT, now=READ_AT)
+    return Counter(type(item).__name__ for item in items if isinstance(item, ACCOUNTS))
 
 
 @often(150)
 @given(data=st.data())
-def test_every_message_of_a_document_is_kept_or_said_why_not(
+def test_every_message_of_a_document_is_stored_or_counted(
     data: st.DataObject,
 ) -> None:
-    shown = [json.loads(line) for line in data.draw(records(gemini_messages))]
-    header = {"sessionId": "s1", "projectHash": "p", "messages": shown}
+    messages = [json.loads(line) for line in data.draw(records(gemini_messages))]
+    header = {"sessionId": "s1", "projectHash": "p", "messages": messages}
     header |= data.draw(
         st.dictionaries(st.sampled_from(sorted(header)), odd, max_size=1)
     )
@@ -296,17 +302,17 @@ def test_every_message_of_a_document_is_kept_or_said_why_not(
         file.write_bytes(raw[:cut])
         first = read(gemini.FORMAT, file)
         file.write_bytes(raw)
-        found = read(gemini.FORMAT, file, cursor_of(first))
+        items = read(gemini.FORMAT, file, last_cursor(first))
     accounts = Event, Thought, SkippedRecord, InvalidRecord, PendingRecord
     assert [r for r in first if isinstance(r, accounts)]
     if cut < len(raw):
-        assert isinstance(found[0], FileReplaced)
-        number = len(shown) if header["messages"] is shown else 0
-        assert len([r for r in found if isinstance(r, accounts)]) >= number + 1
+        assert isinstance(items[0], FileReplaced)
+        number = len(messages) if header["messages"] is messages else 0
+        assert len([r for r in items if isinstance(r, accounts)]) >= number + 1
 
 
 def gemini_messages() -> list[list[bytes]]:
     """The lines of sessions that are messages."""
-    some = corpora.stretches("gemini-cli")
-    found = [[one for one in lines if b"sessionId" not in one] for lines in some]
-    return [lines for lines in found if lines]
+    stretches = corpora.stretches("gemini-cli")
+    kept = [[line for line in lines if b"sessionId" not in line] for lines in stretches]
+    return [lines for lines in kept if lines]

@@ -62,34 +62,36 @@ def as_lines(*records: object) -> bytes:
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
-def written(folder: Path, raw: bytes, name: str = "session-a.jsonl") -> Path:
+def write_file(folder: Path, raw: bytes, name: str = "session-a.jsonl") -> Path:
     file = folder / "tmp" / "p" / "chats" / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(raw)
     return file
 
 
-def readings(file: Path, start: Cursor | None = None) -> list[ParsedItem]:
+def read_items(file: Path, start: Cursor | None = None) -> list[ParsedItem]:
     return list(gemini.FORMAT.read(file, start, agent="x", now=NOW))
 
 
-def told(folder: Path, *records: object) -> list[Event]:
-    file = written(folder, as_lines(HEADER, *records))
-    return [r for r in readings(file) if isinstance(r, Event)]
+def read_events(folder: Path, *records: object) -> list[Event]:
+    file = write_file(folder, as_lines(HEADER, *records))
+    return [r for r in read_items(file) if isinstance(r, Event)]
 
 
-def _place(one: ParsedItem) -> str:
-    return one.event_id if isinstance(one, Event) else repr(one)
+def _place(item: ParsedItem) -> str:
+    return item.event_id if isinstance(item, Event) else repr(item)
 
 
-def last_cursor(found: list[ParsedItem]) -> Cursor:
-    return next(r for r in reversed(found) if isinstance(r, Cursor))
+def last_cursor(items: list[ParsedItem]) -> Cursor:
+    return next(r for r in reversed(items) if isinstance(r, Cursor))
 
 
 def test_prompts_and_replies_are_messages(tmp_path: Path) -> None:
     said = [{"text": "Fixed."}]
-    found = told(tmp_path, message(1, "user", "Fix it"), message(2, "gemini", said))
-    assert [(e.event_type, e.role, e.text, e.session_id) for e in found] == [
+    items = read_events(
+        tmp_path, message(1, "user", "Fix it"), message(2, "gemini", said)
+    )
+    assert [(e.event_type, e.role, e.text, e.session_id) for e in items] == [
         (EventType.USER_MESSAGE, EventRole.USER, "Fix it", "s1"),
         (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed.", "s1"),
     ]
@@ -99,14 +101,14 @@ def test_a_message_repeated_with_its_calls_is_read_once(tmp_path: Path) -> None:
     first = message(2, "gemini", "I look.")
     running = first | {"toolCalls": [call("c1", "executing", None)]}
     done = first | {"toolCalls": [call("c1")]}
-    every = told(tmp_path, message(1, "user", "Go"), first, running, done, done)
-    found = sorted(every, key=lambda event: event.position)
-    assert [e.text for e in found] == [
+    every = read_events(tmp_path, message(1, "user", "Go"), first, running, done, done)
+    items = sorted(every, key=lambda event: event.position)
+    assert [e.text for e in items] == [
         "Go",
         "I look.",
         "run_shell_command: pytest -q\nok",
     ]
-    assert found[2].timestamp.second == 30
+    assert items[2].timestamp.second == 30
 
 
 FURTHER = message(2, "gemini", "I will look at the file and fix it.")
@@ -116,169 +118,176 @@ def test_the_longest_version_of_a_growing_reply_is_used(
     tmp_path: Path,
 ) -> None:
     begun = message(2, "gemini", "I will")
-    found = told(tmp_path, begun, FURTHER, begun, message(3, "user", "Go on"))
-    assert [e.text for e in found] == [FURTHER["content"], "Go on"]
+    items = read_events(tmp_path, begun, FURTHER, begun, message(3, "user", "Go on"))
+    assert [e.text for e in items] == [FURTHER["content"], "Go on"]
 
 
-def test_what_the_person_said_under_a_replys_id_is_not_more_of_the_reply(
+def test_prompt_with_the_id_of_a_reply_is_separate(
     tmp_path: Path,
 ) -> None:
     said = message(2, "user", "I will look at another file now.")
-    found = told(tmp_path, message(2, "gemini", "I will"), said)
-    assert {e.text for e in found} == {"I will", said["content"]}
+    items = read_events(tmp_path, message(2, "gemini", "I will"), said)
+    assert {e.text for e in items} == {"I will", said["content"]}
 
 
-def test_every_telling_of_a_reply_is_accounted_for(tmp_path: Path) -> None:
+def test_every_version_of_a_reply_is_counted(tmp_path: Path) -> None:
     begun = message(2, "gemini", "I will")
-    file = written(tmp_path, as_lines(HEADER, begun, FURTHER, begun))
-    found = [r for r in readings(file) if isinstance(r, Event | SkippedRecord)]
-    assert len([r for r in found if r != SkippedRecord("header", 1)]) == 3
+    file = write_file(tmp_path, as_lines(HEADER, begun, FURTHER, begun))
+    items = [r for r in read_items(file) if isinstance(r, Event | SkippedRecord)]
+    assert len([r for r in items if r != SkippedRecord("header", 1)]) == 3
 
 
 def test_a_reply_is_held_back_while_it_may_be_continued(tmp_path: Path) -> None:
-    file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
+    file = write_file(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
     soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
-    found = list(gemini.FORMAT.read(file, None, agent="x", now=soon))
-    cursor = last_cursor(found)
-    assert cursor.needs_reread and not [r for r in found if isinstance(r, Event)]
+    items = list(gemini.FORMAT.read(file, None, agent="x", now=soon))
+    cursor = last_cursor(items)
+    assert cursor.needs_reread and not [r for r in items if isinstance(r, Event)]
     with file.open("ab") as opened:
         opened.write(as_lines(FURTHER))
-    (event,) = [r for r in readings(file, cursor) if isinstance(r, Event)]
+    (event,) = [r for r in read_items(file, cursor) if isinstance(r, Event)]
     assert event.text == FURTHER["content"]
 
 
-def test_other_words_for_what_was_given_are_counted(tmp_path: Path) -> None:
-    file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
-    cursor = last_cursor(readings(file))
+def test_later_versions_of_a_stored_reply_are_counted(tmp_path: Path) -> None:
+    file = write_file(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
+    cursor = last_cursor(read_items(file))
     with file.open("ab") as opened:
         opened.write(as_lines(FURTHER, FURTHER))
-    found = readings(file, cursor)
-    assert not [r for r in found if isinstance(r, Event)]
-    reasons = Counter(r.reason for r in found if isinstance(r, SkippedRecord))
+    items = read_items(file, cursor)
+    assert not [r for r in items if isinstance(r, Event)]
+    reasons = Counter(r.reason for r in items if isinstance(r, SkippedRecord))
     assert reasons["a repeated message with other text"] == 1
 
 
-def test_a_call_without_its_answer_is_awaited(tmp_path: Path) -> None:
+def test_call_without_result_is_pending(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
-    file = written(tmp_path, as_lines(HEADER, made))
-    assert PendingRecord("tool call without a result yet", 2) in readings(file)
+    file = write_file(tmp_path, as_lines(HEADER, made))
+    assert PendingRecord("tool call without a result yet", 2) in read_items(file)
 
 
-def test_a_call_that_never_ended_is_kept_as_broken_off(tmp_path: Path) -> None:
+def test_call_without_result_is_stored_as_broken_off(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
-    found = told(tmp_path, made, message(40, "user", "Stop"))
-    assert [e.text for e in found] == ["run_shell_command: pytest -q", "Stop"]
-    assert found[0].metadata["is_broken_off"] == "true"
+    items = read_events(tmp_path, made, message(40, "user", "Stop"))
+    assert [e.text for e in items] == ["run_shell_command: pytest -q", "Stop"]
+    assert items[0].metadata["is_broken_off"] == "true"
 
 
 @pytest.mark.parametrize(
     ("status", "mark"), [("error", "is_error"), ("cancelled", "is_broken_off")]
 )
-def test_a_call_that_went_wrong_is_marked(
-    tmp_path: Path, status: str, mark: str
-) -> None:
-    (event,) = told(tmp_path, message(2, "gemini", toolCalls=[call("c1", status)]))
+def test_failed_call_is_marked(tmp_path: Path, status: str, mark: str) -> None:
+    (event,) = read_events(
+        tmp_path, message(2, "gemini", toolCalls=[call("c1", status)])
+    )
     assert event.metadata[mark] == "true"
 
 
-def test_what_was_rewound_was_said_all_the_same(tmp_path: Path) -> None:
+def test_rewound_messages_stay_stored(tmp_path: Path) -> None:
     said = message(1, "user", "first"), message(2, "gemini", "reply")
-    found = told(tmp_path, *said, {"$rewindTo": "m1"}, message(3, "user", "second"))
-    assert [e.text for e in found] == ["first", "reply", "second"]
+    items = read_events(
+        tmp_path, *said, {"$rewindTo": "m1"}, message(3, "user", "second")
+    )
+    assert [e.text for e in items] == ["first", "reply", "second"]
 
 
 def test_a_snapshot_adds_new_messages_only(tmp_path: Path) -> None:
     first = message(1, "user", "continue")
     renamed = {**first, "id": "other"}
     summary = message(5, "user", "<state_snapshot>all of it</state_snapshot>")
-    found = told(tmp_path, first, {"$set": {"messages": [summary, renamed]}})
-    assert [(e.text, e.role) for e in found] == [
+    items = read_events(tmp_path, first, {"$set": {"messages": [summary, renamed]}})
+    assert [(e.text, e.role) for e in items] == [
         ("continue", EventRole.USER),
         ("<state_snapshot>all of it</state_snapshot>", EventRole.SYSTEM),
     ]
-    assert found[1].metadata["kind"] == "compact_summary"
+    assert items[1].metadata["kind"] == "compact_summary"
 
 
-def test_the_same_words_said_twice_are_two_messages(tmp_path: Path) -> None:
+def test_same_text_twice_is_two_messages(tmp_path: Path) -> None:
     both = [message(1, "user", "continue"), message(3, "user", "continue")]
-    found = told(tmp_path, {"$set": {"messages": both}}, {"$set": {"messages": both}})
-    assert [e.text for e in found] == ["continue", "continue"]
+    items = read_events(
+        tmp_path, {"$set": {"messages": both}}, {"$set": {"messages": both}}
+    )
+    assert [e.text for e in items] == ["continue", "continue"]
 
 
-def test_the_person_is_quoted_as_they_typed(tmp_path: Path) -> None:
+def test_displayed_text_of_a_prompt_is_stored(tmp_path: Path) -> None:
     sent = [
         {"text": "Explain @a.py"},
         {"text": "--- Content from referenced files ---"},
     ]
-    (event,) = told(
+    (event,) = read_events(
         tmp_path, message(1, "user", sent, displayContent=[{"text": "Explain @a.py"}])
     )
     assert event.text == "Explain @a.py"
 
 
-def test_files_stand_as_their_type_and_size(tmp_path: Path) -> None:
+def test_files_are_placeholders_with_type_and_size(tmp_path: Path) -> None:
     image = {"inlineData": {"mimeType": "image/png", "data": "A" * 4096}}
-    (event,) = told(tmp_path, message(1, "user", [{"text": "See"}, image]))
+    (event,) = read_events(tmp_path, message(1, "user", [{"text": "See"}, image]))
     assert event.text == "See\n\n[image: image/png, 3 kB]"
 
 
-def test_errors_are_events_and_notices_are_left(tmp_path: Path) -> None:
+def test_errors_are_events_and_notices_are_skipped(tmp_path: Path) -> None:
     notes = message(1, "info", "Signed in"), message(2, "error", "429: too many")
-    file = written(tmp_path, as_lines(HEADER, *notes))
-    found = readings(file)
-    (event,) = [r for r in found if isinstance(r, Event)]
+    file = write_file(tmp_path, as_lines(HEADER, *notes))
+    items = read_items(file)
+    (event,) = [r for r in items if isinstance(r, Event)]
     assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, "error")
-    assert SkippedRecord("info", 2) in found
+    assert SkippedRecord("info", 2) in items
 
 
-def test_thoughts_are_kept_apart(tmp_path: Path) -> None:
+def test_thoughts_are_stored_separately(tmp_path: Path) -> None:
     thought = {
         "subject": "Plan",
         "description": "First the tests.",
         "timestamp": "2026-03-14T10:00:01.000Z",
     }
-    file = written(
+    file = write_file(
         tmp_path, as_lines(HEADER, message(2, "gemini", "Done.", thoughts=[thought]))
     )
-    (thought_,) = [r for r in readings(file) if isinstance(r, Thought)]
+    (thought_,) = [r for r in read_items(file) if isinstance(r, Thought)]
     assert (thought_.text, thought_.at.second) == ("Plan\nFirst the tests.", 1)
 
 
-def test_only_unique_names_are_origins(tmp_path: Path) -> None:
+def test_only_unique_ids_are_source_ids(tmp_path: Path) -> None:
     name = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
     unique = message(1, "user", "hi") | {"id": name}
-    found = told(tmp_path, unique, message(2, "gemini", "hello"))
-    assert [e.source_id for e in found] == [name, ""]
+    items = read_events(tmp_path, unique, message(2, "gemini", "hello"))
+    assert [e.source_id for e in items] == [name, ""]
 
 
 def test_a_folder_with_the_projects_hash_is_the_sessions_folder(tmp_path: Path) -> None:
     header = HEADER | {"directories": ["/somewhere/else", "/home/ada/shop"]}
-    file = written(tmp_path, as_lines(header, message(1, "user", "hi")))
-    found = [r for r in readings(file) if isinstance(r, SessionMetadata)]
-    assert {(f.cwd, f.project) for f in found} == {("/home/ada/shop", "")}
+    file = write_file(tmp_path, as_lines(header, message(1, "user", "hi")))
+    items = [r for r in read_items(file) if isinstance(r, SessionMetadata)]
+    assert {(f.cwd, f.project) for f in items} == {("/home/ada/shop", "")}
 
 
-def test_the_note_beside_the_chats_gives_the_folder(tmp_path: Path) -> None:
-    file = written(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
+def test_project_root_file_gives_the_folder(tmp_path: Path) -> None:
+    file = write_file(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
     (file.parent.parent / ".project_root").write_text("/home/ada/shop\n")
-    found = [r for r in readings(file) if isinstance(r, SessionMetadata)]
-    assert {f.cwd for f in found} == {"/home/ada/shop"}
+    items = [r for r in read_items(file) if isinstance(r, SessionMetadata)]
+    assert {f.cwd for f in items} == {"/home/ada/shop"}
 
 
 def test_title_and_model_come_at_the_end(tmp_path: Path) -> None:
-    told = message(1, "gemini", "hi", model="gemini-3-pro"), {"$set": {"summary": "T"}}
-    found = readings(written(tmp_path, as_lines(HEADER, *told)))
-    facts = [r for r in found if isinstance(r, SessionMetadata)][-1]
+    records = (
+        message(1, "gemini", "hi", model="gemini-3-pro"),
+        {"$set": {"summary": "T"}},
+    )
+    items = read_items(write_file(tmp_path, as_lines(HEADER, *records)))
+    facts = [r for r in items if isinstance(r, SessionMetadata)][-1]
     assert (facts.title, facts.model) == ("T", "gemini-3-pro")
 
 
-def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -> None:
+def test_file_of_a_subagent_belongs_to_its_session(tmp_path: Path) -> None:
     header = HEADER | {"kind": "subagent", "sessionId": "helper"}
     raw = as_lines(header, message(1, "user", "look"))
-    found = readings(written(tmp_path, raw, "parent/helper.jsonl"))
-    (event,) = [r for r in found if isinstance(r, Event)]
+    items = read_items(write_file(tmp_path, raw, "parent/helper.jsonl"))
+    (event,) = [r for r in items if isinstance(r, Event)]
     assert (event.session_id, event.subagent) == ("parent", "helper")
-    assert SubagentMetadata("gemini-cli", "parent", "helper") in found
+    assert SubagentMetadata("gemini-cli", "parent", "helper") in items
 
 
 @pytest.mark.parametrize(
@@ -300,17 +309,17 @@ def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -
         ({"$set": 3}, InvalidRecord("a $set that is not an object", 2)),
     ],
 )
-def test_what_is_not_taken_is_named(
+def test_skipped_records_are_counted_by_type(
     tmp_path: Path, record: dict[str, Any], reading: ParsedItem
 ) -> None:
-    assert reading in readings(written(tmp_path, as_lines(HEADER, record)))
+    assert reading in read_items(write_file(tmp_path, as_lines(HEADER, record)))
 
 
-def test_a_document_and_its_lines_tell_the_same(tmp_path: Path) -> None:
+def test_document_and_lines_give_the_same_events(tmp_path: Path) -> None:
     messages = [message(1, "user", "hi"), message(2, "gemini", toolCalls=[call("c")])]
     document = json.dumps(HEADER | {"messages": messages}, indent=2).encode()
-    whole = readings(written(tmp_path, document, "session-a.json"))
-    rows = readings(written(tmp_path, as_lines(HEADER, *messages)))
+    whole = read_items(write_file(tmp_path, document, "session-a.json"))
+    rows = read_items(write_file(tmp_path, as_lines(HEADER, *messages)))
     assert [r for r in whole if isinstance(r, Event)] == [
         r for r in rows if isinstance(r, Event)
     ]
@@ -318,28 +327,28 @@ def test_a_document_and_its_lines_tell_the_same(tmp_path: Path) -> None:
 
 def test_a_document_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     document = HEADER | {"messages": [message(1, "user", "hi")]}
-    file = written(tmp_path, json.dumps(document).encode(), "session-a.json")
-    cursor = last_cursor(readings(file))
-    assert readings(file, cursor) == [cursor]
+    file = write_file(tmp_path, json.dumps(document).encode(), "session-a.json")
+    cursor = last_cursor(read_items(file))
+    assert read_items(file, cursor) == [cursor]
     document["messages"] = [message(1, "user", "hi"), message(2, "gemini", "hello")]
     file.write_text(json.dumps(document))
-    again = readings(file, cursor)
+    again = read_items(file, cursor)
     assert isinstance(again[0], FileReplaced)
     assert [r.text for r in again if isinstance(r, Event)] == ["hi", "hello"]
 
 
-def test_a_document_that_is_cut_off_is_awaited(tmp_path: Path) -> None:
+def test_cut_off_document_is_pending(tmp_path: Path) -> None:
     document = json.dumps(HEADER | {"messages": [message(1, "user", "hi")]})
-    file = written(tmp_path, document[:-20].encode(), "session-a.json")
-    assert PendingRecord("the document is cut off", 1) in readings(file)
+    file = write_file(tmp_path, document[:-20].encode(), "session-a.json")
+    assert PendingRecord("the document is cut off", 1) in read_items(file)
 
 
-def test_a_document_too_long_to_be_read_is_refused(
+def test_too_long_document_is_invalid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 1024**2)
-    file = written(tmp_path, b" " * 1024**2 + b"{}", "session-a.json")
-    assert readings(file)[0] == InvalidRecord("a document longer than 1 MB", 1)
+    file = write_file(tmp_path, b" " * 1024**2 + b"{}", "session-a.json")
+    assert read_items(file)[0] == InvalidRecord("a document longer than 1 MB", 1)
 
 
 def everything() -> bytes:
@@ -363,20 +372,20 @@ def everything() -> bytes:
 
 
 @given(st.lists(st.integers(min_value=1, max_value=400), max_size=25))
-def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
+def test_reading_in_pieces_gives_the_same_items(sizes: list[int]) -> None:
     raw = everything()
     with tempfile.TemporaryDirectory() as folder:
-        file = written(Path(folder), raw)
-        whole = [r for r in readings(file) if isinstance(r, Event | Thought)]
+        file = write_file(Path(folder), raw)
+        whole = [r for r in read_items(file) if isinstance(r, Event | Thought)]
         pieces: list[ParsedItem] = []
         cursor, end = None, 0
         for size in [*sizes, len(raw)]:
             end += size
             file.write_bytes(raw[:end])
-            found = readings(file, cursor)
-            cursor = last_cursor(found)
-            pieces += [r for r in found if isinstance(r, Event | Thought)]
-    # A reply that may be told further comes later, in its own place all the same.
+            items = read_items(file, cursor)
+            cursor = last_cursor(items)
+            pieces += [r for r in items if isinstance(r, Event | Thought)]
+            # A reply that may be continued is yielded later, in its own place.
     assert sorted(pieces, key=_place) == sorted(whole, key=_place)
 
 
@@ -387,8 +396,8 @@ def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:
         *(folder / "agent-sessions/stage0/agents/gemini").glob("[jls][sma]*"),
     ]
     for file in files:
-        found = readings(file)
-        counts = Counter(e.event_type for e in found if isinstance(e, Event))
+        items = read_items(file)
+        counts = Counter(e.event_type for e in items if isinstance(e, Event))
         raw = file.read_text()
         messages = json.loads(raw)["messages"] if file.suffix == ".json" else []
         for record in map(json.loads, raw.splitlines() if not messages else ()):
@@ -400,7 +409,7 @@ def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:
         assert counts[EventType.ASSISTANT_MESSAGE] == kinds["gemini"] + kinds["model"]
         calls = sum(len(m.get("toolCalls", ())) for m in messages)
         assert counts[EventType.TOOL_RESULT] == calls
-        assert not [r for r in found if isinstance(r, InvalidRecord)]
+        assert not [r for r in items if isinstance(r, InvalidRecord)]
 
 
 NAMES = [
@@ -431,33 +440,31 @@ records = st.lists(
 
 
 @given(records, st.booleans())
-def test_no_record_whatever_it_holds_raises(
-    found: list[dict[str, Any]], is_document: bool
-) -> None:
+def test_no_record_raises(items: list[dict[str, Any]], is_document: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for record in found:
+        for record in items:
             raw = json.dumps(HEADER | record).encode("utf-8", "surrogatepass") + b"\n"
             name = "session-a.json" if is_document else "session-a.jsonl"
-            file = written(
+            file = write_file(
                 Path(folder), as_lines(HEADER) * (not is_document) + raw, name
             )
-            first = readings(file)
+            first = read_items(file)
             accounts = Event | Thought | SkippedRecord | InvalidRecord | PendingRecord
             assert sum(isinstance(r, accounts) for r in first) > (not is_document)
-            assert isinstance(readings(file, last_cursor(first))[-1], Cursor)
+            assert isinstance(read_items(file, last_cursor(first))[-1], Cursor)
 
 
 @given(st.binary(max_size=200), st.sampled_from(["session-a.json", "session-a.jsonl"]))
 def test_no_bytes_raise(raw: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        assert isinstance(readings(written(Path(folder), raw, name))[-1], Cursor)
+        assert isinstance(read_items(write_file(Path(folder), raw, name))[-1], Cursor)
 
 
 @pytest.mark.parametrize("status", [["success"], {"is": "success"}, 7, None])
-def test_a_call_with_an_answer_has_ended_whatever_its_status(
+def test_call_with_a_result_has_ended_in_any_status(
     tmp_path: Path, status: object
 ) -> None:
-    (event,) = told(
+    (event,) = read_events(
         tmp_path, message(1, "gemini", toolCalls=[call("c1") | {"status": status}])
     )
     assert event.text == "run_shell_command: pytest -q\nok"

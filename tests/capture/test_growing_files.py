@@ -20,7 +20,7 @@ from memtui.store import database, sources
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 from tests.capture import corpora
-from tests.capture.conftest import READ_AT, stored
+from tests.capture.conftest import READ_AT, reload_cursor
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
@@ -54,7 +54,7 @@ def prompt(number: int) -> bytes:
 def read(file: Path, start: Cursor | None = None) -> tuple[list[ParsedItem], Cursor]:
     *items, cursor = claude_code.FORMAT.read(file, start, agent="", now=READ_AT)
     assert isinstance(cursor, Cursor)
-    return items, stored(cursor)
+    return items, reload_cursor(cursor)
 
 
 def texts(items: Iterable[ParsedItem]) -> list[str]:
@@ -179,7 +179,7 @@ def test_a_restart_at_any_byte_loses_nothing(name: str, tmp_path: Path) -> None:
             now = READ_AT if end == len(raw) else soon
             for item in source.read(file, cursor, agent="own", now=now):
                 if isinstance(item, Cursor):
-                    cursor = stored(item)
+                    cursor = reload_cursor(item)
                 elif not isinstance(item, PendingRecord):
                     items.append(item)
         return items

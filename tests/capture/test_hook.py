@@ -59,7 +59,7 @@ def hook(
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
-def boxes(spool: Path) -> dict[str, list[bytes]]:
+def read_spool(spool: Path) -> dict[str, list[bytes]]:
     """What lies in each box, by name."""
     return {
         box: [file.read_bytes() for file in sorted(spool.glob(f"{box}/*"))]
@@ -78,13 +78,13 @@ def boxes(spool: Path) -> dict[str, list[bytes]]:
     ],
     ids=["json", "words", "bytes", "20 MB"],
 )
-def test_the_event_arrives_byte_for_byte(
+def test_event_is_stored_byte_for_byte(
     payload: bytes, command: list[str], tmp_path: Path
 ) -> None:
     spool = tmp_path / "spool"
     env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
     hook(payload, env, tmp_path, command=command)
-    assert boxes(spool) == {"tmp": [], "new": [payload], "bad": []}
+    assert read_spool(spool) == {"tmp": [], "new": [payload], "bad": []}
 
 
 def test_empty_input_leaves_nothing(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_empty_input_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_the_owner_can_read_what_was_kept(tmp_path: Path) -> None:
+def test_files_are_readable_by_the_owner_only(tmp_path: Path) -> None:
     spool = tmp_path / "home" / "spool"
     hook(PAYLOAD, environment(MEMTUI_SPOOL=str(spool)), tmp_path, "umask 000")
     made = [spool.parent, spool, *spool.rglob("*")]
@@ -102,12 +102,12 @@ def test_only_the_owner_can_read_what_was_kept(tmp_path: Path) -> None:
         assert mode == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_names_sort_as_events_arrive(tmp_path: Path) -> None:
+def test_file_names_sort_by_arrival(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     payloads = [b"first", b"second", b"third"]
     for payload in payloads:
         hook(payload, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
-    assert boxes(spool)["new"] == payloads
+    assert read_spool(spool)["new"] == payloads
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_names_sort_as_events_arrive(tmp_path: Path) -> None:
         ({"MEMTUI_SPOOL": "~/e", "HOME": "{}/c"}, "c/e"),
     ],
 )
-def test_where_the_spool_is(env: dict[str, str], spool: str, tmp_path: Path) -> None:
+def test_folder_of_the_spool(env: dict[str, str], spool: str, tmp_path: Path) -> None:
     filled = {name: value.format(tmp_path) for name, value in env.items()}
     hook(PAYLOAD, environment(**filled), tmp_path)
-    assert boxes(tmp_path / spool)["new"] == [PAYLOAD]
+    assert read_spool(tmp_path / spool)["new"] == [PAYLOAD]
 
 
 def test_a_homeless_user_has_no_spool(tmp_path: Path) -> None:
@@ -134,19 +134,19 @@ def test_a_homeless_user_has_no_spool(tmp_path: Path) -> None:
         "try: hook.spool_folder()\n"
         "except OSError as error: print(error)"
     )
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         env=environment(),
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert shown.stdout == "no home folder\n"
+    assert process.stdout == "no home folder\n"
     assert list(tmp_path.iterdir()) == []
 
 
 @WAYS
-def test_64_at_once_are_all_kept(command: list[str], tmp_path: Path) -> None:
+def test_64_concurrent_hooks_lose_nothing(command: list[str], tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     payloads = sorted(b"event %02d" % number * 1000 for number in range(64))
     running = []
@@ -162,12 +162,12 @@ def test_64_at_once_are_all_kept(command: list[str], tmp_path: Path) -> None:
     for process in running:
         process.communicate(timeout=PATIENCE_S)
     assert [process.returncode for process in running] == [0] * 64
-    kept = boxes(spool)
+    kept = read_spool(spool)
     assert sorted(kept["new"]) == payloads
     assert kept["tmp"] == []
 
 
-def test_a_file_in_place_of_the_spool_is_left_alone(tmp_path: Path) -> None:
+def test_file_in_place_of_the_spool_is_unchanged(tmp_path: Path) -> None:
     blocked = tmp_path / "spool"
     blocked.write_text("mine")
     hook(PAYLOAD, environment(MEMTUI_SPOOL=str(blocked)), tmp_path)
@@ -183,7 +183,7 @@ def test_a_file_in_place_of_the_spool_is_left_alone(tmp_path: Path) -> None:
         {"HOME": "/dev/null"},
     ],
 )
-def test_a_spool_that_cannot_be_made(
+def test_hook_succeeds_without_a_spool(
     env: dict[str, str], command: list[str], tmp_path: Path
 ) -> None:
     # More than a pipe holds: who writes it must not meet a closed one.
@@ -194,19 +194,21 @@ def test_a_spool_that_cannot_be_made(
 
 @WAYS
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it may not")
-def test_a_read_only_spool(command: list[str], tmp_path: Path) -> None:
+def test_hook_succeeds_with_a_read_only_spool(
+    command: list[str], tmp_path: Path
+) -> None:
     spool = tmp_path / "spool"
     for box in ("tmp", "new", "bad"):
         (spool / box).mkdir(parents=True)
     (spool / "tmp").chmod(0o500)
     env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
     hook(PAYLOAD, env, tmp_path, command=command)
-    assert boxes(spool)["new"] == []
+    assert read_spool(spool)["new"] == []
 
 
 @WAYS
 @pytest.mark.parametrize("mounted", ["size=64k", "size=64k,nr_inodes=3", "ro"])
-def test_a_real_disk_that_takes_nothing(
+def test_hook_succeeds_on_a_full_disk(
     mounted: str, command: list[str], tmp_path: Path
 ) -> None:
     disk = tmp_path / "disk"
@@ -218,10 +220,10 @@ def test_a_real_disk_that_takes_nothing(
         spool = disk / "spool"
         env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
         hook(b"x" * 200_000, env, tmp_path, command=command)
-        assert [file for box in boxes(spool).values() for file in box] == []
+        assert [file for box in read_spool(spool).values() for file in box] == []
         if mounted == "size=64k":
             hook(PAYLOAD, env, tmp_path, command=command)
-            assert boxes(spool)["new"] == [PAYLOAD]
+            assert read_spool(spool)["new"] == [PAYLOAD]
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
@@ -235,12 +237,12 @@ def test_a_full_disk_leaves_no_half_an_event(
     env = environment(MEMTUI_SPOOL=str(spool), PYTHONDONTWRITEBYTECODE="1")
     env["PATH"] = os.defpath
     hook(b"x" * 5000, env, tmp_path, "ulimit -f 1", command)
-    assert boxes(spool) == {"tmp": [], "new": [], "bad": []}
+    assert read_spool(spool) == {"tmp": [], "new": [], "bad": []}
     hook(b"x" * 500, env, tmp_path, "ulimit -f 1", command)
-    assert boxes(spool)["new"] == [b"x" * 500]
+    assert read_spool(spool)["new"] == [b"x" * 500]
 
 
-def test_a_new_box_that_takes_nothing_leaves_no_half_an_event(tmp_path: Path) -> None:
+def test_unusable_folder_for_new_files_leaves_no_event(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     spool.mkdir()
     (spool / "gone").mkdir()
@@ -264,11 +266,11 @@ def test_closed_descriptors_are_no_failure(
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     if "<" not in closed:
-        assert boxes(spool)["new"] == [PAYLOAD]
+        assert read_spool(spool)["new"] == [PAYLOAD]
 
 
 @WAYS
-def test_nobody_reads_what_it_never_says(command: list[str], tmp_path: Path) -> None:
+def test_closed_output_does_not_fail(command: list[str], tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     ended = subprocess.run(
@@ -280,7 +282,7 @@ def test_nobody_reads_what_it_never_says(command: list[str], tmp_path: Path) -> 
     )
     os.close(writing)
     assert ended.returncode == 0
-    assert boxes(tmp_path / "spool")["new"] == [PAYLOAD]
+    assert read_spool(tmp_path / "spool")["new"] == [PAYLOAD]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +319,7 @@ def test_the_folder_of_the_spool_can_be_chosen_at_installation(tmp_path: Path) -
     env = environment(MEMTUI_SPOOL=str(tmp_path / "not this one"))
     command = [*INSTALLED, "--spool", str(spool), "--agent", "codex"]
     hook(PAYLOAD, env, tmp_path, command=command)
-    assert boxes(spool)["new"] == [PAYLOAD]
+    assert read_spool(spool)["new"] == [PAYLOAD]
     assert [entry.name for entry in tmp_path.iterdir()] == ["told"]
 
 
@@ -330,11 +332,11 @@ def test_the_shell_names_the_agent_in_the_same_way(tmp_path: Path) -> None:
     assert (letter.agent, letter.event) == ("copilot-cli", "agentStop")
 
 
-def test_an_event_can_be_had_on_the_disk_before_the_hook_ends(tmp_path: Path) -> None:
+def test_fsync_can_be_requested(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     env = environment(MEMTUI_SPOOL=str(spool), MEMTUI_HOOK_FSYNC="1")
     hook(PAYLOAD, env, tmp_path)
-    assert boxes(spool) == {"tmp": [], "new": [PAYLOAD], "bad": []}
+    assert read_spool(spool) == {"tmp": [], "new": [PAYLOAD], "bad": []}
 
 
 def test_an_interrupted_hook_succeeds_silently(tmp_path: Path) -> None:
@@ -371,15 +373,15 @@ def wait_until_read(process: "subprocess.Popen[bytes]") -> None:
         os.sched_yield()
 
 
-def test_it_loads_nothing_the_interpreter_has_not() -> None:
+def test_hook_imports_nothing_more() -> None:
     code = (
         "import sys; before = set(sys.modules); import memtui.hook;"
         "print(sorted(set(sys.modules) - before))"
     )
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True
     )
-    assert shown.stdout == "['memtui', 'memtui.hook']\n"
+    assert process.stdout == "['memtui', 'memtui.hook']\n"
 
 
 def console_script(folder: Path) -> str:
@@ -391,14 +393,14 @@ def console_script(folder: Path) -> str:
     return str(script)
 
 
-def test_the_command_of_its_own_keeps_an_event(tmp_path: Path) -> None:
+def test_console_script_stores_an_event(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     env = environment(MEMTUI_SPOOL=str(spool))
     hook(PAYLOAD, env, tmp_path, command=[console_script(tmp_path)])
-    assert boxes(spool)["new"] == [PAYLOAD]
+    assert read_spool(spool)["new"] == [PAYLOAD]
 
 
-def test_the_command_is_silent_where_memtui_is_gone(tmp_path: Path) -> None:
+def test_command_is_silent_if_memtui_is_gone(tmp_path: Path) -> None:
     env = {"MEMTUI_SPOOL": str(tmp_path / "spool")}
     script = Path(console_script(tmp_path))
     text = script.read_text("utf-8").replace("memtui.hook", "memtui_gone.hook")
@@ -406,7 +408,7 @@ def test_the_command_is_silent_where_memtui_is_gone(tmp_path: Path) -> None:
     hook(PAYLOAD, env, tmp_path, command=[str(script)])
 
 
-def test_what_is_installed_needs_nothing_else_to_be_whole(tmp_path: Path) -> None:
+def test_installed_command_needs_no_other_module(tmp_path: Path) -> None:
     package = tmp_path / "site" / "memtui"
     package.mkdir(parents=True)
     for name in ("__init__", "errors", "paths", "os", "time"):
@@ -422,14 +424,14 @@ def test_what_is_installed_needs_nothing_else_to_be_whole(tmp_path: Path) -> Non
     }
     command = [*INSTALLED[:-1], str(package / "hook.py")]
     hook(PAYLOAD, env, package, command=command)
-    assert boxes(spool)["new"] == [PAYLOAD]
+    assert read_spool(spool)["new"] == [PAYLOAD]
 
 
-def test_it_runs_where_nothing_else_of_memtui_is(tmp_path: Path) -> None:
+def test_hook_file_runs_alone(tmp_path: Path) -> None:
     package = tmp_path / "memtui"
     package.mkdir()
     (package / "hook.py").write_bytes((ROOT / "memtui" / "hook.py").read_bytes())
     spool = tmp_path / "spool"
     env = {"PYTHONPATH": str(tmp_path), "MEMTUI_SPOOL": str(spool)}
     hook(PAYLOAD, env, tmp_path)
-    assert boxes(spool)["new"] == [PAYLOAD]
+    assert read_spool(spool)["new"] == [PAYLOAD]

@@ -19,9 +19,9 @@ def read(payload: object, agent: str = "", event: str = "") -> list[object]:
     return list(hooks.read(raw, received_at=AT, now=NOW, agent=agent, event=event))
 
 
-def told(payload: object, agent: str = "", event: str = "") -> list[Event]:
-    found = read(payload, agent, event)
-    return [reading for reading in found if isinstance(reading, Event)]
+def read_events(payload: object, agent: str = "", event: str = "") -> list[Event]:
+    items = read(payload, agent, event)
+    return [reading for reading in items if isinstance(reading, Event)]
 
 
 def claude(name: str, **fields: Any) -> dict[str, Any]:
@@ -33,8 +33,8 @@ def copilot(**fields: Any) -> dict[str, Any]:
     return {"timestamp": 1_741_946_340_000, "cwd": "/home/ada/shop", **fields}
 
 
-def test_who_installed_a_hook_may_say_what_its_payload_does_not() -> None:
-    (event,) = told(
+def test_arguments_name_agent_and_event() -> None:
+    (event,) = read_events(
         copilot(sessionId="c1", prompt="Fix the cart"),
         "copilot-cli",
         "userPromptSubmitted",
@@ -44,15 +44,15 @@ def test_who_installed_a_hook_may_say_what_its_payload_does_not() -> None:
     assert event.timestamp == datetime(2025, 3, 14, 9, 59, tzinfo=UTC)
 
 
-def test_what_a_payload_says_of_itself_comes_first() -> None:
+def test_payload_overrides_arguments() -> None:
     theirs = claude("Stop", transcript_path="/h/.codex/sessions/r.jsonl")
-    (event,) = told(theirs, "gemini-cli", "BeforeAgent")
+    (event,) = read_events(theirs, "gemini-cli", "BeforeAgent")
     assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
 
 
-def test_a_folders_day_is_the_session_of_what_names_none() -> None:
+def test_events_without_session_belong_to_folder_and_day() -> None:
     said = copilot(prompt="Fix the cart")
-    (event,) = told(said, "copilot-cli", "userPromptSubmitted")
+    (event,) = read_events(said, "copilot-cli", "userPromptSubmitted")
     assert event.session_id == "2025-03-14 /home/ada/shop"
     nowhere = {"timestamp": said["timestamp"], "prompt": "Fix the cart"}
     refused = [InvalidRecord("no session id", 1)]
@@ -86,7 +86,9 @@ def test_a_folders_day_is_the_session_of_what_names_none() -> None:
     ids=["older", "newer", "in Claude Code's words"],
 )
 def test_copilots_tools_are_read(said: dict[str, Any]) -> None:
-    (event,) = told(copilot(sessionId="c1", **said), "copilot-cli", "postToolUse")
+    (event,) = read_events(
+        copilot(sessionId="c1", **said), "copilot-cli", "postToolUse"
+    )
     assert event.text == "bash: npm test\n2 passed"
     assert event.metadata["tool_input"] == '{"command":"npm test"}'
     assert "is_error" not in event.metadata
@@ -95,11 +97,11 @@ def test_copilots_tools_are_read(said: dict[str, Any]) -> None:
 def test_copilots_failures_are_marked() -> None:
     answer = {"resultType": "failure", "textResultForLlm": "exit 2"}
     said = copilot(sessionId="c1", toolName="bash", toolArgs="{", toolResult=answer)
-    (event,) = told(said, "copilot-cli", "postToolUse")
+    (event,) = read_events(said, "copilot-cli", "postToolUse")
     assert event.text == "bash: {\nexit 2"
     assert event.metadata["is_error"] == "true"
     failed = copilot(sessionId="c1", toolName="bash", toolArgs="", error="no such tool")
-    (event,) = told(failed, "copilot-cli", "postToolUseFailure")
+    (event,) = read_events(failed, "copilot-cli", "postToolUseFailure")
     assert (event.text, event.metadata["is_error"]) == ("bash\nno such tool", "true")
 
 
@@ -114,7 +116,7 @@ def test_copilots_failures_are_marked() -> None:
 )
 def test_copilots_boundaries_keep_their_meaning(name: str, kind: EventType) -> None:
     said = copilot(sessionId="c1", agentId="a1", agentName="explore")
-    (event,) = told(said, "copilot-cli", name)
+    (event,) = read_events(said, "copilot-cli", name)
     assert event.event_type is kind
     assert read(copilot(sessionId="c1", error={}), "copilot-cli", "errorOccurred") == [
         SkippedRecord("hook errorOccurred", 1)
@@ -129,7 +131,9 @@ def gemini(name: str, **fields: Any) -> dict[str, Any]:
 def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
     asked = gemini("BeforeAgent", prompt="Why?")
     answered = gemini("AfterAgent", prompt="Why?", prompt_response="Because.")
-    assert [(e.agent, e.event_type.value, e.text) for e in told([asked, answered])] == [
+    assert [
+        (e.agent, e.event_type.value, e.text) for e in read_events([asked, answered])
+    ] == [
         ("gemini-cli", "user_message", "Why?"),
         ("gemini-cli", "assistant_message", "Because."),
         ("gemini-cli", "assistant_stop", ""),
@@ -155,14 +159,14 @@ def test_geminis_tools_are_read(answer: object, text: str, is_error: bool) -> No
         tool_input={"command": "pytest"},
         tool_response=answer,
     )
-    (event,) = told(said)
+    (event,) = read_events(said)
     assert event.text == f"run_shell_command: pytest\n{text}"
     assert ("is_error" in event.metadata) is is_error
 
 
-def test_codexs_fields_may_be_nothing() -> None:
+def test_fields_of_codex_may_be_null() -> None:
     said = claude(
         "Stop", transcript_path=None, last_assistant_message=None, turn_id="1"
     )
-    (event,) = told(said, "codex")
+    (event,) = read_events(said, "codex")
     assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)

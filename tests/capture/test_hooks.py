@@ -25,9 +25,9 @@ def read(payload: object, agent: str = "", event: str = "") -> list[object]:
     return list(hooks.read(raw, received_at=AT, now=NOW, agent=agent, event=event))
 
 
-def told(payload: object, agent: str = "", event: str = "") -> list[Event]:
-    found = read(payload, agent, event)
-    return [reading for reading in found if isinstance(reading, Event)]
+def read_events(payload: object, agent: str = "", event: str = "") -> list[Event]:
+    items = read(payload, agent, event)
+    return [reading for reading in items if isinstance(reading, Event)]
 
 
 def claude(name: str, **fields: Any) -> dict[str, Any]:
@@ -41,13 +41,13 @@ def claude(name: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_prompt_takes_the_time_its_file_was_written() -> None:
-    (event,) = told(claude("UserPromptSubmit", prompt="Fix the cart"))
+    (event,) = read_events(claude("UserPromptSubmit", prompt="Fix the cart"))
     assert (event.event_type, event.text) == (EventType.USER_MESSAGE, "Fix the cart")
     assert (event.agent, event.timestamp) == ("claude-code", AT)
 
 
-def test_a_tools_input_and_answer_are_both_kept() -> None:
-    (event,) = told(
+def test_tool_input_and_result_are_stored() -> None:
+    (event,) = read_events(
         claude(
             "PostToolUse",
             tool_name="Bash",
@@ -61,17 +61,22 @@ def test_a_tools_input_and_answer_are_both_kept() -> None:
 
 
 def test_a_tool_that_failed_is_marked() -> None:
-    (event,) = told(
+    (event,) = read_events(
         claude("PostToolUseFailure", tool_name="Bash", tool_input={}, error="exit 2")
     )
     assert event.text.endswith("exit 2")
     assert event.metadata["is_error"] == "true"
 
 
-def test_a_stop_says_what_was_said_last_and_that_it_stopped() -> None:
-    kinds = [e.event_type for e in told(claude("Stop", last_assistant_message="Done."))]
+def test_stop_is_the_last_message_and_a_boundary() -> None:
+    kinds = [
+        e.event_type
+        for e in read_events(claude("Stop", last_assistant_message="Done."))
+    ]
     assert kinds == [EventType.ASSISTANT_MESSAGE, EventType.ASSISTANT_STOP]
-    assert [e.event_type for e in told(claude("Stop"))] == [EventType.ASSISTANT_STOP]
+    assert [e.event_type for e in read_events(claude("Stop"))] == [
+        EventType.ASSISTANT_STOP
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,40 +89,40 @@ def test_a_stop_says_what_was_said_last_and_that_it_stopped() -> None:
     ],
 )
 def test_boundaries_keep_their_names(name: str, kind: EventType) -> None:
-    (event,) = told(claude(name))
+    (event,) = read_events(claude(name))
     assert (event.event_type, event.role) == (kind, EventRole.SYSTEM)
 
 
-def test_a_payload_without_a_single_object_is_one_fault() -> None:
+def test_payload_without_object_is_one_invalid_record() -> None:
     noise = b"\x00\xff{ not\n[1, 2\nnothing at all\n{}!\n" * 1000
     assert list(hooks.read(noise, received_at=NOW, now=NOW)) == [
         InvalidRecord("not valid JSON", 1)
     ]
 
 
-def test_what_a_helper_said_last_is_the_helpers_own() -> None:
+def test_last_message_of_a_subagent_belongs_to_it() -> None:
     about = {"agent_id": "a1", "last_assistant_message": "I found it"}
-    said, ended = told(claude("SubagentStop", **about))
+    said, ended = read_events(claude("SubagentStop", **about))
     assert (said.event_type, said.text) == (EventType.ASSISTANT_MESSAGE, "I found it")
     assert (said.role, said.subagent) == (EventRole.ASSISTANT, "a1")
     assert (ended.event_type, ended.text) == (EventType.SUBAGENT_STOP, "")
     assert (ended.subagent, ended.metadata["agent_id"]) == ("", "a1")
 
 
-def test_what_a_helper_without_a_name_said_is_kept_with_its_end() -> None:
-    (ended,) = told(claude("SubagentStop", last_assistant_message="I found it"))
+def test_last_message_of_an_unnamed_subagent_is_in_its_stop() -> None:
+    (ended,) = read_events(claude("SubagentStop", last_assistant_message="I found it"))
     assert (ended.event_type, ended.text) == (EventType.SUBAGENT_STOP, "I found it")
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
-def test_what_says_nothing_is_known_and_not_kept(name: str) -> None:
+def test_events_without_content_are_skipped(name: str) -> None:
     assert read(claude(name, message="waiting")) == [SkippedRecord(f"hook {name}", 1)]
 
 
-def test_a_word_on_a_session_is_no_event() -> None:
+def test_session_info_is_no_event() -> None:
     said = claude("SessionInfo", title="The cart", summary="Why it empties")
-    assert told(said) == []
-    facts = [one for one in read(said) if isinstance(one, SessionMetadata)]
+    assert read_events(said) == []
+    facts = [first for first in read(said) if isinstance(first, SessionMetadata)]
     assert (facts[0].title, facts[0].summary) == ("The cart", "Why it empties")
 
 
@@ -126,14 +131,14 @@ def test_an_unknown_event_is_never_a_message() -> None:
     assert read(payload) == [InvalidRecord("unknown hook event 'SomethingNew'", 1)]
 
 
-def test_the_memory_clients_own_form_is_understood() -> None:
+def test_fields_of_memory_clients_are_read() -> None:
     payload = {
         "session_id": "s2",
         "event_type": "UserPromptSubmit",
         "content": "How do I implement JWT authentication?",
         "timestamp": "2025-03-14T09:58:00Z",
     }
-    (event,) = told(payload)
+    (event,) = read_events(payload)
     assert event.text == "How do I implement JWT authentication?"
     assert event.timestamp == datetime(2025, 3, 14, 9, 58, tzinfo=UTC)
 
@@ -145,22 +150,25 @@ def test_hooks_of_other_agents_are_recognized() -> None:
     gemini = claude(
         "BeforeAgent", prompt="hi", transcript_path="/h/.gemini/tmp/x/chats/s.json"
     )
-    assert [e.agent for e in told(codex) + told(gemini)] == ["codex", "gemini-cli"]
+    assert [e.agent for e in read_events(codex) + read_events(gemini)] == [
+        "codex",
+        "gemini-cli",
+    ]
 
 
 @pytest.mark.parametrize("shape", ["single", "pretty", "row", "array", "lines"])
 def test_every_shape_of_a_payload_is_read(shape: str) -> None:
-    one = claude("UserPromptSubmit", prompt="one")
+    first = claude("UserPromptSubmit", prompt="one")
     two = claude("UserPromptSubmit", prompt="two")
     both = ["one", "two"]
-    raw, wanted = {
-        "single": (json.dumps(one), ["one"]),
-        "pretty": (json.dumps(one, indent=2), ["one"]),
-        "row": (f"{json.dumps(one, indent=1)}\n{json.dumps(two, indent=1)}", both),
-        "array": (json.dumps([one, two]), both),
-        "lines": (f"{json.dumps(one)}\n{json.dumps(two)}\n", both),
+    raw, expected = {
+        "single": (json.dumps(first), ["one"]),
+        "pretty": (json.dumps(first, indent=2), ["one"]),
+        "row": (f"{json.dumps(first, indent=1)}\n{json.dumps(two, indent=1)}", both),
+        "array": (json.dumps([first, two]), both),
+        "lines": (f"{json.dumps(first)}\n{json.dumps(two)}\n", both),
     }[shape]
-    assert [event.text for event in told(raw.encode())] == wanted
+    assert [event.text for event in read_events(raw.encode())] == expected
 
 
 @pytest.mark.parametrize(
@@ -186,20 +194,20 @@ def test_every_shape_of_a_payload_is_read(shape: str) -> None:
         ),
     ],
 )
-def test_what_cannot_be_taken_is_refused_with_its_reason(
+def test_invalid_payload_is_reported_with_its_reason(
     payload: object, reason: str
 ) -> None:
     assert [r.reason for r in read(payload) if isinstance(r, InvalidRecord)] == [reason]
-    assert told(payload) == []
+    assert read_events(payload) == []
 
 
-def test_a_session_learns_its_project() -> None:
+def test_session_has_its_project() -> None:
     readings = read(claude("SessionStart", model="opus"))
     facts = [reading for reading in readings if isinstance(reading, SessionMetadata)]
     assert [(f.cwd, f.model) for f in facts] == [("/home/ada/shop", "opus")]
 
 
-def test_every_real_payload_is_understood(shared: Path) -> None:
+def test_every_real_payload_is_read(shared: Path) -> None:
     lines = [
         line
         for file in sorted((shared / "hooks").rglob("*.jsonl"))
@@ -245,7 +253,7 @@ EVENTS = st.sampled_from(["", "postToolUse", "agentStop", "userPromptSubmitted"]
 @running(deadline=None)
 @given(st.lists(PAYLOADS, min_size=1, max_size=3), AGENTS, EVENTS)
 @example([{"timestamp": "0001-01-01T00:00:00+14:00", "cwd": "/"}], "copilot-cli", "")
-def test_every_record_of_every_payload_is_accounted_for(
+def test_every_record_of_a_payload_is_stored_or_counted(
     payloads: list[dict[str, object]], agent: str, event: str
 ) -> None:
     for raw in (
@@ -255,17 +263,17 @@ def test_every_record_of_every_payload_is_accounted_for(
     ):
         lines = [record.line for record in parse_payload(raw.encode())]
         assert len(lines) == len(payloads)
-        for one in payloads:
-            assert read(one, agent, event)
+        for first in payloads:
+            assert read(first, agent, event)
         readings = read(raw.encode(), agent, event)
         quiet = [r for r in readings if isinstance(r, InvalidRecord | SkippedRecord)]
         assert {r.line for r in quiet} <= set(lines)
-        alone = [read(one, agent, event) for one in payloads]
+        alone = [read(first, agent, event) for first in payloads]
         assert len(readings) == sum(map(len, alone))
 
 
 @pytest.mark.parametrize("depth", [*range(300, 1000, 10), 100_000])
-def test_no_depth_is_too_much(depth: int) -> None:
+def test_deeply_nested_payload_is_reported(depth: int) -> None:
     deep = b"[" * depth + b"]" * depth
     raw = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_input":%s}' % deep
     assert read(raw)
@@ -284,11 +292,13 @@ def test_no_bytes_raise(raw: bytes) -> None:
 
 def test_the_summary_of_a_compaction_is_kept() -> None:
     summary = "The cart is emptied after checkout."
-    (event,) = told(claude("PostCompact", trigger="auto", compact_summary=summary))
+    (event,) = read_events(
+        claude("PostCompact", trigger="auto", compact_summary=summary)
+    )
     assert (event.event_type, event.text) == (EventType.SESSION_START, summary)
     assert event.metadata == {"source": "compact", "trigger": "auto"}
     assert read(claude("PostCompact")) != read(claude("Stop"))
-    assert told(claude("PostCompact")) == []
+    assert read_events(claude("PostCompact")) == []
 
 
 @pytest.mark.parametrize(
@@ -314,10 +324,10 @@ def test_the_summary_of_a_compaction_is_kept() -> None:
         ),
     ],
 )
-def test_what_a_program_added_to_a_prompt_is_set_apart(
+def test_text_added_to_a_prompt_is_separated(
     prompt: str, text: str, kind: str, added: str
 ) -> None:
-    (event,) = told(claude("UserPromptSubmit", prompt=prompt))
+    (event,) = read_events(claude("UserPromptSubmit", prompt=prompt))
     role = EventRole.SYSTEM if kind else EventRole.USER
     assert (event.text, event.role) == (text, role)
     assert event.metadata.get("kind", "") == kind
@@ -338,12 +348,12 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
         (new / f"{number}.json").write_text(json.dumps(payload))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
-        found = sessions.get("claude-code", "s1")
-    assert found and found.summary == summary
+        items = sessions.get("claude-code", "s1")
+    assert items and items.summary == summary
 
 
 @pytest.mark.parametrize("cwd", [["/home/ada/shop"], {"path": "/x"}, 7, None])
-def test_a_folder_that_is_no_text_is_no_folder(cwd: object) -> None:
-    found = read(claude("UserPromptSubmit", prompt="Fix the cart") | {"cwd": cwd})
-    facts = [one for one in found if isinstance(one, SessionMetadata)]
-    assert [one.cwd for one in facts] == [""]
+def test_folder_that_is_no_text_is_ignored(cwd: object) -> None:
+    items = read(claude("UserPromptSubmit", prompt="Fix the cart") | {"cwd": cwd})
+    facts = [first for first in items if isinstance(first, SessionMetadata)]
+    assert [first.cwd for first in facts] == [""]

@@ -88,7 +88,7 @@ def test_notified_files_are_read_before_pending_ones(
 
 @pytest.mark.parametrize(("patience_s", "is_made"), [(0.0, True), (600.0, False)])
 @pytest.mark.full
-def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
+def test_upper_levels_are_made_while_files_keep_arriving(
     workspace: Workspace,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

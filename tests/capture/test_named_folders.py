@@ -1,4 +1,4 @@
-"""Transcripts of any agent in folders that the user has named."""
+"""Transcripts of any agent in folders that the user has named_workspace."""
 
 import os
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ def projects(tmp_path: Path) -> Path:
         file = tmp_path / "projects" / name / ".aider.chat.history.md"
         file.parent.mkdir(parents=True)
         file.write_text(HISTORY)
-        rested(file)
+        make_settled(file)
     return tmp_path / "projects"
 
 
-def rested(file: Path) -> None:
+def make_settled(file: Path) -> None:
     """Nobody writes to the file any more."""
     os.utime(file, (1_750_000_000 + file.stat().st_size, 1_750_000_000))
 
 
-def kept() -> list[tuple[str, str]]:
+def list_stored() -> list[tuple[str, str]]:
     with database.connection():
         rows = EventRow.select(SessionRow.project, EventRow.text).join(SessionRow)
         return sorted(rows.where(EventRow.role != "tool").tuples())
@@ -51,7 +51,7 @@ BOTH = [
 
 
 @pytest.fixture
-def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
+def named_workspace(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     """A workspace that watches the projects' folder and no agent's own."""
     settings = Settings(capture_folders=(str(projects),))
     workspace = Workspace(in_home(tmp_path / "home"), settings)
@@ -60,18 +60,18 @@ def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
 
 
 def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
-    named: Workspace, projects: Path
+    named_workspace: Workspace, projects: Path
 ) -> None:
-    assert named.pipeline.run_until_idle(lambda _: None) == []
-    assert kept() == BOTH
+    assert named_workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert list_stored() == BOTH
     file = projects / "shop" / ".aider.chat.history.md"
     file.write_text(f"{HISTORY}\n#### And now?  \n")
-    rested(file)
-    named.pipeline._tail._next_full_check_s = (
-        named.pipeline._tail._next_quick_check_s
+    make_settled(file)
+    named_workspace.pipeline._tail._next_full_check_s = (
+        named_workspace.pipeline._tail._next_quick_check_s
     ) = 0.0
-    assert named.pipeline.run_until_idle(lambda _: None) == []
-    assert kept() == sorted([*BOTH, ("shop", "And now?")])
+    assert named_workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert list_stored() == sorted([*BOTH, ("shop", "And now?")])
 
 
 def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
@@ -79,7 +79,7 @@ def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
 ) -> None:
     for _ in workspace.pipeline.importer().run([projects]):
         pass
-    assert kept() == BOTH
+    assert list_stored() == BOTH
 
 
 def test_files_of_no_format_are_counted_and_named(
@@ -91,7 +91,7 @@ def test_files_of_no_format_are_counted_and_named(
     for _ in done.run([projects]):
         pass
     assert (done.progress.files, done.progress.unreadable) == (3, 1)
-    assert kept() == BOTH
+    assert list_stored() == BOTH
     with database.connection():
         (problem,) = sources.list_damaged()
     assert problem.source == str(other)

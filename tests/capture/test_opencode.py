@@ -124,49 +124,49 @@ def agent(path: Path) -> Iterator[Agent]:
         yield agent
 
 
-def readings(
+def read_items(
     path: Path, start: Cursor | None = None, now: datetime = NOW
 ) -> list[ParsedItem]:
     return list(opencode.FORMAT.read(path, start, agent="x", now=now))
 
 
-def told(path: Path) -> list[Event]:
-    return [r for r in readings(path) if isinstance(r, Event)]
+def read_events(path: Path) -> list[Event]:
+    return [r for r in read_items(path) if isinstance(r, Event)]
 
 
-def last_cursor(found: list[ParsedItem]) -> Cursor:
-    return next(r for r in reversed(found) if isinstance(r, Cursor))
+def last_cursor(items: list[ParsedItem]) -> Cursor:
+    return next(r for r in reversed(items) if isinstance(r, Cursor))
 
 
 def soon(number: int) -> datetime:
     return datetime.fromtimestamp(START / 1000 + number + 1, UTC)
 
 
-def test_a_conversation_in_use_is_read(agent: Agent, path: Path) -> None:
+def test_database_in_use_is_read(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "Run the tests")
     agent.says(2, "assistant", "I run them.")
     agent.tool(2)
     agent.part(2, "reasoning", "c", text="Which ones?", time={"start": START})
     agent.part(2, "step-start", "d")
-    found = readings(path)
-    events = [r for r in found if isinstance(r, Event)]
+    items = read_items(path)
+    events = [r for r in items if isinstance(r, Event)]
     assert [(e.event_type, e.role, e.text) for e in events] == [
         (EventType.USER_MESSAGE, EventRole.USER, "Run the tests"),
         (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "I run them."),
         (EventType.TOOL_RESULT, EventRole.TOOL, "bash: pytest -q\n3 passed"),
     ]
     assert events[2].timestamp_ms == START + 2500
-    assert [r.text for r in found if isinstance(r, Thought)] == ["Which ones?"]
-    assert SkippedRecord("step-start") in found
+    assert [r.text for r in items if isinstance(r, Thought)] == ["Which ones?"]
+    assert SkippedRecord("step-start") in items
 
 
 def test_session_metadata_comes_before_the_first_event(
     agent: Agent, path: Path
 ) -> None:
     agent.says(1, "user", "hi", model={"providerID": "x", "modelID": "glm"})
-    found = readings(path)
-    facts = [r for r in found if isinstance(r, SessionMetadata)]
-    assert isinstance(found[0], SessionMetadata)
+    items = read_items(path)
+    facts = [r for r in items if isinstance(r, SessionMetadata)]
+    assert isinstance(items[0], SessionMetadata)
     assert facts[-1] == SessionMetadata(
         "opencode",
         "s1",
@@ -178,7 +178,7 @@ def test_session_metadata_comes_before_the_first_event(
     )
 
 
-def test_a_helpers_words_belong_to_the_session_above(agent: Agent, path: Path) -> None:
+def test_messages_of_a_subagent_belong_to_its_session(agent: Agent, path: Path) -> None:
     agent.session("s2", parent_id="s1", title="Look around (@explore subagent)")
     agent.session("s3", parent_id="s2", title="Deeper")
     agent.says(1, "user", "Look", session="s2")
@@ -187,21 +187,21 @@ def test_a_helpers_words_belong_to_the_session_above(agent: Agent, path: Path) -
     agent.message(3, "assistant")
     agent.tool(3, input=task, metadata={"sessionId": "s2"})
     agent.db.execute("UPDATE part SET data = replace(data, '\"bash\"', '\"task\"')")
-    found = readings(path)
-    events = [r for r in found if isinstance(r, Event)]
+    items = read_items(path)
+    events = [r for r in items if isinstance(r, Event)]
     assert [(e.session_id, e.subagent) for e in events] == [
         ("s1", "s2"),
         ("s1", "s3"),
         ("s1", ""),
     ]
     assert (
-        SubagentMetadata("opencode", "s1", "s2", "explore", "", "Look around") in found
+        SubagentMetadata("opencode", "s1", "s2", "explore", "", "Look around") in items
     )
     assert (
         SubagentMetadata("opencode", "s1", "s2", "explore", "call_3b", "Look around")
-        in found
+        in items
     )
-    assert {r.session_id for r in found if isinstance(r, SessionMetadata)} == {"s1"}
+    assert {r.session_id for r in items if isinstance(r, SessionMetadata)} == {"s1"}
 
 
 def test_text_added_to_a_prompt_is_separated(agent: Agent, path: Path) -> None:
@@ -209,20 +209,20 @@ def test_text_added_to_a_prompt_is_separated(agent: Agent, path: Path) -> None:
     agent.part(1, "text", "b", text="the file's text", synthetic=True)
     url = f"data:image/png;base64,{'A' * 4096}"
     agent.part(1, "file", "c", mime="image/png", filename="a.png", url=url)
-    found = told(path)
-    assert [(e.role, e.text) for e in found] == [
+    items = read_events(path)
+    assert [(e.role, e.text) for e in items] == [
         (EventRole.USER, "Explain a.py\n\n[image: image/png, a.png, 3 kB]"),
         (EventRole.SYSTEM, "the file's text"),
     ]
 
 
-def test_a_summary_of_the_agents_own_is_no_answer(agent: Agent, path: Path) -> None:
+def test_compaction_summary_has_the_role_system(agent: Agent, path: Path) -> None:
     agent.message(1, "user")
     agent.part(1, "compaction", auto=True)
     agent.says(2, "assistant", "So far…", summary=True)
-    found = told(path)
-    assert found[0].event_type is EventType.SESSION_START
-    assert (found[1].role, found[1].metadata["kind"]) == (
+    items = read_events(path)
+    assert items[0].event_type is EventType.SESSION_START
+    assert (items[1].role, items[1].metadata["kind"]) == (
         EventRole.SYSTEM,
         "compact_summary",
     )
@@ -234,7 +234,7 @@ def test_errors_are_reported(agent: Agent, path: Path) -> None:
     )
     agent.message(2, "assistant")
     agent.tool(2, status="error", error="no such file")
-    failed, call = told(path)
+    failed, call = read_events(path)
     assert (failed.text, failed.metadata["kind"]) == ("429", "api_error")
     assert call.text == "bash: pytest -q\nno such file"
     assert failed.metadata["is_error"] == call.metadata["is_error"] == "true"
@@ -243,7 +243,7 @@ def test_errors_are_reported(agent: Agent, path: Path) -> None:
 def test_a_message_is_held_back_until_it_is_finished(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
     agent.says(2, "assistant", "I am", time={"created": START + 2000})
-    early = readings(path, now=soon(3))
+    early = read_items(path, now=soon(3))
     awaited = PendingRecord("a message that is still being written")
     assert early.count(awaited) == 2
     assert not [r for r in early if isinstance(r, Event)]
@@ -251,32 +251,30 @@ def test_a_message_is_held_back_until_it_is_finished(agent: Agent, path: Path) -
     assert cursor.needs_reread
     agent.part(2, "text", text="I am done.")
     agent.message(2, "assistant")
-    late = readings(path, cursor, soon(60))
+    late = read_items(path, cursor, soon(60))
     assert [r.text for r in late if isinstance(r, Event)] == ["go", "I am done."]
     assert not last_cursor(late).needs_reread
 
 
-def test_a_message_that_was_abandoned_is_given_as_it_is(
-    agent: Agent, path: Path
-) -> None:
+def test_abandoned_message_is_stored_unfinished(agent: Agent, path: Path) -> None:
     agent.message(2, "assistant", time={"created": START})
     agent.tool(2, status="running", output=None, time={"start": START})
-    early = readings(path, now=soon(3000))
+    early = read_items(path, now=soon(3000))
     assert not [r for r in early if isinstance(r, Event)]
-    (event,) = [r for r in readings(path, last_cursor(early)) if isinstance(r, Event)]
+    (event,) = [r for r in read_items(path, last_cursor(early)) if isinstance(r, Event)]
     assert event.metadata["is_broken_off"] == "true"
 
 
-def test_what_was_given_is_not_given_again(agent: Agent, path: Path) -> None:
+def test_messages_are_yielded_once(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
-    cursor = last_cursor(readings(path))
+    cursor = last_cursor(read_items(path))
     agent.says(1, "user", "go!", summary={"title": "Going"})
     agent.says(2, "user", "more")
-    found = readings(path, cursor)
-    assert [r.text for r in found if isinstance(r, Event)] == ["more"]
+    items = read_items(path, cursor)
+    assert [r.text for r in items if isinstance(r, Event)] == ["more"]
 
 
-def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> None:
+def test_reading_in_pieces_gives_the_same_items(agent: Agent, path: Path) -> None:
     pieces: list[ParsedItem] = []
     cursor = None
     for number in range(1, 40, 3):
@@ -293,19 +291,19 @@ def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> No
         )
         for step in steps:
             step()
-            found = readings(path, cursor, soon(number + 1))
-            cursor = last_cursor(found)
+            items = read_items(path, cursor, soon(number + 1))
+            cursor = last_cursor(items)
             cursor = Cursor(cursor.offset, state=json.loads(json.dumps(cursor.state)))
-            pieces += [r for r in found if isinstance(r, Event)]
-    pieces += [r for r in readings(path, cursor) if isinstance(r, Event)]
-    whole = told(path)
+            pieces += [r for r in items if isinstance(r, Event)]
+    pieces += [r for r in read_items(path, cursor) if isinstance(r, Event)]
+    whole = read_events(path)
     assert len(pieces) == len(whole) == 39
     assert {e.event_id: e for e in pieces if isinstance(e, Event)} == {
         e.event_id: e for e in whole
     }
 
 
-def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
+def test_copied_events_have_the_source_ids_of_the_original(
     agent: Agent, path: Path
 ) -> None:
     times = {"created": START + 2000, "completed": START + 2900}
@@ -318,65 +316,63 @@ def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
         began = {"start": START + 2100, "end": START + 2500}
         agent.tool(second, time=began)
         agent.says(number + 2, "user", "Go on", session=session)
-    found = told(path)
-    names = {s: [e.source_id for e in found if e.session_id == s] for s in ("s1", "s2")}
+    items = read_events(path)
+    names = {s: [e.source_id for e in items if e.session_id == s] for s in ("s1", "s2")}
     assert len({*names["s1"]}) == len({*names["s2"]}) == 4
     assert len({*names["s1"]} & {*names["s2"]}) == 3
 
 
-def test_what_comes_with_an_earlier_time_is_read(agent: Agent, path: Path) -> None:
+def test_message_with_an_earlier_time_is_read(agent: Agent, path: Path) -> None:
     agent.session("s2")
     agent.says(5000, "user", "Before the clock was set back")
     agent.says(5001, "user", "In another session", session="s2")
-    found = readings(path)
+    items = read_items(path)
     agent.says(1, "user", "After it was set back")
-    found = readings(path, last_cursor(found))
-    assert [e.text for e in found if isinstance(e, Event)] == ["After it was set back"]
+    items = read_items(path, last_cursor(items))
+    assert [e.text for e in items if isinstance(e, Event)] == ["After it was set back"]
     agent.session("s3")
     agent.says(2, "user", "From a session that was restored", session="s3")
-    found = readings(path, last_cursor(found))
-    late = [(e.session_id, e.text) for e in found if isinstance(e, Event)]
+    items = read_items(path, last_cursor(items))
+    late = [(e.session_id, e.text) for e in items if isinstance(e, Event)]
     assert late == [("s3", "From a session that was restored")]
-    found = readings(path, last_cursor(found))
-    assert not [e for e in found if isinstance(e, Event)]
+    items = read_items(path, last_cursor(items))
+    assert not [e for e in items if isinstance(e, Event)]
 
 
-def test_a_session_that_goes_on_is_not_read_from_its_start(
-    agent: Agent, path: Path
-) -> None:
+def test_continued_session_is_not_read_from_its_start(agent: Agent, path: Path) -> None:
     for number in (1, 2, 200):
         agent.says(number, "user", f"Word {number}")
-    found = readings(path)
+    items = read_items(path)
     agent.db.execute("DELETE FROM part WHERE message_id = 'msg_0001'")
     agent.says(500, "user", "Word 500")
-    cursor = last_cursor(found)
+    cursor = last_cursor(items)
     forgetful = Cursor(cursor.offset, state={**cursor.state, "yielded": []})
-    found = readings(path, forgetful)
-    again = [e.text for e in found if isinstance(e, Event)]
+    items = read_items(path, forgetful)
+    again = [e.text for e in items if isinstance(e, Event)]
     assert again == ["Word 200", "Word 500"]
 
 
-def test_a_long_history_is_read_in_stretches(agent: Agent, path: Path) -> None:
+def test_long_history_has_several_cursors(agent: Agent, path: Path) -> None:
     agent.db.execute("BEGIN")
     for number in range(1, 451):
         agent.says(number, "user", f"prompt {number}")
     agent.db.execute("COMMIT")
-    found = readings(path)
-    assert sum(isinstance(r, Event) for r in found) == 450
-    first = next(i for i, r in enumerate(found) if isinstance(r, Cursor))
-    cursor = found[first]
+    items = read_items(path)
+    assert sum(isinstance(r, Event) for r in items) == 450
+    first = next(i for i, r in enumerate(items) if isinstance(r, Cursor))
+    cursor = items[first]
     assert isinstance(cursor, Cursor)
-    rest = [r for r in readings(path, cursor) if isinstance(r, Event)]
-    given = [r for r in found[:first] if isinstance(r, Event)]
-    assert given + rest == [r for r in found if isinstance(r, Event)]
+    later = [r for r in read_items(path, cursor) if isinstance(r, Event)]
+    given = [r for r in items[:first] if isinstance(r, Event)]
+    assert given + later == [r for r in items if isinstance(r, Event)]
 
 
-def test_reading_leaves_nothing_behind_and_locks_nothing(path: Path) -> None:
+def test_reading_leaves_no_files_and_no_lock(path: Path) -> None:
     with closing(Agent(path).db):
         pass
     before = {file.name for file in path.parent.iterdir()}
     assert before == {"opencode.db"}
-    readings(path)
+    read_items(path)
     assert {file.name for file in path.parent.iterdir()} == before
 
 
@@ -387,7 +383,7 @@ def test_the_agent_can_write_while_it_is_read(agent: Agent, path: Path) -> None:
     for _ in reading:
         agent.says(2, "user", "more")
         agent.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert [e.text for e in told(path)] == ["go", "more"]
+    assert [e.text for e in read_events(path)] == ["go", "more"]
 
 
 def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -> None:
@@ -396,7 +392,7 @@ def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -
     assert beside.stat().st_size > 0
 
 
-def test_a_locked_database_is_refused_in_words(
+def test_locked_database_is_reported(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opencode, "_LOCK_TIMEOUT_S", 0.01)
@@ -407,10 +403,10 @@ def test_a_locked_database_is_refused_in_words(
         agent.db.execute("PRAGMA cache_spill = 1")
         path.with_name("opencode.db-journal").touch()
         with pytest.raises(OSError, match="the database is locked by another program"):
-            readings(path)
+            read_items(path)
 
 
-def test_a_damaged_database_is_refused_in_words(path: Path) -> None:
+def test_damaged_database_is_reported(path: Path) -> None:
     agent = Agent(path)
     agent.session()
     agent.says(1, "user", "go")
@@ -419,17 +415,17 @@ def test_a_damaged_database_is_refused_in_words(path: Path) -> None:
     path.write_bytes(raw[:100] + b"\xff" * 2000 + raw[2100:])
     assert opencode.FORMAT.matches_content(path, [])
     with pytest.raises(OSError, match="the database is damaged"):
-        readings(path)
+        read_items(path)
 
 
-def test_a_database_set_back_is_read_from_its_start(agent: Agent, path: Path) -> None:
+def test_older_database_is_read_from_its_start(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
     agent.says(90, "user", "later")
-    cursor = last_cursor(readings(path))
+    cursor = last_cursor(read_items(path))
     agent.db.execute("DELETE FROM message WHERE id = 'msg_0090'")
-    found = readings(path, cursor)
-    assert isinstance(found[0], FileReplaced)
-    assert [r.text for r in found if isinstance(r, Event)] == ["go"]
+    items = read_items(path, cursor)
+    assert isinstance(items[0], FileReplaced)
+    assert [r.text for r in items if isinstance(r, Event)] == ["go"]
 
 
 @pytest.mark.parametrize(
@@ -450,12 +446,12 @@ def test_a_database_set_back_is_read_from_its_start(agent: Agent, path: Path) ->
         ('{"role": "user"}', SkippedRecord("a message without text")),
     ],
 )
-def test_what_is_not_taken_is_named(
+def test_skipped_records_are_counted_by_type(
     agent: Agent, path: Path, data: str, reading: ParsedItem
 ) -> None:
     row = ("m", "s1", START, START, data)
     agent.put("message", "id session_id time_created time_updated data", *row)
-    assert reading in readings(path)
+    assert reading in read_items(path)
 
 
 @pytest.mark.parametrize(
@@ -470,16 +466,16 @@ def test_what_is_not_taken_is_named(
         ),
     ],
 )
-def test_parts_that_are_not_taken_are_named(
+def test_skipped_parts_are_counted_by_type(
     agent: Agent, path: Path, data: str, reading: ParsedItem
 ) -> None:
     agent.says(1, "user", "go")
     row = ("prt_z", "msg_0001", "s1", START, START, data)
     names = "id message_id session_id time_created time_updated data"
     agent.put("part", names, *row)
-    assert reading in readings(path)
+    assert reading in read_items(path)
     agent.db.execute("DELETE FROM message")
-    assert readings(path).count(InvalidRecord("a part without its message")) == 2
+    assert read_items(path).count(InvalidRecord("a part without its message")) == 2
 
 
 SCHEMA_2 = """
@@ -579,17 +575,17 @@ def test_sessions_of_version_2_are_read(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "Of version 1")
     agent.session("s2")
     agent.says(2, "user", "Of version 1, before it was copied", session="s2")
-    found = readings(path)
-    events = [r for r in found if isinstance(r, Event)]
+    items = read_items(path)
+    events = [r for r in items if isinstance(r, Event)]
     new = [(e.event_type, e.role, e.text) for e in events if e.session_id == "s2"]
-    skipped = [r.reason for r in found if isinstance(r, SkippedRecord)]
+    skipped = [r.reason for r in items if isinstance(r, SkippedRecord)]
     assert sorted(new) == sorted(EVENTS_2)
     assert [e.text for e in events if e.session_id == "s1"] == ["Of version 1"]
-    assert [r.text for r in found if isinstance(r, Thought)] == ["Which ones?"]
-    facts = {r.session_id: r for r in found if isinstance(r, SessionMetadata)}
+    assert [r.text for r in items if isinstance(r, Thought)] == ["Which ones?"]
+    facts = {r.session_id: r for r in items if isinstance(r, SessionMetadata)}
     assert (facts["s2"].title, facts["s2"].model) == ("The tests", "glm")
     assert {*skipped} == {"model-switched", "idle", "a message without text"}
-    again = readings(path, last_cursor(found))
+    again = read_items(path, last_cursor(items))
     assert not [r for r in again if isinstance(r, Event)]
 
 
@@ -602,7 +598,7 @@ def test_a_message_of_version_2_is_held_back_until_it_is_finished(
     fields = {"time": {"created": START}, "content": [{"type": "text", "text": "I"}]}
     row = "m1", "s2", "assistant", 1, START, START, json.dumps(fields)
     agent.put("session_message", columns, *row)
-    early = readings(path, now=soon(3))
+    early = read_items(path, now=soon(3))
     assert not [r for r in early if isinstance(r, Event)]
     fields = {
         "time": {"created": START, "completed": START + 2000},
@@ -610,7 +606,7 @@ def test_a_message_of_version_2_is_held_back_until_it_is_finished(
     }
     row = "m1", "s2", "assistant", 1, START, START + 2000, json.dumps(fields)
     agent.put("session_message", columns, *row)
-    late = readings(path, last_cursor(early), soon(5))
+    late = read_items(path, last_cursor(early), soon(5))
     assert [r.text for r in late if isinstance(r, Event)] == ["I am done."]
 
 
@@ -618,11 +614,11 @@ def test_messages_after_an_unfinished_one_are_read(agent: Agent, path: Path) -> 
     agent.message(1, "assistant", time={"created": START + 1000})
     for number in range(2, 300):
         agent.says(number, "user", f"prompt {number}")
-    early = readings(path, now=soon(400))
+    early = read_items(path, now=soon(400))
     assert sum(isinstance(r, Event) for r in early) == 298
     agent.message(1, "assistant")
     agent.part(1, "text", text="At last.")
-    late = readings(path, last_cursor(early), soon(400))
+    late = read_items(path, last_cursor(early), soon(400))
     assert [r.text for r in late if isinstance(r, Event)] == ["At last."]
 
 
@@ -648,16 +644,16 @@ def test_exported_sessions_are_read(tmp_path: Path) -> None:
         about = info | {"time": {"created": START}}
         file.write_text(json.dumps({"info": about, "messages": messages}, indent=2))
         assert formats.detect_format(file) is opencode.FORMAT
-        found = readings(file)
-        events = [r for r in found if isinstance(r, Event)]
+        items = read_items(file)
+        events = [r for r in items if isinstance(r, Event)]
         assert sorted(e.text for e in events) == sorted(texts)
-        facts = [r for r in found if isinstance(r, SessionMetadata)]
+        facts = [r for r in items if isinstance(r, SessionMetadata)]
         assert (facts[0].title, facts[0].cwd) == ("The tests", "/home/ada/shop")
-        again = readings(file, last_cursor(found))
+        again = read_items(file, last_cursor(items))
         assert not [r for r in again if isinstance(r, Event)]
 
 
-def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:
+def test_other_databases_do_not_match(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as database:
         database.execute("CREATE TABLE message (id)")
@@ -670,8 +666,8 @@ def test_every_message_of_the_older_folders_is_stored(shared: Path) -> None:
     assert len(files) == 3
     for file in files:
         assert opencode.FORMAT.matches_content(file, [])
-        found = readings(file)
-        events = [r for r in found if isinstance(r, Event)]
+        items = read_items(file)
+        events = [r for r in items if isinstance(r, Event)]
         storage = file.parents[2]
         messages = [
             json.loads(m.read_text())
@@ -690,8 +686,8 @@ def test_every_message_of_the_older_folders_is_stored(shared: Path) -> None:
         names = {m["id"] for m in messages}
         calls = [p for p in parts if p["type"] == "tool" and p["messageID"] in names]
         assert Counter(e.role for e in events)[EventRole.TOOL] == len(calls)
-        cursor = last_cursor(found)
-        assert not [r for r in readings(file, cursor) if isinstance(r, Event)]
+        cursor = last_cursor(items)
+        assert not [r for r in read_items(file, cursor) if isinstance(r, Event)]
 
 
 texts = [
@@ -712,8 +708,8 @@ def test_no_file_of_the_older_folders_raises(texts: list[str]) -> None:
             file.write_text(text, "latin-1")
         opencode.FORMAT.matches_content(files[0], [])
         assert all(map(Path, opencode.FORMAT.related_files(files[0])))
-        found = readings(files[0])
-        assert isinstance(readings(files[0], last_cursor(found))[-1], Cursor)
+        items = read_items(files[0])
+        assert isinstance(read_items(files[0], last_cursor(items))[-1], Cursor)
 
 
 fields = st.dictionaries(
@@ -738,7 +734,7 @@ cells = fields | st.sampled_from([None, "{", b"\xff\xfe", 7, "[]", START, -1, 2*
     st.lists(st.tuples(cells, cells, cells), max_size=3),
     st.lists(st.tuples(cells, cells, cells), max_size=3),
 )
-def test_no_cell_whatever_it_holds_raises(
+def test_no_cell_raises(
     messages: list[tuple[object, ...]], parts: list[tuple[object, ...]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -754,28 +750,28 @@ def test_no_cell_whatever_it_holds_raises(
             for name, _, data in parts:
                 db.execute("INSERT INTO part VALUES (?, 'm0', ?)", (name, data))
             db.commit()
-        found = readings(path)
+        items = read_items(path)
         accounts = sum(
             isinstance(
                 r, Event | Thought | SkippedRecord | InvalidRecord | PendingRecord
             )
-            for r in found
+            for r in items
         )
         assert accounts >= len(messages)
-        readings(path, last_cursor(found))
+        read_items(path, last_cursor(items))
 
 
 @pytest.mark.parametrize("missing", ["session", "message", "part", "project"])
-def test_a_missing_table_is_no_surprise(agent: Agent, path: Path, missing: str) -> None:
+def test_missing_table_is_no_error(agent: Agent, path: Path, missing: str) -> None:
     agent.says(1, "user", "go")
     agent.db.execute("PRAGMA foreign_keys = OFF")
     agent.db.execute(f"DROP TABLE {missing}")
-    assert isinstance(readings(path)[-1], Cursor)
+    assert isinstance(read_items(path)[-1], Cursor)
 
 
 @often(40)
 @given(st.binary(max_size=200), st.integers(min_value=0, max_value=40_000))
-def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
+def test_any_bytes_are_read_or_reported(raw: bytes, at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "opencode.db"
         agent = Agent(path)
@@ -786,15 +782,15 @@ def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
         path.write_bytes(whole[:at] + raw + whole[at + len(raw) :])
         opencode.FORMAT.matches_content(path, [])
         try:
-            found = readings(path)
+            items = read_items(path)
         except OSError as error:
             assert error.strerror
         else:
-            assert isinstance(found[-1], Cursor)
+            assert isinstance(items[-1], Cursor)
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_an_editor_added_is_neither_in_prompts_nor_in_titles(
+def test_text_added_by_an_editor_is_not_in_prompts_and_titles(
     version: int, agent: Agent, path: Path
 ) -> None:
     added = "<ide_opened_file>The user opened a.py.</ide_opened_file>"
@@ -809,9 +805,9 @@ def test_what_an_editor_added_is_neither_in_prompts_nor_in_titles(
         data = json.dumps(fields)
         agent.db.execute("UPDATE session_message SET data = ?", (data,))
         agent.db.execute("UPDATE session_v2 SET title = ?", (f"{added}\nThe tests",))
-    found = readings(path)
-    (event,) = (one for one in found if isinstance(one, Event))
+    items = read_items(path)
+    (event,) = (item for item in items if isinstance(item, Event))
     assert (event.text, event.role) == ("Run the tests", EventRole.USER)
     assert event.metadata == {"added": added}
-    titles = {one.title for one in found if isinstance(one, SessionMetadata)}
+    titles = {item.title for item in items if isinstance(item, SessionMetadata)}
     assert titles == {"The tests"}

@@ -52,7 +52,7 @@ def test_a_line_is_an_event() -> None:
     )
 
 
-def test_the_type_alone_or_the_role_alone_suffices() -> None:
+def test_type_or_role_is_enough() -> None:
     typed = line(event_type="tool_result")
     del typed["role"]
     events = [e for e in read(typed, line(role="assistant")) if isinstance(e, Event)]
@@ -80,9 +80,7 @@ def test_milliseconds_and_times_without_a_zone_are_read_as_utc() -> None:
         ({"role": "system"}, "an event of the role system must name its event_type"),
     ],
 )
-def test_a_line_that_breaks_a_rule_is_refused(
-    fields: dict[str, Any], reason: str
-) -> None:
+def test_invalid_line_is_reported(fields: dict[str, Any], reason: str) -> None:
     readings = read(line(), line(**fields))
     assert InvalidRecord(reason, 2) in readings
 
@@ -95,14 +93,14 @@ def kept(**fields: Any) -> dict[str, Any]:
 
 
 def only_event(*records: object) -> Event:
-    (event,) = [one for one in read(*records) if isinstance(one, Event)]
+    (event,) = [item for item in read(*records) if isinstance(item, Event)]
     return event
 
 
-def test_what_a_memory_kept_it_keeps() -> None:
+def test_exported_values_are_kept() -> None:
     other = "01JPA1H6Z4TVWXYZ0123456789"
-    shown = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
-    event = only_event(kept(source_hash="5f0c1b7a9e2d4c68", copies=shown))
+    copies = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
+    event = only_event(kept(source_hash="5f0c1b7a9e2d4c68", copies=copies))
     assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
     assert event.provenance == Provenance(
         "hook",
@@ -121,7 +119,7 @@ def test_what_a_memory_kept_it_keeps() -> None:
         ({"tokens": 0}, (0, "c")),
     ],
 )
-def test_a_count_that_cannot_be_is_made_anew(
+def test_invalid_token_count_is_ignored(
     fields: dict[str, Any], expected: tuple[int, str]
 ) -> None:
     event = only_event(kept(**fields))
@@ -129,13 +127,13 @@ def test_a_count_that_cannot_be_is_made_anew(
 
 
 @pytest.mark.parametrize("origin", (None, "", "xyz", "00", "5f0c1b7a9e2d4c6800", 7))
-def test_what_is_no_hash_names_no_copy(origin: object) -> None:
+def test_invalid_source_hash_is_ignored(origin: object) -> None:
     assert only_event(
         kept(source_hash=origin, route="rumour")
     ).provenance == Provenance("jsonl")
 
 
-def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:
+def test_exported_fields_need_an_id() -> None:
     assert only_event(kept(id="")).provenance is None
     assert InvalidRecord("an id that memtui did not make", 1) in read(kept(id="mine"))
 
@@ -165,16 +163,16 @@ def test_session_metadata_comes_before_the_events_and_once_with_one() -> None:
             if name not in ("record", "session_id", "agent", "timestamp")
         },
     )
-    shown = read(
+    items = read(
         session, line(agent="claude-code"), line(agent="claude-code", text="b")
     )
-    kinds = [type(one).__name__ for one in shown]
+    kinds = [type(item).__name__ for item in items]
     said = "SessionMetadata"
     assert kinds == [said, said, "Event", said, "Event", said]
-    assert {one for one in shown if isinstance(one, SessionMetadata)} == {facts}
+    assert {item for item in items if isinstance(item, SessionMetadata)} == {facts}
 
 
-def test_subagents_and_thoughts_are_shown() -> None:
+def test_subagents_and_thoughts_are_read() -> None:
     about = {"session_id": "s1", "agent": "a"}
     helper = {"record": "subagent", **about, "subagent": "h", "task": "Look"}
     at = {"timestamp": "2025-03-14T10:00:00Z"}
@@ -199,18 +197,20 @@ def test_subagents_and_thoughts_are_shown() -> None:
         ({"record": ["poem"]}, SkippedRecord('record ["poem"]', 1)),
     ],
 )
-def test_a_record_that_is_no_event_must_say_what_it_is_of(
+def test_other_records_need_a_session_id(
     fields: dict[str, Any], expected: object
 ) -> None:
     assert read(line(**fields)) == [expected]
 
 
-def test_the_examples_of_the_manual_are_taken() -> None:
+def test_examples_of_the_manual_are_read() -> None:
     manual = Path(__file__).parents[2] / "docs" / "jsonl.md"
     lines = [text for text in manual.read_text().splitlines() if text[:1] == "{"]
-    shown = read(*(json.loads(text) for text in lines))
-    first, second = [one for one in shown if isinstance(one, Event)]
-    assert not [one for one in shown if isinstance(one, InvalidRecord | SkippedRecord)]
+    items = read(*(json.loads(text) for text in lines))
+    first, second = [item for item in items if isinstance(item, Event)]
+    assert not [
+        item for item in items if isinstance(item, InvalidRecord | SkippedRecord)
+    ]
     # Its id is the one that its words give it, as the manual says.
     again = {k: v for k, v in json.loads(lines[2]).items() if k != "id"}
     assert only_event(again).event_id == second.event_id != first.event_id

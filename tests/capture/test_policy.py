@@ -42,12 +42,12 @@ def open_store(workspace: Workspace) -> Iterator[Workspace]:
         yield workspace
 
 
-def facts(**more: Any) -> SessionMetadata:
-    shown: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
-    return SessionMetadata("claude-code", "s1", **shown)
+def make_session(**more: Any) -> SessionMetadata:
+    values: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
+    return SessionMetadata("claude-code", "s1", **values)
 
 
-def said(text: str, **metadata: str) -> Event:
+def make_event(text: str, **metadata: str) -> Event:
     return events.make(
         agent="claude-code",
         session_id="s1",
@@ -59,50 +59,54 @@ def said(text: str, **metadata: str) -> Event:
     )
 
 
-def through(gate: IngestFilter, *readings: ParsedItem) -> list[ParsedItem]:
-    return list(gate.filter_items(readings))
+def filter_items(
+    ingest_filter: IngestFilter, *readings: ParsedItem
+) -> list[ParsedItem]:
+    return list(ingest_filter.filter_items(readings))
 
 
-def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> None:
-    gate = IngestFilter(EVERYTHING)
+def test_secrets_are_removed_from_all_items(open_store: Workspace) -> None:
+    ingest_filter = IngestFilter(EVERYTHING)
     thought = events.make_thought(
         agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
     )
-    shown = through(
-        gate,
-        facts(title=f"Why is {KEY} refused?"),
-        said(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
+    items = filter_items(
+        ingest_filter,
+        make_session(title=f"Why is {KEY} refused?"),
+        make_event(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
         thought,
         SubagentMetadata("claude-code", "s1", "a1", task=f"try {KEY}"),
         Cursor(1, 1, "", {"context": {"facts": {"branch": f"A={KEY}"}}}),
     )
-    assert KEY not in repr(shown)
-    assert repr(shown).count("[redacted: anthropic key]") == 6
-    assert gate.take_redactions() == {"anthropic key": 5}
-    assert gate.take_redactions() == {}
+    assert KEY not in repr(items)
+    assert repr(items).count("[redacted: anthropic key]") == 6
+    assert ingest_filter.take_redactions() == {"anthropic key": 5}
+    assert ingest_filter.take_redactions() == {}
 
 
 def test_secrets_of_events_count_when_the_events_are_created(
     open_store: Workspace,
 ) -> None:
-    gate, event = IngestFilter(EVERYTHING), said(f"My key is {KEY}.")
-    through(gate, event)
-    assert gate.take_redactions(created=[]) == {}
-    through(gate, event)
-    assert gate.take_redactions(created=[event.event_id]) == {"anthropic key": 1}
+    ingest_filter, event = IngestFilter(EVERYTHING), make_event(f"My key is {KEY}.")
+    filter_items(ingest_filter, event)
+    assert ingest_filter.take_redactions(created=[]) == {}
+    filter_items(ingest_filter, event)
+    assert ingest_filter.take_redactions(created=[event.event_id]) == {
+        "anthropic key": 1
+    }
 
 
-def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
-    event = said("Fix the cart", tool_use_id="toolu_01", note="nothing")
+def test_items_without_secrets_are_unchanged(open_store: Workspace) -> None:
+    event = make_event("Fix the cart", tool_use_id="toolu_01", note="nothing")
     refused = InvalidRecord("not valid JSON", 3)
-    assert through(IngestFilter(EVERYTHING), event, refused) == [event, refused]
+    assert filter_items(IngestFilter(EVERYTHING), event, refused) == [event, refused]
 
 
-def test_a_session_is_given_its_project(open_store: Workspace) -> None:
-    (shown,) = through(IngestFilter(EVERYTHING), facts())
-    assert isinstance(shown, SessionMetadata)
-    assert shown.project == "shop"
-    (named,) = through(IngestFilter(EVERYTHING), facts(project="The Shop"))
+def test_session_gets_its_project(open_store: Workspace) -> None:
+    (items,) = filter_items(IngestFilter(EVERYTHING), make_session())
+    assert isinstance(items, SessionMetadata)
+    assert items.project == "shop"
+    (named,) = filter_items(IngestFilter(EVERYTHING), make_session(project="The Shop"))
     assert isinstance(named, SessionMetadata)
     assert named.project == "The Shop"
 
@@ -115,18 +119,22 @@ def test_a_session_is_given_its_project(open_store: Workspace) -> None:
         (("*/diary/*",), "/srv/diary/s1.jsonl", "excluded by */diary/*"),
     ],
 )
-def test_what_is_excluded_is_left_and_counted(
+def test_excluded_session_is_skipped_and_counted(
     open_store: Workspace, rules: tuple[str, ...], path: str, reason: str
 ) -> None:
-    gate = IngestFilter(CapturePolicy(Exclusions(rules)), path)
-    assert through(gate, facts(), said("hello")) == [SkippedRecord(reason)]
+    ingest_filter = IngestFilter(CapturePolicy(Exclusions(rules)), path)
+    assert filter_items(ingest_filter, make_session(), make_event("hello")) == [
+        SkippedRecord(reason)
+    ]
 
 
-def test_a_memory_of_one_project_leaves_the_others(open_store: Workspace) -> None:
-    gate = IngestFilter(CapturePolicy(only_root="/home/ada/ferry"))
-    assert through(gate, facts(), said("hello")) == [SkippedRecord(OTHER_PROJECT)]
-    mine = facts(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
-    assert len(through(gate, mine, said("hello"))) == 2
+def test_store_of_one_project_skips_others(open_store: Workspace) -> None:
+    ingest_filter = IngestFilter(CapturePolicy(only_root="/home/ada/ferry"))
+    assert filter_items(ingest_filter, make_session(), make_event("hello")) == [
+        SkippedRecord(OTHER_PROJECT)
+    ]
+    mine = make_session(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
+    assert len(filter_items(ingest_filter, mine, make_event("hello"))) == 2
 
 
 def test_a_forgotten_project_does_not_come_back(
@@ -135,55 +143,67 @@ def test_a_forgotten_project_does_not_come_back(
     with database.transaction():
         tombstones.add([Tombstone(TombstoneKind.PROJECT, "/srv/shop")], 1)
         tombstones.add([Tombstone(TombstoneKind.PROJECT, "ferry")], 2)
-    gate = IngestFilter(EVERYTHING)
-    for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
-        shown = through(gate, gone, said("hello"))
-        assert shown == [SkippedRecord("of a project that was forgotten")]
-    assert gate.forgotten_count == 2
-    for other in (facts(cwd="/home/ada/shop"), facts(cwd="/home/ada/ferry")):
-        assert len(through(IngestFilter(EVERYTHING), other, said("hello"))) == 2
+    ingest_filter = IngestFilter(EVERYTHING)
+    for gone in (make_session(cwd="/srv/shop"), make_session(cwd="", project="ferry")):
+        items = filter_items(ingest_filter, gone, make_event("hello"))
+        assert items == [SkippedRecord("of a project that was forgotten")]
+    assert ingest_filter.forgotten_count == 2
+    for other in (
+        make_session(cwd="/home/ada/shop"),
+        make_session(cwd="/home/ada/ferry"),
+    ):
+        assert (
+            len(filter_items(IngestFilter(EVERYTHING), other, make_event("hello"))) == 2
+        )
 
 
-def test_facts_without_a_folder_do_not_let_a_left_session_in(
+def test_metadata_without_folder_does_not_include_a_session(
     open_store: Workspace,
 ) -> None:
-    gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
-    shown = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
-    assert shown == [SkippedRecord("excluded by shop")]
+    ingest_filter = IngestFilter(CapturePolicy(Exclusions(("shop",))))
+    items = filter_items(
+        ingest_filter,
+        make_session(),
+        make_session(cwd="", title="More"),
+        make_event("hello"),
+    )
+    assert items == [SkippedRecord("excluded by shop")]
 
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GITHUB = "[redacted: github token]"
 
 
-def test_sessions_and_subagents_are_shown_without_secrets(
+def test_secrets_are_removed_from_sessions_and_subagents(
     open_store: Workspace,
 ) -> None:
     names = ("branch", "model", "created_by", "title", "project")
-    shown = through(
+    items = filter_items(
         IngestFilter(EVERYTHING),
-        facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
+        make_session(
+            **dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"
+        ),
         SubagentMetadata(
             "claude-code", "s1", TOKEN, kind=TOKEN, tool_use_id=TOKEN, task=TOKEN
         ),
-        replace(said("hello"), subagent=TOKEN),
+        replace(make_event("hello"), subagent=TOKEN),
         SkippedRecord(f"unknown record type {TOKEN!r}", 4),
         PendingRecord(f"a call of {TOKEN}", 5),
     )
-    assert TOKEN not in repr(shown)
-    assert shown[0] == facts(
+    assert TOKEN not in repr(items)
+    assert items[0] == make_session(
         **dict.fromkeys(names, GITHUB), cwd=f"/srv/{GITHUB}", root=f"/srv/{GITHUB}"
     )
-    assert shown[1] == SubagentMetadata("claude-code", "s1", *[GITHUB] * 4)
-    assert isinstance(shown[2], Event)
-    assert shown[2].subagent == GITHUB
-    assert shown[3:] == [
+    assert items[1] == SubagentMetadata("claude-code", "s1", *[GITHUB] * 4)
+    assert isinstance(items[2], Event)
+    assert items[2].subagent == GITHUB
+    assert items[3:] == [
         SkippedRecord(f"unknown record type '{GITHUB}'", 4),
         PendingRecord(f"a call of {GITHUB}", 5),
     ]
 
 
-def test_what_metadata_says_goes_by_its_name_and_ids_stay(
+def test_metadata_is_redacted_by_name_and_ids_stay(
     open_store: Workspace,
 ) -> None:
     kept = {
@@ -193,43 +213,48 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(
         "source": "startup",
         "input_tokens": "14203",
     }
-    event = said("hello", **kept, password="Qw9PN5LbYZTM", kind=TOKEN)
-    (shown,) = through(IngestFilter(EVERYTHING), event)
-    assert isinstance(shown, Event)
-    assert shown.metadata == {
+    event = make_event("hello", **kept, password="Qw9PN5LbYZTM", kind=TOKEN)
+    (items,) = filter_items(IngestFilter(EVERYTHING), event)
+    assert isinstance(items, Event)
+    assert items.metadata == {
         **kept,
         "password": "[redacted: password]",
         "kind": GITHUB,
     }
 
 
-def test_a_reason_is_shown_without_its_secrets(open_store: Workspace) -> None:
+def test_secrets_are_removed_from_reasons(open_store: Workspace) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
-    gate = IngestFilter(EVERYTHING)
-    (shown,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
-    assert shown == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
-    assert gate.take_redactions() == {"anthropic key": 1}
+    ingest_filter = IngestFilter(EVERYTHING)
+    (items,) = filter_items(
+        ingest_filter, InvalidRecord(f"unknown hook event {key!r}", 3)
+    )
+    assert items == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
+    assert ingest_filter.take_redactions() == {"anthropic key": 1}
 
 
-def test_a_payload_says_whether_it_may_be_stored(
+def test_excluded_payload_is_not_quarantined(
     open_store: Workspace,
 ) -> None:
     shop = {"session_id": "s1", "cwd": "/home/ada/shop"}
-    gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
-    assert gate.why_not_quarantined(shop) == "excluded by shop"
+    ingest_filter = IngestFilter(CapturePolicy(Exclusions(("shop",))))
+    assert ingest_filter.why_not_quarantined(shop) == "excluded by shop"
     assert (
-        gate.why_not_quarantined({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
+        ingest_filter.why_not_quarantined(
+            {"session_id": "s1", "cwd": "/home/ada/ferry"}
+        )
+        == ""
     )
-    assert gate.why_not_quarantined({"prompt": "of nobody"}) == ""
+    assert ingest_filter.why_not_quarantined({"prompt": "of nobody"}) == ""
     assert (
         IngestFilter(CapturePolicy(only_root="/srv")).why_not_quarantined(shop)
         == OTHER_PROJECT
     )
     with database.transaction():
         tombstones.add([Tombstone(TombstoneKind.SESSION, "s1", "codex")], 1)
-    gate = IngestFilter(EVERYTHING)
-    assert gate.why_not_quarantined(shop) == "of a session that was forgotten"
+    ingest_filter = IngestFilter(EVERYTHING)
+    assert ingest_filter.why_not_quarantined(shop) == "of a session that was forgotten"
     assert (
-        gate.why_not_quarantined({"sessionId": "s1"})
+        ingest_filter.why_not_quarantined({"sessionId": "s1"})
         == "of a session that was forgotten"
     )

@@ -28,7 +28,7 @@ def test_a_folder_within_a_repository_belongs_to_it(shop: Path) -> None:
     assert locate_project(f"{shop}/") == ProjectLocation(str(shop), "shop")
 
 
-def test_worktrees_are_one_project_wherever_they_lie(
+def test_worktrees_belong_to_the_project_of_their_repository(
     shop: Path, tmp_path: Path
 ) -> None:
     beside, inside = tmp_path / "shop-fix", shop / ".claude" / "worktrees" / "fix2"
@@ -64,7 +64,7 @@ def test_a_submodule_is_a_project_of_its_own(shop: Path) -> None:
         ("/nul\0/shop", "", ProjectLocation("", "shop")),
     ],
 )
-def test_a_folder_that_is_not_here_is_known_by_its_path(
+def test_missing_folder_is_named_by_its_path(
     cwd: str, root: str, place: ProjectLocation
 ) -> None:
     assert locate_project(cwd, root) == place

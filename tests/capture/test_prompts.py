@@ -21,7 +21,7 @@ from memtui.store import database
 from memtui.store.database import db
 from memtui.workspace import Workspace
 from tests.capture import corpora, test_hooks
-from tests.capture.test_claude_code import queued, text, told, user
+from tests.capture.test_claude_code import queued, read_events, text, user
 
 WORDS = "Empty the cart after checkout."
 REMINDER = "<system-reminder>be brief</system-reminder>"
@@ -42,7 +42,7 @@ DONE = "<task-notification>\n<status>completed</status>\n</task-notification>"
         f"<system-reminder>one </ide_selection> two {REMINDER}</system-reminder>",
     ],
 )
-def test_a_whole_element_is_set_apart_from_a_prompt(added: str) -> None:
+def test_element_is_separated_from_a_prompt(added: str) -> None:
     for whole in (f"{added}\n{WORDS}", f"{WORDS}\n{added}"):
         assert parse_prompt(whole) == (WORDS, {"kind": "", "added": added})
         assert split_messages(whole) == [whole]
@@ -59,9 +59,7 @@ def test_a_whole_element_is_set_apart_from_a_prompt(added: str) -> None:
         (f"<task-notification>{REMINDER}</task-notification>", "notification"),
     ],
 )
-def test_the_outermost_tag_in_any_case_says_who_wrote_a_text(
-    whole: str, kind: str
-) -> None:
+def test_outermost_tag_gives_the_kind(whole: str, kind: str) -> None:
     assert parse_prompt(whole) == (whole, {"kind": kind, "added": ""})
     assert split_messages(whole) == [whole]
 
@@ -73,7 +71,7 @@ def test_the_outermost_tag_in_any_case_says_who_wrote_a_text(
         *("task-notification", "bash-input", "Command-Message", "skill"),
     ],
 )
-def test_a_tag_that_is_never_closed_hides_no_words(tag: str) -> None:
+def test_unclosed_tag_is_ordinary_text(tag: str) -> None:
     for between in ("be brief\n\n", "be brief\n", "be brief ", ""):
         whole = f"<{tag}> {between}{WORDS}"
         assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
@@ -122,25 +120,27 @@ BEFORE_WORDS = {
 def test_what_the_user_wrote_after_a_message_is_a_message_of_its_own(
     before: str,
 ) -> None:
-    (alone,) = told(user(1, before))
+    (alone,) = read_events(user(1, before))
     assert alone.role is EventRole.SYSTEM
     stored = f"{alone.text}\n{alone.metadata.get('added', '')}".split()
     assert stored == before.split()
     for content in (f"{before}\n\n{WORDS}", [text(before), text(WORDS)]):
-        events = told(user(1, content), user(2, "Thanks"))
-        assert said(events)[1:] == [WORDS, "Thanks"]
+        events = read_events(user(1, content), user(2, "Thanks"))
+        assert texts_of(events)[1:] == [WORDS, "Thanks"]
         assert events[0].text == alone.text
         assert events[0].metadata == alone.metadata
-        assert len({one.event_id for one in events}) == len(events)
-        assert [one.ordinal for one in events] == sorted(one.ordinal for one in events)
+        assert len({item.event_id for item in events}) == len(events)
+        assert [item.ordinal for item in events] == sorted(
+            item.ordinal for item in events
+        )
 
 
-def said(events: Sequence[Event]) -> list[str]:
-    return [one.text if one.role is EventRole.USER else one.role for one in events]
+def texts_of(events: Sequence[Event]) -> list[str]:
+    return [item.text if item.role is EventRole.USER else item.role for item in events]
 
 
 def test_a_reminder_after_the_users_words_is_added_to_them() -> None:
-    _, own = told(user(1, f"{TEAMMATE}\n{WORDS}\n{REMINDER}"))
+    _, own = read_events(user(1, f"{TEAMMATE}\n{WORDS}\n{REMINDER}"))
     assert (own.text, own.metadata) == (WORDS, {"added": REMINDER})
 
 
@@ -153,11 +153,11 @@ def test_a_reminder_after_the_users_words_is_added_to_them() -> None:
         {"teamName": "shop", "agentName": "reviewer", "parentUuid": None},
     ],
 )
-def test_a_record_that_is_not_the_users_is_not_divided(
+def test_record_of_a_program_is_not_split(
     fields: dict[str, object],
 ) -> None:
     whole = f"{TEAMMATE}\n{WORDS}"
-    (event,) = told(user(1, whole, **fields))
+    (event,) = read_events(user(1, whole, **fields))
     assert (event.role, event.text) == (EventRole.SYSTEM, whole)
 
 
@@ -171,26 +171,28 @@ def test_the_text_of_a_skill_is_not_the_users() -> None:
 
 
 def test_queued_prompts_delivered_with_a_notification_are_stored_once() -> None:
-    events = told(
+    events = read_events(
         queued(1, "enqueue", DONE),
         queued(2, "enqueue", WORDS),
         queued(3, "dequeue"),
         queued(3, "dequeue"),
         user(4, f"{DONE}\n{WORDS}"),
     )
-    assert said(events) == [EventRole.SYSTEM, WORDS]
+    assert texts_of(events) == [EventRole.SYSTEM, WORDS]
     whole = f"{DONE}\n{WORDS}"
-    events = told(queued(1, "enqueue", whole), queued(3, "dequeue"), user(4, whole))
-    assert said(events) == [EventRole.SYSTEM, WORDS]
+    events = read_events(
+        queued(1, "enqueue", whole), queued(3, "dequeue"), user(4, whole)
+    )
+    assert texts_of(events) == [EventRole.SYSTEM, WORDS]
 
 
-def test_a_hook_and_a_transcript_divide_a_text_alike(
+def test_hook_and_transcript_split_a_text_alike(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     whole = f"{TEAMMATE}\n{WORDS}"
     payload = test_hooks.claude("UserPromptSubmit", prompt=whole)
     payload["timestamp"] = "2025-03-14T10:00:01Z"
-    assert said(test_hooks.told(payload)) == [EventRole.SYSTEM, WORDS]
+    assert texts_of(test_hooks.read_events(payload)) == [EventRole.SYSTEM, WORDS]
     new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
     (new / "1.json").write_text(json.dumps(payload))
@@ -215,14 +217,14 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_what_one_agent_writes_in_the_users_name_a_person_writes_to_another(
+def test_elements_of_one_agent_are_text_for_another(
     block: str,
 ) -> None:
     for agent in ("claude-code", "codex", "gemini-cli", "copilot-cli"):
         text, metadata = parse_prompt(block, agent=agent)
         assert text == block
         assert bool(metadata["kind"]) is (agent == BLOCKS[block]), agent
-    (event,) = told(user(1, block))
+    (event,) = read_events(user(1, block))
     assert (event.role, event.text) == (EventRole.USER, block)
 
 
@@ -257,7 +259,7 @@ def read_lines(name: str, lines: list[str], folder: Path) -> list[ParsedItem]:
 
 @pytest.mark.parametrize("tags", TAGS)
 @pytest.mark.parametrize("name", [*corpora.MADE, "aider"])
-def test_no_format_takes_what_an_editor_added_for_words_of_the_user(
+def test_every_format_separates_text_of_editors(
     name: str, tags: str, tmp_path: Path
 ) -> None:
     if name == "aider":
@@ -268,28 +270,30 @@ def test_no_format_takes_what_an_editor_added_for_words_of_the_user(
     else:
         whole = json.dumps(f"{tags}\n{ASKED}")[1:-1]
         # Exported events, which have an id, stay as they are.
-        records = [one for one in corpora.MADE[name]() if "copies" not in one]
-        lines = [json.dumps(one).replace(ASKED, whole) for one in records]
+        records = [item for item in corpora.MADE[name]() if "copies" not in item]
+        lines = [json.dumps(item).replace(ASKED, whole) for item in records]
         words = ASKED
-    found = [one for one in read_lines(name, lines, tmp_path) if isinstance(one, Event)]
-    assert any(one.text == words and one.role is EventRole.USER for one in found)
-    assert not any(OPENED in one.text for one in found)
-    assert any(OPENED in one.metadata.get("added", "") for one in found)
+    items = [
+        item for item in read_lines(name, lines, tmp_path) if isinstance(item, Event)
+    ]
+    assert any(item.text == words and item.role is EventRole.USER for item in items)
+    assert not any(OPENED in item.text for item in items)
+    assert any(OPENED in item.metadata.get("added", "") for item in items)
 
 
 @pytest.mark.parametrize("tags", TAGS)
 @pytest.mark.parametrize("name", TITLE_RECORDS)
-def test_no_title_of_a_session_has_what_an_editor_added(
+def test_titles_contain_no_text_of_editors(
     name: str, tags: str, tmp_path: Path
 ) -> None:
     title = json.dumps(f"{tags}\nThe empty cart")
     record = json.dumps(TITLE_RECORDS[name]).replace('"?"', title)
     lines = [*map(json.dumps, corpora.MADE[name]()), record]
-    found = read_lines(name, lines, tmp_path)
-    titles = [one.title for one in found if isinstance(one, SessionMetadata)]
-    assert "The empty cart" in titles and not any("IDE" in one for one in titles)
+    items = read_lines(name, lines, tmp_path)
+    titles = [item.title for item in items if isinstance(item, SessionMetadata)]
+    assert "The empty cart" in titles and not any("IDE" in item for item in titles)
 
 
-def test_a_person_may_write_of_the_tags_of_editors() -> None:
+def test_tag_within_a_sentence_is_text_of_the_user() -> None:
     whole = "<ide_opened_file> is shown in titles.\nRemove it."
     assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})

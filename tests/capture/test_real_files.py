@@ -41,11 +41,11 @@ def objects(file: Path) -> Iterator[tuple[int, Fields]]:
     """The JSON objects of a file with their lines, whatever else stands there."""
     for number, line in enumerate(file.read_text(errors="replace").split("\n")):
         try:
-            shown = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(shown, dict):
-            yield number, shown
+        if isinstance(value, dict):
+            yield number, value
 
 
 def words(content: object, *kinds: str) -> str:
@@ -53,15 +53,15 @@ def words(content: object, *kinds: str) -> str:
     if isinstance(content, str):
         return content.strip()
     blocks = content if isinstance(content, list) else []
-    shown = [b for b in blocks if isinstance(b, dict) and b.get("type") in kinds]
+    matching = [b for b in blocks if isinstance(b, dict) and b.get("type") in kinds]
     plain = [b for b in blocks if isinstance(b, str)]
-    said = [b.get("text", f"[{b['type']}]") for b in shown]
+    said = [b.get("text", f"[{b['type']}]") for b in matching]
     return "\n\n".join(t for t in (*plain, *said) if t.strip()).strip()
 
 
-def is_time(shown: object) -> bool:
+def is_time(value: object) -> bool:
     try:
-        return bool(datetime.fromisoformat(str(shown)))
+        return bool(datetime.fromisoformat(str(value)))
     except ValueError:
         return False
 
@@ -76,31 +76,31 @@ WRAPPED = re.compile(
 """How what stands in the person's name begins where the program wrote it."""
 
 
-def claude(file: Path, found: Found) -> None:
+def claude(file: Path, messages: Found) -> None:
     taken: Counter[str] = Counter()
     for number, outer in objects(file):
-        shown, within = outer, outer.get("data")
+        inner, within = outer, outer.get("data")
         queued = str(outer.get("content") or "").strip()
         if outer.get("operation") == "enqueue" and not re.match(
             r'/|\{"task_id"|<task-notification', queued
         ):
             taken[queued] += 1
-            found.add("user", outer["sessionId"], queued, taken[queued])
+            messages.add("user", outer["sessionId"], queued, taken[queued])
         if isinstance(within, dict) and within.get("type") == "agent_progress":
-            shown = {**outer, **within["message"]}
-        message = shown.get("message")
-        if shown.get("type") not in ("user", "assistant") or not is_time(
-            shown.get("timestamp")
+            inner = {**outer, **within["message"]}
+        message = inner.get("message")
+        if inner.get("type") not in ("user", "assistant") or not is_time(
+            inner.get("timestamp")
         ):
             continue
         if not isinstance(message, dict) or "content" not in message:
             continue
-        role, session = shown["type"], shown.get("sessionId")
+        role, session = inner["type"], inner.get("sessionId")
         said = words(message["content"], "text", "image", "document")
-        origin = shown.get("origin") or {}
+        origin = inner.get("origin") or {}
         is_injected = role == "user" and (
-            shown.get("isMeta")
-            or shown.get("isCompactSummary")
+            inner.get("isMeta")
+            or inner.get("isCompactSummary")
             or origin.get("kind", "human") != "human"
             or WRAPPED.match(said)
         )
@@ -110,7 +110,7 @@ def claude(file: Path, found: Found) -> None:
             if role == "user" and taken[said]:
                 taken[said] -= 1
                 continue
-            found.add(role, session, name or shown.get("uuid") or (file, number))
+            messages.add(role, session, name or inner.get("uuid") or (file, number))
 
 
 CODEX_WRAPPED = re.compile(
@@ -119,8 +119,8 @@ CODEX_WRAPPED = re.compile(
 )
 
 
-def codex(file: Path, found: Found) -> None:
-    shown: dict[str, Counter[tuple[str, str]]] = {"item": Counter(), "event": Counter()}
+def codex(file: Path, messages: Found) -> None:
+    counts = {"item": Counter[tuple[str, str]](), "event": Counter[tuple[str, str]]()}
     for _, fields in objects(file):
         payload = fields.get("payload", fields)
         kind, role, way = payload.get("type"), payload.get("role"), "item"
@@ -135,14 +135,14 @@ def codex(file: Path, found: Found) -> None:
         said = words(content, "text", "input_text", "output_text")
         is_injected = role == "user" and CODEX_WRAPPED.match(said)
         if role in ("user", "assistant") and said and not is_injected:
-            shown[way][role, said] += 1
+            counts[way][role, said] += 1
     # Most stand there twice, once in either way.
-    for (role, said), number in (shown["item"] | shown["event"]).items():
+    for (role, said), number in (counts["item"] | counts["event"]).items():
         for place in range(number):
-            found.add(role, file, said, place)
+            messages.add(role, file, said, place)
 
 
-def copilot(file: Path, found: Found) -> None:
+def copilot(file: Path, messages: Found) -> None:
     for _, fields in objects(file):
         kind, about = fields.get("type"), fields.get("data") or {}
         role = {"user.message": "user", "assistant.message": "assistant"}.get(str(kind))
@@ -150,13 +150,13 @@ def copilot(file: Path, found: Found) -> None:
         if role and is_said and is_time(fields.get("timestamp")):
             if role == "user" and about.get("source", "user") != "user":
                 continue
-            found.add(role, file, fields["id"])
+            messages.add(role, file, fields["id"])
 
 
-def gemini(file: Path, found: Found) -> None:
+def gemini(file: Path, messages: Found) -> None:
     text = file.read_text()
-    shown = [json.loads(text)] if file.suffix == ".json" else []
-    records = shown or [fields for _, fields in objects(file)]
+    values = [json.loads(text)] if file.suffix == ".json" else []
+    records = values or [fields for _, fields in objects(file)]
     session = next((r["sessionId"] for r in records if "sessionId" in r), None)
     for record in records if session else ():
         snapshot = record.get("messages") or record.get("$set", {}).get("messages")
@@ -171,28 +171,28 @@ def gemini(file: Path, found: Found) -> None:
                 "text",
             )
             if said and message.get("type") in ("user", "gemini", "model"):
-                found.add(message["type"], session, message["id"])
+                messages.add(message["type"], session, message["id"])
 
 
-def opencode(file: Path, found: Found) -> None:
+def opencode(file: Path, messages: Found) -> None:
     if file.parent.parent.name != "session":
         return
     storage, session = file.parents[2], json.loads(file.read_text())["id"]
     parts = [json.loads(f.read_text()) for f in storage.glob("part/**/*.json")]
-    for shown in (storage / "message" / session).glob("*.json"):
-        message = json.loads(shown.read_text())
+    for fields in (storage / "message" / session).glob("*.json"):
+        message = json.loads(fields.read_text())
         beside = (storage / "part" / message["id"]).glob("*.json")
         mine = [json.loads(part.read_text()) for part in beside]
         mine += [part for part in parts if part.get("messageID") == message["id"]]
         if words(mine, "text"):
-            found.add(message["role"], session, message["id"])
+            messages.add(message["role"], session, message["id"])
 
 
 AIDER_ASKS = re.compile(r"/(?:ask|code|architect|copy-context)\s+\S")
 """Commands that carry the person's words to the assistant."""
 
 
-def aider(file: Path, found: Found) -> None:
+def aider(file: Path, messages: Found) -> None:
     before = ""
     for number, line in enumerate(file.read_text().split("\n")):
         is_prompt = line.startswith("#### ")
@@ -200,26 +200,26 @@ def aider(file: Path, found: Found) -> None:
         if is_prompt and not before.startswith("#### "):
             typed = line[5:].strip()
             if AIDER_ASKS.match(typed) or not re.match(r"/[a-z-]+|!|<blank>", typed):
-                found.add("user", file, number)
+                messages.add("user", file, number)
         is_own = line.strip() and not line.startswith((">", "#### ", "# aider chat"))
         if is_own and not (before.strip() and not before.startswith((">", "#"))):
-            found.add("assistant", file, number)
+            messages.add("assistant", file, number)
         before = line if line.strip() or not is_own else before
 
 
-def plain(file: Path, found: Found) -> None:
+def plain(file: Path, messages: Found) -> None:
     for number, fields in objects(file):
         kind = fields.get("event_type") or f"{fields.get('role')}_message"
         if kind in ("user_message", "assistant_message"):
-            found.add(kind.removesuffix("_message"), file, number)
+            messages.add(kind.removesuffix("_message"), file, number)
 
 
-def hook(number: int, payload: Fields, found: Found) -> None:
+def hook(number: int, payload: Fields, messages: Found) -> None:
     name = payload["hook_event_name"]
     if name == "UserPromptSubmit" and payload["prompt"].strip():
-        found.add("user", number)
+        messages.add("user", number)
     if name == "Stop" and payload.get("last_assistant_message"):
-        found.add("assistant", number)
+        messages.add("assistant", number)
 
 
 Count = Callable[[Path, Found], None]
@@ -276,39 +276,39 @@ def test_every_message_of_a_source_is_kept(
     name: str, workspace: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
     source, count, places = PLACES[name]
-    found = Found()
+    messages = Found()
     for place in (shared / place for place in places):
         files = [place] if place.is_file() else sorted(place.rglob("*"))
         for file in files:
             if file.suffix in (".json", ".jsonl", ".md") and file.is_file():
-                count(file, found)
+                count(file, messages)
         for _ in workspace.pipeline.importer().run([place]):
             pass
-    check(name, source, found, capture_matrix)
+    check(name, source, messages, capture_matrix)
 
 
 @pytest.mark.parametrize("name", ["hooks", "hook_sessions"])
 def test_every_message_from_a_hook_is_stored(
     name: str, workspace: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
-    found, new = Found(), workspace.paths.spool / "new"
+    messages, new = Found(), workspace.paths.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
-    shown = [
+    values = [
         fields.get("payload", fields)
         for file in sorted((shared / name).rglob("*.jsonl"))
         for _, fields in objects(file)
     ]
-    for number, payload in enumerate(shown):
-        hook(number, payload, found)
+    for number, payload in enumerate(values):
+        hook(number, payload, messages)
         file = new / f"{number:06}.json"
         file.write_text(json.dumps(payload))
         os.utime(file, (1_750_000_000 + number, 1_750_000_000 + number))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    check(name, "hooks", found, capture_matrix)
+    check(name, "hooks", messages, capture_matrix)
     assert list(new.iterdir()) == []
 
 
-def check(name: str, source: str, found: Found, row: Row) -> None:
+def check(name: str, source: str, messages: Found, row: Row) -> None:
     with database.connection():
         kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
         thoughts = ThoughtRow.select().count()
@@ -320,12 +320,12 @@ def check(name: str, source: str, found: Found, row: Row) -> None:
     row(
         files=name,
         source=source,
-        person=f"{person}/{len(found.person)}",
-        assistant=f"{assistant}/{len(found.assistant)}",
+        person=f"{person}/{len(messages.person)}",
+        assistant=f"{assistant}/{len(messages.assistant)}",
         thoughts=thoughts,
         tools=sum(n for (kind, _), n in kept.items() if kind == "tool_result"),
         unknown=unknown,
         dropped="; ".join(sorted(dropped)) or "nothing",
     )
-    assert (person, assistant) == (len(found.person), len(found.assistant))
+    assert (person, assistant) == (len(messages.person), len(messages.assistant))
     assert person

@@ -35,7 +35,7 @@ def prompt(text: str, **fields: Any) -> dict[str, Any]:
     return {**named, "prompt": text, **fields}
 
 
-def letter(raw: bytes) -> SpoolFile:
+def make_spool_file(raw: bytes) -> SpoolFile:
     return SpoolFile("1.2.a.json", raw, AT)
 
 
@@ -43,8 +43,8 @@ def reasons_of(part: spool.InvalidPart) -> list[str]:
     return list(map(spool.reason_line, part.invalid))
 
 
-def put_aside(raw: bytes) -> spool.InvalidPart:
-    return spool.extract_invalid(letter(raw), AT)
+def quarantine_payload(raw: bytes) -> spool.InvalidPart:
+    return spool.extract_invalid(make_spool_file(raw), AT)
 
 
 def read(raw: bytes) -> list[ParsedItem]:
@@ -83,8 +83,8 @@ WHOLE = json.dumps(prompt(SAID, **NOVEL)).encode()
         "over lines", "a name said twice", "nested",
     ],
 )  # fmt: skip
-def test_no_secret_is_put_aside(raw: bytes) -> None:
-    remnant = put_aside(raw)
+def test_quarantined_payload_contains_no_secret(raw: bytes) -> None:
+    remnant = quarantine_payload(raw)
     for form in in_any_form(remnant.raw):
         for secret in (KEY, PRIVATE, "MIIEpAIB", "correct-horse"):
             assert secret.encode() not in form
@@ -94,7 +94,7 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n", '\n{"prompt": "and', "\n{}\n"])
 @pytest.mark.parametrize(
-    "shown",
+    "text",
     [
         '{"hook_event_name":"UserPromptSubmit","password":"Qw9lzDbwlhPk',
         '{"tool_input":"{\\"password\\":\\"Qw9lzDbwlhPk',
@@ -104,20 +104,22 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
         + ' Qw9lzDbwlhP"',
     ],
 )
-def test_what_is_torn_within_a_secret_does_not_keep_it(shown: str, ending: str) -> None:
-    kept = put_aside((shown + ending).encode())
+def test_payload_cut_within_a_secret_does_not_contain_it(
+    text: str, ending: str
+) -> None:
+    kept = quarantine_payload((text + ending).encode())
     assert b"Qw9lzDbwlhPk" not in kept.raw
     assert KEY[3:].encode() not in kept.raw.replace(b"\\u00", b"")
     assert f"{ord(KEY[9]):04x}".encode() not in kept.raw
     assert kept.redacted_kinds
 
 
-def test_letters_written_as_escapes_stay_so_where_they_are_no_secret() -> None:
+def test_escaped_letters_stay_escaped() -> None:
     raw = b'{"prompt":"\\u0068ello\\u0020there'
-    assert put_aside(raw).raw == raw
+    assert quarantine_payload(raw).raw == raw
 
 
-def test_what_has_no_secret_stays_byte_for_byte() -> None:
+def test_payload_without_secret_is_unchanged() -> None:
     for raw in (
         b'{ "hook_event_name" : "Novelty",\n  "n": 1.50 }\n',
         b"\xff\xfe\x00" * 10,
@@ -125,64 +127,66 @@ def test_what_has_no_secret_stays_byte_for_byte() -> None:
         '{"prompt": "für später'.encode("utf-16"),
         b"",
     ):
-        remnant = put_aside(raw)
+        remnant = quarantine_payload(raw)
         assert remnant.raw == raw
         assert remnant.redacted_kinds == ()
 
 
-def test_only_what_was_refused_is_put_aside() -> None:
-    shown = [prompt("taken"), prompt("later", **NOVEL), {"hook_event_name": "Setup"}]
-    remnant = put_aside("\n".join(json.dumps(one) for one in shown).encode())
-    assert [json.loads(line) for line in remnant.raw.splitlines()] == [shown[1]]
+def test_only_invalid_records_are_quarantined() -> None:
+    payloads = [prompt("taken"), prompt("later", **NOVEL), {"hook_event_name": "Setup"}]
+    remnant = quarantine_payload(
+        "\n".join(json.dumps(payload) for payload in payloads).encode()
+    )
+    assert [json.loads(line) for line in remnant.raw.splitlines()] == [payloads[1]]
     assert reasons_of(remnant) == ["line 1: unknown hook event 'Novelty'"]
 
 
-def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
-    shown = [
+def test_excluded_records_are_not_quarantined() -> None:
+    payloads = [
         prompt("mine", cwd="/diary", **NOVEL),
         prompt("ours", cwd="/shop", **NOVEL),
     ]
-    raw = "\n".join(json.dumps(one) for one in shown).encode()
+    raw = "\n".join(json.dumps(payload) for payload in payloads).encode()
 
     def why_not(fields: dict[str, object]) -> str:
         return "excluded" if fields["cwd"] == "/diary" else ""
 
-    remnant = spool.extract_invalid(letter(raw), AT, why_not)
+    remnant = spool.extract_invalid(make_spool_file(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
     assert (len(remnant.invalid), remnant.skipped) == (1, (SkippedRecord("excluded"),))
-    remnant = spool.extract_invalid(letter(raw), AT, lambda _: "excluded")
+    remnant = spool.extract_invalid(make_spool_file(raw), AT, lambda _: "excluded")
     assert (remnant.raw, remnant.invalid, len(remnant.skipped)) == (b"", (), 2)
 
 
 def test_only_invalid_records_of_a_list_are_quarantined() -> None:
-    remnant = put_aside(json.dumps([prompt("taken"), "stray", 7]).encode())
+    remnant = quarantine_payload(json.dumps([prompt("taken"), "stray", 7]).encode())
     assert remnant.raw == b'"stray"\n7\n'
     said = "not a JSON object"
     assert reasons_of(remnant) == [f"line 1: {said}", f"line 2: {said}"]
 
 
-def test_a_reason_that_quotes_a_secret_does_not_tell_it() -> None:
-    remnant = put_aside(json.dumps(prompt("x", hook_event_name=KEY)).encode())
+def test_secret_in_a_reason_is_removed() -> None:
+    remnant = quarantine_payload(json.dumps(prompt("x", hook_event_name=KEY)).encode())
     (reason,) = reasons_of(remnant)
     assert KEY not in reason and "unknown hook event" in reason
 
 
-def test_nesting_too_deep_for_anything_is_put_aside_all_the_same() -> None:
+def test_deeply_nested_payload_is_quarantined() -> None:
     for depth in (900, 5_000, 200_000):
         raw = b'{"prompt": ' + b"[" * depth + KEY.encode() + b"]" * depth + b"}"
-        assert KEY.encode() not in put_aside(raw).raw
+        assert KEY.encode() not in quarantine_payload(raw).raw
 
 
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
-def test_whatever_comes_is_put_aside_with_its_reason(raw: bytes) -> None:
+def test_any_invalid_payload_is_quarantined_with_its_reason(raw: bytes) -> None:
     if any(isinstance(reading, InvalidRecord) for reading in read(raw)):
-        remnant = put_aside(raw)
+        remnant = quarantine_payload(raw)
         assert reasons_of(remnant)
-        again = put_aside(remnant.raw)
+        again = quarantine_payload(remnant.raw)
         assert again.raw.strip() == remnant.raw.strip()
 
 
-def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None:
+def test_redacted_real_payloads_give_the_same_events(shared: Path) -> None:
     seen = 0
     for file in sorted((shared / "hooks").rglob("*.jsonl")):
         for line in file.read_bytes().splitlines():
@@ -191,10 +195,10 @@ def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None
             cleaned, _ = spool.redact_file(raw)
             before, after = read(raw), read(cleaned)
             assert list(map(type, after)) == list(map(type, before))
-            for one, other in zip(before, after, strict=True):
-                said = getattr(one, "text", ""), getattr(other, "text", "")
+            for payload, other in zip(before, after, strict=True):
+                said = getattr(payload, "text", ""), getattr(other, "text", "")
                 assert redaction.redact(said[0]).text == redaction.redact(said[1]).text
                 for name in ("session_id", "timestamp", "cwd", "reason"):
-                    assert getattr(one, name, 0) == getattr(other, name, 0)
+                    assert getattr(payload, name, 0) == getattr(other, name, 0)
             seen += 1
     assert seen > 20

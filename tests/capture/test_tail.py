@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
+def watching_workspace(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
     """A workspace that reads Claude Code's transcripts as they are written."""
     settings = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
     workspace = Workspace(in_home(tmp_path / "home"), settings)
@@ -56,66 +56,66 @@ def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
     workspace.stop()
 
 
-def look(workspace: Workspace) -> list[str]:
+def read_changes(workspace: Workspace) -> list[str]:
     """Look at all files now, and tell what is kept."""
-    works = workspace.pipeline
-    works._tail._next_quick_check_s = works._tail._next_full_check_s = 0.0
-    assert works.run_until_idle(lambda _: None) == []
+    pipeline = workspace.pipeline
+    pipeline._tail._next_quick_check_s = pipeline._tail._next_full_check_s = 0.0
+    assert pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         rows = EventRow.select(EventRow.text).order_by(EventRow.at_ms, EventRow.id)
         return [text for (text,) in rows.tuples()]
 
 
-def bytes_read(file: Path) -> int:
+def saved_offset(file: Path) -> int:
     with database.connection():
         place = sources.get_cursor(str(file))
     assert place is not None
     return place.offset
 
 
-def test_only_what_a_file_has_grown_by_is_read(
-    tailing: Workspace, folder: Path
+def test_only_appended_bytes_are_read(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
-    assert look(tailing) == ["one"]
+    assert read_changes(watching_workspace) == ["one"]
     # What has been read already is spoilt in place, beyond what is compared.
     filler = record(2, "x" * 20_000)
     with file.open("a") as grown:
         grown.write(filler)
-    assert len(look(tailing)) == 2
+    assert len(read_changes(watching_workspace)) == 2
     raw = bytearray(file.read_bytes())
     raw[8000:8100] = b"y" * 100
     file.write_bytes(bytes(raw))
     with file.open("a") as grown:
         grown.write(record(3, "three"))
-    assert look(tailing)[-1] == "three"
-    assert bytes_read(file) == file.stat().st_size
+    assert read_changes(watching_workspace)[-1] == "three"
+    assert saved_offset(file) == file.stat().st_size
     assert status.read_stats().events == 3
 
 
-def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
-    tailing: Workspace, folder: Path
+def test_incomplete_line_is_read_when_complete(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     file = folder / "s1.jsonl"
     whole = record(2, "two")
     file.write_text(record(1, "one") + whole[:40])
-    assert look(tailing) == ["one"]
+    assert read_changes(watching_workspace) == ["one"]
     assert status.read_stats().skipped == 0
     with file.open("a") as grown:
         grown.write(whole[40:])
-    assert look(tailing) == ["one", "two"]
+    assert read_changes(watching_workspace) == ["one", "two"]
     with database.connection():
         assert not [r for r, *_ in sources.count_problems_by_reason() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
-def test_a_file_that_is_not_the_same_any_more_is_read_from_its_start(
-    tailing: Workspace, folder: Path, how: str
+def test_replaced_file_is_read_from_its_start(
+    watching_workspace: Workspace, folder: Path, how: str
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one") + record(2, "two") + record(3, "three"))
-    assert len(look(tailing)) == 3
+    assert len(read_changes(watching_workspace)) == 3
     if how == "truncated":
         file.write_text(record(4, "four"))
     elif how == "replaced":
@@ -125,14 +125,14 @@ def test_a_file_that_is_not_the_same_any_more_is_read_from_its_start(
     else:
         said = [record(1, "one"), record(2, "two, said anew"), record(3, "three")]
         file.write_text("".join(said) + record(4, "four"))
-    kept = look(tailing)
+    kept = read_changes(watching_workspace)
     assert kept[:3] == ["one", "two", "three"]
     assert kept[-1] == ("new 14" if how == "replaced" else "four")
-    assert bytes_read(file) == file.stat().st_size
+    assert saved_offset(file) == file.stat().st_size
 
 
-def test_a_call_is_joined_with_an_answer_that_comes_later(
-    tailing: Workspace, folder: Path
+def test_call_is_joined_with_a_later_result(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     file = folder / "s1.jsonl"
     call = [
@@ -142,20 +142,20 @@ def test_a_call_is_joined_with_an_answer_that_comes_later(
         record(1, "List", "user")
         + record(2, "", "assistant", message={"content": call})
     )
-    assert look(tailing) == ["List"]
+    assert read_changes(watching_workspace) == ["List"]
     answer = [{"type": "tool_result", "tool_use_id": "t1", "content": "cart.py"}]
     with file.open("a") as grown:
         grown.write(record(3, "", message={"content": answer}))
-    assert look(tailing) == ["List", "Bash: ls\ncart.py"]
+    assert read_changes(watching_workspace) == ["List", "Bash: ls\ncart.py"]
 
 
-def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
-    tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_unfinished_message_is_stored_after_a_while(
+    watching_workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [START + timedelta(seconds=3)]
-    works = tailing.pipeline
-    monkeypatch.setattr(works._tail._reader, "clock", lambda: now[0])
-    monkeypatch.setattr(works._tail, "_clock", lambda: now[0])
+    pipeline = watching_workspace.pipeline
+    monkeypatch.setattr(pipeline._tail._reader, "clock", lambda: now[0])
+    monkeypatch.setattr(pipeline._tail, "_clock", lambda: now[0])
     file = folder / "s1.jsonl"
 
     def part(number: int, said: str) -> str:
@@ -164,26 +164,26 @@ def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
         return record(number, "", "assistant", message=message)
 
     file.write_text(record(1, "Go") + part(2, "First,"))
-    assert look(tailing) == ["Go"]
+    assert read_changes(watching_workspace) == ["Go"]
     with file.open("a") as grown:
         grown.write(part(3, "then."))
-    assert look(tailing) == ["Go"]
+    assert read_changes(watching_workspace) == ["Go"]
     now[0] += timedelta(minutes=1)
-    assert look(tailing) == ["Go", "First,\n\nthen."]
+    assert read_changes(watching_workspace) == ["Go", "First,\n\nthen."]
 
 
-def test_nobodys_transcripts_are_read_before_somebody_agreed(
+def test_transcripts_are_not_read_without_consent(
     tmp_path: Path, folder: Path, settings: Settings
 ) -> None:
     (folder / "s1.jsonl").write_text(record(1, "one"))
     workspace = Workspace(in_home(tmp_path / "home"), settings)
-    assert look(workspace) == []
+    assert read_changes(workspace) == []
     workspace.set_watched(["claude-code"])
-    assert look(workspace) == ["one"]
+    assert read_changes(workspace) == ["one"]
     workspace.set_watched(["claude-code"], watched=False)
     with (folder / "s1.jsonl").open("a") as grown:
         grown.write(record(2, "two"))
-    assert look(workspace) == ["one"]
+    assert read_changes(workspace) == ["one"]
     workspace.stop()
 
 
@@ -194,14 +194,14 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     )
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     workspace = Workspace(in_home(tmp_path / "home"), settings)
-    assert look(workspace) == ["one"]
+    assert read_changes(workspace) == ["one"]
     with database.connection():
         skipped = sources.count_problems_by_reason()
     assert ("excluded by */private/*", "skipped", 1) in skipped
     workspace.stop()
 
 
-def test_separate_memories_hold_one_project_each(
+def test_separate_stores_contain_one_project_each(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop, ferry = tmp_path / "shop", tmp_path / "ferry"
@@ -217,15 +217,15 @@ def test_separate_memories_hold_one_project_each(
     for project in (shop, ferry):
         monkeypatch.chdir(project / "src")
         workspace = Workspace(in_home(tmp_path / "home"), settings)
-        kept[project.name] = look(workspace)
+        kept[project.name] = read_changes(workspace)
         workspace.stop()
     assert kept == {"shop": ["shop"], "ferry": ["ferry"]}
 
 
-def test_running_works_read_what_is_written_now(
-    tailing: Workspace, folder: Path
+def test_running_pipeline_reads_growing_files(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
-    tailing.pipeline.start(lambda _: None)
+    watching_workspace.pipeline.start(lambda _: None)
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
     wait_for(1)
@@ -244,35 +244,40 @@ def wait_for(events: int) -> None:
     raise AssertionError(f"{events} events did not come")
 
 
-def test_files_are_polled_without_notifications_and_a_note_says_so(
-    tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_files_are_polled_where_changes_are_not_reported(
+    watching_workspace: Workspace,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
     monkeypatch.setattr(tail, "MOUNTS", mounts)
     watch = FileWatcher(lambda: None)
-    tailing.pipeline._tail.use_watcher(watch)
+    watching_workspace.pipeline._tail.use_watcher(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
-    assert look(tailing) == ["one"]
+    assert read_changes(watching_workspace) == ["one"]
     assert "nfs4, which does not report changes" in watch.polling_reason
     with database.connection():
         assert meta.read(meta.POLLING_REASON) == watch.polling_reason
 
 
-def test_the_nearest_mount_gives_the_file_system() -> None:
+def test_deepest_mount_gives_the_file_system() -> None:
     mounts = "/dev/a / ext4 rw 0 0\nhost:/h /home/my\\040files nfs rw 0 0\n"
     assert tail.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
     assert tail.filesystem_of(Path("/home/other"), mounts) == "ext4"
 
 
-def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
+def test_thoughts_are_stored_separately(
+    watching_workspace: Workspace, folder: Path
+) -> None:
     thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
     (folder / "s1.jsonl").write_text(
         record(1, "Why?")
         + record(2, "", "assistant", message={"content": thought})
         + record(3, "Stale cart.", "assistant")
     )
-    assert look(tailing) == ["Why?", "Stale cart."]
+    assert read_changes(watching_workspace) == ["Why?", "Stale cart."]
     from memtui.store import events as store_events
     from memtui.store import sessions
 
@@ -280,43 +285,46 @@ def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
         number = sessions.get_number("claude-code", "s1")
         assert number is not None
         kept = store_events.thoughts_between(number, 0, 2**62)
-    assert [one.text for one in kept] == ["Perhaps the cart is stale."]
+    assert [item.text for item in kept] == ["Perhaps the cart is stale."]
 
 
-def test_a_linked_folder_is_read_and_a_pipe_is_not(
-    tailing: Workspace, folder: Path, tmp_path: Path
+def test_linked_folder_is_read_and_pipe_is_ignored(
+    watching_workspace: Workspace, folder: Path, tmp_path: Path
 ) -> None:
     there = tmp_path / "elsewhere"
     there.mkdir()
     (there / "s1.jsonl").write_text(record(1, "said elsewhere"))
     (folder.parent / "linked").symlink_to(there)
     os.mkfifo(folder / "pipe.jsonl")
-    assert look(tailing) == ["said elsewhere"]
-    assert list(tailing.pipeline._tail.find_changed_files()) == []
+    assert read_changes(watching_workspace) == ["said elsewhere"]
+    assert list(watching_workspace.pipeline._tail.find_changed_files()) == []
     with (there / "s1.jsonl").open("a") as file:
         file.write(record(2, "and more"))
-    assert look(tailing) == ["said elsewhere", "and more"]
+    assert read_changes(watching_workspace) == ["said elsewhere", "and more"]
 
 
-def test_a_file_that_became_a_pipe_holds_nothing_up(
-    tailing: Workspace, folder: Path
+def test_file_that_became_a_pipe_is_ignored(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     (folder / "s1.jsonl").write_text(record(1, "said before"))
-    assert look(tailing) == ["said before"]
+    assert read_changes(watching_workspace) == ["said before"]
     (folder / "s1.jsonl").unlink()
     os.mkfifo(folder / "s1.jsonl")
-    assert list(tailing.pipeline.importer().read_file(folder / "s1.jsonl")) == []
+    assert (
+        list(watching_workspace.pipeline.importer().read_file(folder / "s1.jsonl"))
+        == []
+    )
 
 
-def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
-    tailing: Workspace, folder: Path
+def test_fork_has_only_its_own_events_and_its_parent(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     said = [record(n, f"said {n}") for n in range(1, 5)]
     (folder / "s1.jsonl").write_text("".join([*said, record(9, "original goes on")]))
     copied = [line.replace('"sessionId": "s1"', '"sessionId": "s2"') for line in said]
     fork = record(10, "fork goes on", sessionId="s2")
     (folder / "a-fork.jsonl").write_text("".join([*copied, fork]))
-    assert look(tailing) == [
+    assert read_changes(watching_workspace) == [
         *(f"said {n}" for n in range(1, 5)),
         "original goes on",
         "fork goes on",
@@ -332,12 +340,12 @@ def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
 
 
 def test_two_readers_of_one_file_count_it_once(
-    tailing: Workspace, folder: Path, works: Pipeline | None = None
+    watching_workspace: Workspace, folder: Path, pipeline: Pipeline | None = None
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
-    first = tailing.pipeline.importer().read_file(file)
-    second = tailing.pipeline.importer().read_file(file)
+    first = watching_workspace.pipeline.importer().read_file(file)
+    second = watching_workspace.pipeline.importer().read_file(file)
     list(first)
     list(second)
     assert status.read_stats().events == 3
@@ -345,10 +353,10 @@ def test_two_readers_of_one_file_count_it_once(
         assert [p.count for p in sources.list_damaged()] == [1]
 
 
-def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
-    tailing: Workspace, folder: Path
+def test_event_of_the_transcript_replaces_that_of_the_hook(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
-    spool = tailing.paths.spool / "new"
+    spool = watching_workspace.paths.spool / "new"
     spool.mkdir(parents=True, exist_ok=True)
     payload = {
         "hook_event_name": "UserPromptSubmit",
@@ -360,33 +368,31 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
     (spool / "1.json").write_text(json.dumps(payload))
     at = (START + timedelta(seconds=2)).timestamp()
     os.utime(spool / "1.json", (at, at))
-    assert look(tailing) == ["one"]
+    assert read_changes(watching_workspace) == ["one"]
     with database.connection():
         (hooked,) = EventRow.select()
     (folder / "s1.jsonl").write_text(record(1, "one"))
-    assert look(tailing) == ["one"]
+    assert read_changes(watching_workspace) == ["one"]
     with database.connection():
-        (shown,) = EventRow.select()
+        (row,) = EventRow.select()
         from memtui.store import events as store_events
 
-        assert shown.route == "transcript" and shown.id != hooked.id
-        assert store_events.get([hooked.id])[hooked.id].event_id == shown.id
-        assert (
-            store_events.get([shown.id])[shown.id].event_type is EventType.USER_MESSAGE
-        )
+        assert row.route == "transcript" and row.id != hooked.id
+        assert store_events.get([hooked.id])[hooked.id].event_id == row.id
+        assert store_events.get([row.id])[row.id].event_type is EventType.USER_MESSAGE
     assert status.read_stats().messages == 1
 
 
-def test_a_thought_of_which_nothing_came_yet_is_kept(
-    tailing: Workspace, folder: Path
+def test_thought_before_any_event_is_stored(
+    watching_workspace: Workspace, folder: Path
 ) -> None:
     thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
     file = folder / "s1.jsonl"
     file.write_text(record(2, "", "assistant", message={"content": thought}))
-    assert look(tailing) == []
+    assert read_changes(watching_workspace) == []
     with file.open("a") as grown:
         grown.write(record(3, "Stale cart.", "assistant"))
-    assert look(tailing) == ["Stale cart."]
+    assert read_changes(watching_workspace) == ["Stale cart."]
     with database.connection():
         (session,) = SessionRow.select()
         (kept,) = ThoughtRow.select()

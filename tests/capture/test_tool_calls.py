@@ -19,27 +19,31 @@ def key_lines() -> list[str]:
 
 def test_a_key_block_is_redacted_before_its_lines_are_joined() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
-    shown = base.describe_call("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
-    assert shown == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
+    description = base.describe_call(
+        "Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"}
+    )
+    assert description == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
 
 
 def test_a_token_is_redacted_before_the_line_is_cut() -> None:
     for before in range(base.CALL_CHARS - 60, base.CALL_CHARS):
-        shown = base.describe_call("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
-        assert TOKEN[:8] not in shown
+        description = base.describe_call(
+            "Bash", {"command": f"echo {'a' * before} {TOKEN}"}
+        )
+        assert TOKEN[:8] not in description
         task = base.describe_task(f"{'a' * (before - 100)} {TOKEN}")
         assert TOKEN[:8] not in task
 
 
 def test_private_text_is_redacted_before_the_line_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
-    shown = base.describe_call("Bash", {"command": diary})
-    assert shown.endswith(f"a {redaction_mark('private')} now")
+    description = base.describe_call("Bash", {"command": diary})
+    assert description.endswith(f"a {redaction_mark('private')} now")
 
 
 def test_an_input_named_like_a_secret_is_redacted() -> None:
-    shown = base.describe_call("login", {"user": "ada", "password": "swordfish"})
-    assert shown == f"login: user=ada password={redaction_mark('password')}"
+    description = base.describe_call("login", {"user": "ada", "password": "swordfish"})
+    assert description == f"login: user=ada password={redaction_mark('password')}"
 
 
 def test_a_cut_key_block_in_one_line_is_recognized() -> None:

@@ -447,13 +447,13 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", [*LINES, *FILES])
-def test_the_words_of_a_file_are_the_words_stored(
+def test_all_words_of_a_file_are_stored_or_counted(
     name: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     if name in LINES:
-        records = [json.dumps(one) for one in LINES[name]()]
+        records = [json.dumps(item) for item in LINES[name]()]
         file.write_text("\n".join(records) + "\n")
         words_in = Counter(re.findall(r"(?:kept|left)\d+", "\n".join(records)))
     else:
@@ -472,12 +472,12 @@ def test_the_words_of_a_file_are_the_words_stored(
         check(words_in, readings=2)
 
 
-def test_the_words_of_hooks_are_the_words_stored(
+def test_all_words_of_hooks_are_stored_or_counted(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     new = workspace.paths.spool / "new"
     new.mkdir(parents=True)
-    payloads = [json.dumps(one) for one in hooks()]
+    payloads = [json.dumps(item) for item in hooks()]
     for number, payload in enumerate(payloads):
         file = new / f"{number:06}.json"
         file.write_text(payload)

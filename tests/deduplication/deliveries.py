@@ -69,9 +69,9 @@ def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
     return json.dumps({"at": at.timestamp(), "payload": fields | payload}) + "\n"
 
 
-def write_hook_files(new: Path, place: int, shown: str) -> None:
+def write_hook_files(new: Path, place: int, lines: str) -> None:
     """Leave in the spool what hooks were told."""
-    for number, line in enumerate(shown.splitlines()):
+    for number, line in enumerate(lines.splitlines()):
         letter = json.loads(line)
         file = new / f"{place:04}.{number:06}.json"
         file.write_text(json.dumps(letter["payload"]))
@@ -80,7 +80,7 @@ def write_hook_files(new: Path, place: int, shown: str) -> None:
 
 @contextmanager
 def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
-    """The works of a home, long after all was said."""
+    """The pipeline of a home, long after all was said."""
     workspace = Workspace(in_home(home), settings)
     setup = PipelineConfig(
         spool=workspace.paths.spool,
@@ -100,10 +100,10 @@ def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
         workspace.stop()
 
 
-def import_paths(works: Pipeline, *paths: Path) -> None:
-    for _ in works.importer().run(paths):
+def import_paths(pipeline: Pipeline, *paths: Path) -> None:
+    for _ in pipeline.importer().run(paths):
         pass
-    assert works.run_until_idle(lambda _: None) == []
+    assert pipeline.run_until_idle(lambda _: None) == []
 
 
 def without_versions(tree: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class HistoryDelivery:
         home = self._place / f"home-{self._ways}"
         folder = self._place / f"way-{self._ways}" / "shop"
         folder.mkdir(parents=True)
-        with open_pipeline(home, self._settings) as works:
+        with open_pipeline(home, self._settings) as pipeline:
             for place, (name, more) in enumerate(steps):
                 if name == HOOKS:
                     write_hook_files(home / "spool" / "new", place, more)
@@ -134,16 +134,16 @@ class HistoryDelivery:
                     is_cut = more.startswith(CUT)
                     with (folder / name).open("w" if is_cut else "a") as file:
                         file.write(more.removeprefix(CUT))
-                import_paths(works, *folder.glob(name))
+                import_paths(pipeline, *folder.glob(name))
         return without_versions(self._tree_of(home))
 
     def after_imports(self, *folders: Path) -> dict[str, Any]:
         """What is kept after folders were imported, one after the other."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
-        with open_pipeline(home, self._settings) as works:
+        with open_pipeline(home, self._settings) as pipeline:
             for folder in folders:
-                import_paths(works, folder)
+                import_paths(pipeline, folder)
         return without_versions(self._tree_of(home))
 
 
@@ -168,22 +168,22 @@ def rollout(session: str, parts: Sequence[tuple[str, int, int]]) -> str:
         session: Its name.
         parts: Whose each turn is, which one, and in which minute it is written.
     """
-    shown: list[tuple[datetime, str, dict[str, Any]]] = []
+    records: list[tuple[datetime, str, dict[str, Any]]] = []
     heads = list(dict.fromkeys([session, *(w for w, _, _ in parts)][::-1]))
     at = START + timedelta(minutes=next((m for w, _, m in parts if w != session), 0))
     for whose in (session, *(head for head in heads if head != session)):
-        shown.append((at, "session_meta", {"id": whose, "cwd": "/home/ada/shop"}))
+        records.append((at, "session_meta", {"id": whose, "cwd": "/home/ada/shop"}))
     for whose, turn, minute in parts:
         at = START + timedelta(minutes=minute)
         for role, kind in (("user", "input_text"), ("assistant", "output_text")):
             said = f"{role} {turn} of {whose} about the migration of table {turn}"
             content = [{"type": kind, "text": said}]
             fields = {"type": "message", "role": role, "content": content}
-            shown.append((at, "response_item", fields))
+            records.append((at, "response_item", fields))
     return "".join(
         json.dumps({"timestamp": at.isoformat(), "type": kind, "payload": payload})
         + "\n"
-        for at, kind, payload in shown
+        for at, kind, payload in records
     )
 
 

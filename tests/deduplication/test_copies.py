@@ -29,7 +29,7 @@ def projects(tmp_path: Path) -> Path:
     return tmp_path / "projects"
 
 
-def test_what_is_imported_again_is_kept_once(
+def test_repeated_import_stores_events_once(
     projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
     once = delivery.after_imports(projects)
@@ -39,7 +39,7 @@ def test_what_is_imported_again_is_kept_once(
     assert delivery.after_imports(projects, copied(projects, tmp_path / "copy")) == once
 
 
-def test_a_folder_that_was_copied_and_written_on_is_the_later_one(
+def test_copied_and_continued_folder_adds_only_new_events(
     projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
     before = copied(projects, tmp_path / "before")
@@ -53,7 +53,7 @@ def test_a_folder_that_was_copied_and_written_on_is_the_later_one(
     )
 
 
-def test_two_machines_folders_are_one_memory(
+def test_folders_of_two_machines_are_merged(
     projects: Path, delivery: HistoryDelivery, tmp_path: Path
 ) -> None:
     other = copied(projects, tmp_path / "other")

@@ -77,9 +77,7 @@ FORKS = {
 
 @pytest.mark.parametrize("kind", FORKS)
 @pytest.mark.full
-def test_a_fork_is_the_same_in_whatever_order_it_comes(
-    delivery: HistoryDelivery, kind: str
-) -> None:
+def test_fork_is_the_same_in_any_order(delivery: HistoryDelivery, kind: str) -> None:
     files = FORKS[kind]
     orders = [[(n, files[n]) for n in order] for order in permutations(files)]
     trees = [delivery.after_steps(steps) for steps in orders]
@@ -98,7 +96,7 @@ ROLLOUTS = {
 
 @pytest.mark.parametrize("names", [("b",), ("a", "b"), ("b", "c"), ("a", "b", "c")])
 @pytest.mark.full
-def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
+def test_fork_of_codex_is_the_same_in_any_order(
     delivery: HistoryDelivery, names: tuple[str, ...]
 ) -> None:
     files = [(f"{name}.jsonl", ROLLOUTS[f"{name}.jsonl"]) for name in names]
@@ -152,7 +150,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
     return steps
 
 
-def test_a_fork_that_goes_on_costs_the_same_however_much_it_shares(
+def test_continuing_a_fork_does_not_depend_on_its_shared_part(
     tmp_path: Path, settings: Settings
 ) -> None:
     little = work_of_going_on(tmp_path / "little", settings, 20)
@@ -160,7 +158,7 @@ def test_a_fork_that_goes_on_costs_the_same_however_much_it_shares(
     assert little <= much < 2 * little
 
 
-def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
+def test_interrupted_fork_is_assigned_when_reading_continues(
     tmp_path: Path,
     settings: Settings,
     delivery: HistoryDelivery,

@@ -68,7 +68,7 @@ def test_a_session_is_the_same_in_any_order_of_sources(
 
 
 @pytest.mark.full
-def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(
+def test_fork_with_hooks_is_the_same_in_any_order(
     delivery: HistoryDelivery,
 ) -> None:
     ways = {

@@ -19,9 +19,9 @@ def payloads(file: Path) -> str:
     """What hooks were told, as ``tests.deduplication.deliveries`` leaves it."""
     letters = []
     for line in file.read_text().splitlines():
-        shown = json.loads(line)
-        at = datetime.fromisoformat(shown["received_at"]).timestamp()
-        letters.append(json.dumps({"at": at, "payload": shown["payload"]}))
+        fields = json.loads(line)
+        at = datetime.fromisoformat(fields["received_at"]).timestamp()
+        letters.append(json.dumps({"at": at, "payload": fields["payload"]}))
     return "\n".join(letters) + "\n"
 
 
@@ -39,7 +39,7 @@ def test_a_real_session_is_the_same_in_any_order_of_sources(
     assert delivery.after_steps(shuffled_pieces(ways, random.Random(2))) == whole
 
 
-def test_real_folders_are_the_same_in_whatever_order_and_however_often(
+def test_real_folders_are_the_same_in_any_order_and_repeated(
     delivery: HistoryDelivery, shared: Path, tmp_path: Path
 ) -> None:
     folders = [shared / "claude_code", shared / "incremental"]

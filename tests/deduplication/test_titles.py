@@ -40,8 +40,8 @@ def read(workspace: Workspace, folder: Path, *names: str) -> ImportProgress:
 
 def list_titles() -> dict[str, str]:
     with database.connection():
-        found = {row.name: sessions.from_row(row) for row in sessions.list_rows()}
-        return {name: one.agent_title for name, one in found.items()}
+        matches = {row.name: sessions.from_row(row) for row in sessions.list_rows()}
+        return {name: item.agent_title for name, item in matches.items()}
 
 
 def list_reasons() -> set[str]:
@@ -110,7 +110,7 @@ def test_a_fork_does_not_get_the_title_of_its_original(
     assert list_titles() == {"s1": TITLE, "s2": "", "s3": ""}
 
 
-def test_a_session_that_goes_on_does_not_end_with_the_message(
+def test_summary_of_an_earlier_message_is_no_title(
     workspace: Workspace, folder: Path
 ) -> None:
     (folder / "a.jsonl").write_text(session_records("s1", 1, 2, 3))

@@ -171,7 +171,7 @@ class _RolloutReader(SessionReader):
         super().__init__(source, context)
         self._file_name = source.path.name.partition(".jsonl")[0]
         self._thread = _Thread(**context.get("thread", {}))
-        self.facts = self._thread.facts = dict(self._thread.facts)
+        self.facts = self._thread.facts
         self._done: set[str] = set()
         """The keys of the calls whose results were read."""
         self._has_reply = False

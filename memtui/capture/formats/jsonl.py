@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -386,7 +387,7 @@ class _Reading:
 
     def read_on(self, cursor: Cursor, *, is_whole: bool) -> Iterator[ParsedItem]:
         file, self._start = self._file, _Start.of(cursor)
-        reader = self._reader = self._make_reader(self._start.context)
+        reader = self._reader = self._make_reader(deepcopy(self._start.context))
         reader.calls.earlier = set(self._start.context.get(EARLIER_CALLS, ()))
         reader.given.update(cursor.state.get("given", ()))
         yield from self._read_again(cursor.offset)
@@ -452,7 +453,7 @@ class _Reading:
             state = {
                 "version": STATE_VERSION,
                 "start": (start.offset, start.line),
-                "context": start.context,
+                "context": deepcopy(start.context),
                 "given": sorted(reader.given),
             }
         return Cursor(offset, number, fingerprint, state)

@@ -79,19 +79,17 @@ class _PlainReader(RecordReader):
         self._facts: dict[_SessionKey, SessionMetadata] = {}
         self._with_events: set[_SessionKey] = set()
         """The sessions with events yielded by this reading."""
-        self._records: dict[_SessionKey, SessionMetadata] = {}
-        self._last: _SessionKey | None = None
-        for fields in context.get("sessions", ()):
-            self._session(fields)
+        self._waiting: dict[str, _Fields] = dict(context.get("waiting", {}))
+        """The records of sessions whose events may follow, without titles."""
+        self._current: dict[str, _Fields] = dict(context.get("current", {}))
+        """The record of the session of the last event, if it has one."""
+        for fields in (*self._waiting.values(), *self._current.values()):
+            self._learn(_parse_session(fields, self._agent))
 
     def context(self) -> State:
-        # A session's record may come before its events, which need its project.
-        places = [
-            to_fields(replace(session, title="", summary=""))
-            for key, session in sorted(self._records.items())
-            if key == self._last or key not in self._with_events
-        ]
-        return {"sessions": places} if places else {}
+        if not (self._waiting or self._current):
+            return {}
+        return {"waiting": self._waiting, "current": self._current}
 
     def facts_so_far(self) -> Iterator[ParsedItem]:
         yield from self._facts.values()
@@ -101,7 +99,11 @@ class _PlainReader(RecordReader):
         if kind is None:
             yield from self._event(record)
         elif kind == SESSION:
-            yield self._session(record.fields)
+            session = _parse_session(record.fields, self._agent)
+            self._learn(session)
+            place = replace(session, title="", summary="")
+            self._waiting[_name(session)] = to_fields(place)
+            yield session
         elif kind == SUBAGENT:
             yield _parse_subagent(record.fields, self._agent)
         elif kind == THOUGHT:
@@ -111,26 +113,33 @@ class _PlainReader(RecordReader):
 
     def _event(self, record: Record) -> Iterator[ParsedItem]:
         event = _parse_event(record.fields, self._agent, self.now)
-        key = self._last = event.agent, event.session_id
+        key = event.agent, event.session_id
         facts = self._facts[key] = _add_event_fields(
             self._facts.get(key), event, record.fields
         )
+        name = _name(event)
+        is_waiting = name in self._waiting
+        if is_waiting:
+            self._current = {name: self._waiting.pop(name)}
+        elif name not in self._current:
+            self._current = {}
         is_first = key not in self._with_events
         self._with_events.add(key)
         if is_first:
             # The event's project must be known before the event.
             yield facts
         yield event
-        if is_first and key in self._records:
+        if is_first and is_waiting:
             # The session's record was yielded when the session had no event yet.
             yield facts
 
-    def _session(self, fields: _Fields) -> SessionMetadata:
-        facts = _parse_session(fields, self._agent)
-        key = facts.agent, facts.session_id
-        self._facts[key] = _merge(self._facts.get(key), facts)
-        self._records[key] = facts
-        return facts
+    def _learn(self, session: SessionMetadata) -> None:
+        key = session.agent, session.session_id
+        self._facts[key] = _merge(self._facts.get(key), session)
+
+
+def _name(item: SessionMetadata | Event) -> str:
+    return f"{item.agent} {item.session_id}"
 
 
 def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
