@@ -32,13 +32,6 @@ class NodeSelected(Message):
     """The highlighted node of the tree should be opened."""
 
 
-@dataclass(eq=False, repr=False)
-class NodeRevealed(Message):
-    """The tree is expanded down to a node, and the cursor is on it."""
-
-    node_id: str
-
-
 class DayHighlighted(Message):
     """The cursor of the calendar has moved to another day."""
 

@@ -372,9 +372,6 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(1_000))
-        view(app).scroll_to(y=view(app).scroll_offset.y - 3, animate=False)
-        await settle(pilot)
-        before = lines(app)
         await type_words(pilot, settle, "/wheel 249")
         output = "2 of 5 · enter keep · esc back"
         assert (pointed(app).ordinal, said(app, "#matches")) == (2_493, output)
@@ -382,11 +379,11 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
         assert pointed(app).ordinal == 2_498
         await press(pilot, settle, "x")
         assert said(app, "#matches") == "no match"
-        assert (pointed(app).ordinal, lines(app)) == (1_000, before[:-1])
+        assert pointed(app).ordinal == 1_000
         await press(pilot, settle, *["backspace"] * 2)
         assert pointed(app).ordinal == 2_493
         await press(pilot, settle, "escape")
-        assert (pointed(app).ordinal, lines(app)) == (1_000, before)
+        assert pointed(app).ordinal == 1_000
         await type_words(pilot, settle, "/wheel 249", "enter")
         assert said(app, "#matches") == "2 of 5 · n next · p previous"
         await press(pilot, settle, "n", "escape")

@@ -6,6 +6,7 @@ From 100 columns on all three panes are visible; on a narrower screen one at a t
 from collections import deque
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -83,10 +84,6 @@ class ContentsScreen(BaseScreen[None]):
         self._pane = "tree"
         # The locations that were left by a jump, the latest last.
         self.jumps = deque[JumpTarget](maxlen=HISTORY_SIZE)
-        # The destination of the jump under way.
-        self._destination: JumpTarget | None = None
-        # The start of the jump; None if it goes back.
-        self._origin: JumpTarget | None = None
         self._search_history: SearchHistory | None = None
         # The message to show once the page of its node is loaded.
         self._found: JumpTarget | None = None
@@ -248,8 +245,8 @@ class ContentsScreen(BaseScreen[None]):
         self._jump(JumpTarget(node_id), session)
 
     def return_to(self, location: JumpTarget) -> None:
-        self._destination, self._origin = location, None
-        self._tree.reveal(location.node_id)
+        arrive = partial(self._arrive, location)
+        self._tree.reveal(location.node_id, arrive)
 
     @property
     def location(self) -> JumpTarget | None:
@@ -275,18 +272,14 @@ class ContentsScreen(BaseScreen[None]):
         self, destination: JumpTarget, session: messages.SessionRequested | None = None
     ) -> None:
         here = self.location
-        self._origin = replace(here, session=session) if here else None
-        self._destination = destination
-        self._tree.reveal(destination.node_id)
+        origin = replace(here, session=session) if here else None
+        arrive = partial(self._arrive, destination, origin)
+        self._tree.reveal(destination.node_id, arrive)
 
-    @on(messages.NodeRevealed)
-    def finish_jump(self, message: messages.NodeRevealed) -> None:
-        target, self._destination = self._destination, None
-        if target is None or target.node_id != message.node_id:
-            target, self._origin = JumpTarget(message.node_id), None
-        if self._origin is not None:
-            self.jumps.append(self._origin)
-            self._origin = None
+    def _arrive(self, target: JumpTarget, origin: JumpTarget | None = None) -> None:
+        """Show the target of a jump, and remember where the jump began."""
+        if origin is not None:
+            self.jumps.append(origin)
         self._source.release_target()
         if (line := self._tree.current) is not None:
             self._page.open(line, target.grip_id)
@@ -303,10 +296,13 @@ class ContentsScreen(BaseScreen[None]):
             self._focus_pane(target.pane)
 
     def action_older_sibling(self) -> None:
-        self._tree.seek_sibling(1)
+        self._tree.seek_sibling(1, self._arrive_at_sibling)
 
     def action_newer_sibling(self) -> None:
-        self._tree.seek_sibling(-1)
+        self._tree.seek_sibling(-1, self._arrive_at_sibling)
+
+    def _arrive_at_sibling(self) -> None:
+        self._arrive(JumpTarget(""))
 
     def action_search(self) -> None:
         from memtui.tui.screens.search import SearchHistory, SearchScreen, make_finders

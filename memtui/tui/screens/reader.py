@@ -39,7 +39,6 @@ from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
-    TranscriptPosition,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -202,8 +201,8 @@ class ReaderScreen(BaseScreen[None]):
         self._expanded: set[str] = set()
         self._to_render: set[str] = set()  # The events that are being rendered again.
         self._renders_all = False
-        # The position and the expanded events when the search began.
-        self._before_search: tuple[TranscriptPosition | None, frozenset[str]] = (
+        # The place of the cursor and the expanded events when the search began.
+        self._before_search: tuple[EventPosition | None, frozenset[str]] = (
             None,
             frozenset(),
         )
@@ -312,8 +311,6 @@ class ReaderScreen(BaseScreen[None]):
             if request.where is TurnsPosition.AROUND and place is None and turns.turns:
                 place = turns.turns[len(turns.turns) // 2].position
             view.show(turns, loaded.rendered, loaded.length, place)
-            if request.spot is not None:
-                view.restore(request.spot)
             self._show_match()
         else:
             view.end_request(retry=True)
@@ -500,7 +497,7 @@ class ReaderScreen(BaseScreen[None]):
     # Search
 
     def action_find_here(self) -> None:
-        self._before_search = self.view.position, frozenset(self._expanded)
+        self._before_search = self.view.cursor, frozenset(self._expanded)
         self.app.clear_notifications()  # They would cover the input.
         self.set_class(True, "-finding")
         self._find_line.focus_input()
@@ -508,22 +505,12 @@ class ReaderScreen(BaseScreen[None]):
     @on(messages.WordsFound)
     def show_found(self) -> None:
         """Mark the matches, and go to the first from where the search began."""
-        spot, _ = self._before_search
-        line, here = self._find_line, spot.cursor if spot else None
-        self._restore(line.first_match(here) if line.matches else None)
-        self.show_match_number()
-
-    def _restore(self, place: EventPosition | None = None) -> None:
-        """Go back to where the search began, or to a place from there."""
-        spot, expanded = self._before_search
+        line, (start, expanded) = self._find_line, self._before_search
         self._expanded = {*expanded}
         self._render_again()
-        number = self.view.start_jump()
-        is_loaded = spot is None or self.view.restore(spot)
-        if place is not None:
+        if place := line.first_match(start) if line.matches else start:
             self._go_to(place)
-        elif spot is not None and not is_loaded:
-            self.post_message(_around(spot.anchor[0], number, spot))
+        self.show_match_number()
 
     def _show_match(self) -> None:
         """Scroll to the match in the turn under the cursor, expanding it if needed."""
@@ -583,10 +570,13 @@ class ReaderScreen(BaseScreen[None]):
         self.set_focus(self.view)
 
     def action_back(self) -> None:
-        """Close the search, or leave; from the input, also restore the old position."""
+        """Close the search, or leave; from the input, go back to where it began."""
         if self.has_class("-finding"):
             if self._find_line.has_input_focus:
-                self._restore()
+                start, expanded = self._before_search
+                self._expanded = {*expanded}
+                if start is not None:
+                    self._go_to(start)
             self._close_search()
         else:
             self.dismiss(None)
@@ -692,10 +682,8 @@ class ReaderScreen(BaseScreen[None]):
         return file
 
 
-def _around(
-    place: EventPosition, number: int = 0, spot: TranscriptPosition | None = None
-) -> TurnsRequested:
-    return TurnsRequested(TurnsPosition.AROUND, place, number=number, spot=spot)
+def _around(place: EventPosition, number: int = 0) -> TurnsRequested:
+    return TurnsRequested(TurnsPosition.AROUND, place, number=number)
 
 
 def _working_folder() -> Path:

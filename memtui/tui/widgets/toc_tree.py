@@ -236,8 +236,9 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         self._near: set[RowKey] = set()
         # The row that the cursor should stay on in another scope.
         self._kept: RowKey | None = None
-        # The ids on the way to a node that is being revealed.
+        # The ids on the way to a node that is being revealed, and what to call there.
         self._path: list[str] = []
+        self._arrive: Callable[[], object] = lambda: None
 
     def on_mount(self) -> None:
         self.root.expand()
@@ -448,14 +449,14 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     def on_key(self) -> None:
         self.stop_following()
 
-    def reveal(self, node_id: str) -> None:
-        """Expand the path to a node, select it, and post ``NodeRevealed``."""
+    def reveal(self, node_id: str, then: Callable[[], object] = lambda: None) -> None:
+        """Expand the path to a node, select it, and call `then`."""
         read = partial(browse.get_path_with_session, node_id)
-        self.load(read, self._follow, "toc-seek")
+        self.load(read, partial(self._follow, then), "toc-seek")
 
-    def _follow(self, path: Sequence[str]) -> None:
+    def _follow(self, then: Callable[[], object], path: Sequence[str]) -> None:
         self.stop_following()
-        self._path = list(path)
+        self._path, self._arrive = list(path), then
         if not self._path:
             self.notify(NOT_FOUND)
         self._advance()
@@ -478,8 +479,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             above.expand()
             above = above.parent
         self._move_to(row)
-        if (line := self.current) is not None:
-            self.post_message(messages.NodeRevealed(line.node_id))
+        self._arrive()
 
     def _read_towards(self, branch: TreeNode[TocRow]) -> None:
         """Read a branch that lacks a node of the path."""
@@ -492,8 +492,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
             self.notify(text)
 
-    def seek_sibling(self, step: int) -> None:
-        """Go to the next older (1) or newer (-1) row of the level of the current."""
+    def seek_sibling(self, step: int, then: Callable[[], object]) -> None:
+        """Go to the next older (1) or newer (-1) row of this level, and call `then`."""
         row = self.cursor_node
         if row is None or self.current is None:
             self.notify("Choose a row of the contents first.")
@@ -503,11 +503,13 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             path.insert(0, _key_of(row)[1])
             row = row.parent
         find = partial(browse.find_sibling, path, step, self.scope, self.zone)
-        self.load(find, partial(self._go_to_sibling, step), "toc-sibling")
+        self.load(find, partial(self._go_to_sibling, step, then), "toc-sibling")
 
-    def _go_to_sibling(self, step: int, path: Sequence[str]) -> None:
+    def _go_to_sibling(
+        self, step: int, then: Callable[[], object], path: Sequence[str]
+    ) -> None:
         if path:
-            self._follow(path)
+            self._follow(then, path)
         else:
             end = "oldest" if step > 0 else "newest"
             self.notify(f"This is the {end} of its level.")

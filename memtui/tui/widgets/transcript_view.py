@@ -45,14 +45,6 @@ Anchor = tuple[EventPosition, int, int]
 """A visible turn, which of its lines, and on which line of the screen that is."""
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptPosition:
-    """The cursor and the scroll position, to return to."""
-
-    cursor: EventPosition | None
-    anchor: Anchor
-
-
 class TurnsPosition(Enum):
     """The turns of a conversation that should be loaded."""
 
@@ -79,8 +71,6 @@ class TurnsRequested(Message):
     """The number of the jump; only the last one is carried out."""
     followed_from: EventPosition | None = None
     """The position at which the cursor must still be when the turns are shown."""
-    spot: TranscriptPosition | None = None
-    """The position to restore then."""
 
     @property
     def is_jump(self) -> bool:
@@ -349,20 +339,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """The place of the turn that keeps its line of the screen on changes."""
         anchor = self._anchor()
         return anchor and anchor[0]
-
-    @property
-    def position(self) -> TranscriptPosition | None:
-        anchor = self._anchor()
-        return anchor and TranscriptPosition(self.cursor, anchor)
-
-    def restore(self, position: TranscriptPosition) -> bool:
-        """Return to a position; False if that part is not loaded."""
-        if self.buffer.find(position.anchor[0]) is None:
-            return False
-        self.cursor = position.cursor
-        self._hold(position.anchor)
-        self.post_message(messages.TurnHighlighted())
-        return True
 
     def _anchor(self) -> Anchor | None:
         buffer = self.buffer
