@@ -43,9 +43,7 @@ def add_options(parser: Parser, command: str) -> None:
     if command == "restore":
         add_dry_run(parser)
     else:
-        parser.add_argument(
-            "--force", action="store_true", help="overwrite an existing file"
-        )
+        parser.flag("--force", "overwrite an existing file")
 
 
 def run(args: Namespace, context: Context) -> int:

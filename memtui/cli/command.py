@@ -57,6 +57,16 @@ class Parser(argparse.ArgumentParser):
             self._list = action
         return action
 
+    def flag(self, name: str, help: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=help)
+
+    def text(self, name: str, help: str, **details: Any) -> None:
+        """Add a text that may be missing: "" is its default."""
+        if not name.startswith("-"):
+            details["nargs"] = "?"
+        self.add_argument(name, default="", help=help, **details)
+
     def read(self, words: Sequence[str], args: argparse.Namespace) -> None:
         """Parse the words of a command into a namespace; raises UsageExit."""
         _, remaining = self.parse_known_args(words, args)
@@ -125,8 +135,8 @@ def add_query(
 
 
 def add_scope(parser: Parser) -> None:
-    parser.add_argument("--agent", default="", help="only this agent's work")
-    parser.add_argument("--project", default="", help="only work on this project")
+    parser.text("--agent", "only this agent's work")
+    parser.text("--project", "only work on this project")
 
 
 def add_paging(parser: Parser, items: str) -> None:
@@ -150,13 +160,9 @@ def add_max_tokens(parser: Parser) -> None:
 
 
 def add_dry_run(parser: Parser, *, with_yes: bool = True) -> None:
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print what would change, and stop"
-    )
+    parser.flag("--dry-run", "print what would change, and stop")
     if with_yes:
-        parser.add_argument(
-            "--yes", action="store_true", help="do not ask for confirmation"
-        )
+        parser.flag("--yes", "do not ask for confirmation")
 
 
 # The context of a command

@@ -34,19 +34,19 @@ class Subcommand(NamedTuple):
 
 GROUPS = {
     "Read": (
-        Subcommand("toc", "ask", "print the table of contents"),
-        Subcommand("show", "show", "print a node and its children"),
-        Subcommand("expand", "show", "print the events behind a bullet"),
-        Subcommand("sessions", "show", "list sessions with outcomes, the latest first"),
-        Subcommand("session", "show", "print the card of a session and its messages"),
-        Subcommand("stats", "show", "print how much is stored"),
+        Subcommand("toc", "read", "print the table of contents"),
+        Subcommand("show", "read", "print a node and its children"),
+        Subcommand("expand", "read", "print the events behind a bullet"),
+        Subcommand("sessions", "read", "list sessions with outcomes, the latest first"),
+        Subcommand("session", "read", "print the card of a session and its messages"),
+        Subcommand("stats", "read", "print how much is stored"),
         Subcommand("versions", "versions", "list the versions of a node"),
     ),
     "Search": (
-        Subcommand("search", "ask", "search messages and summaries"),
+        Subcommand("search", "read", "search messages and summaries"),
         Subcommand(
             "ask",
-            "ask",
+            "read",
             "find the summaries and messages that answer a question",
             details="It goes by the dates and words of the question, asks no model, and"
             " says how certain the result is.",
@@ -81,7 +81,7 @@ GROUPS = {
     ),
     "Agents": (
         Subcommand(
-            "call", "ask", "call one of memtui's tools for agents, or list them"
+            "call", "read", "call one of memtui's tools for agents, or list them"
         ),
         Subcommand("mcp", "servers", "serve MCP, or register the server with agents"),
         Subcommand(

@@ -32,7 +32,7 @@ def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="entries, as they are listed"
     )
-    parser.add_argument("--all", action="store_true", help="retry or drop all")
+    parser.flag("--all", "retry or drop all")
     add_dry_run(parser)
     add_paging(parser, "entries")
 

@@ -44,11 +44,7 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def _add_allow_write(parser: Parser) -> None:
-    parser.add_argument(
-        "--allow-write",
-        action="store_true",
-        help="offer tools that add and change things too",
-    )
+    parser.flag("--allow-write", "offer tools that add and change things too")
 
 
 def _add_mcp_options(parser: Parser) -> None:
@@ -72,14 +68,10 @@ def _add_mcp_options(parser: Parser) -> None:
         default="core",
         help="which tools to offer (default: core, those needed most)",
     )
-    parser.add_argument(
-        "--project",
-        action="store_true",
-        help="in the settings of this folder's project, not in your own",
+    parser.flag(
+        "--project", "in the settings of this folder's project, not in your own"
     )
-    parser.add_argument(
-        "--no-skill", action="store_true", help="install only the server, no skill"
-    )
+    parser.flag("--no-skill", "install only the server, no skill")
     add_dry_run(parser)
 
 

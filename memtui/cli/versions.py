@@ -24,11 +24,7 @@ def add_options(parser: Parser, command: str) -> None:
             metavar="N",
             help="its version, as versions lists them; default: the one shown",
         )
-        parser.add_argument(
-            "--even-rejected",
-            action="store_true",
-            help="even a version of the model that was rejected",
-        )
+        parser.flag("--even-rejected", "even a version of the model that was rejected")
 
 
 def run(args: Namespace, context: Context) -> int:

@@ -41,11 +41,7 @@ def add_options(parser: Parser, command: str) -> None:
             help="transcripts, or folders of them; default: those of every agent found",
         )
     elif command == "work":
-        parser.add_argument(
-            "--until-idle",
-            action="store_true",
-            help="end when only work for the model is left",
-        )
+        parser.flag("--until-idle", "end when only work for the model is left")
     elif command == "sources":
         parser.add_argument("action", nargs="?", choices=("watch", "unwatch"))
         parser.add_argument(

@@ -110,6 +110,6 @@ def test_an_error_of_a_command_is_not_reported_as_damage(
     def fail(*_: object) -> int:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("memtui.cli.show.run", fail)
+    monkeypatch.setattr("memtui.cli.read.run", fail)
     with pytest.raises(ZeroDivisionError):
         run_memtui(home, "sessions")

@@ -1,7 +1,10 @@
-"""``show``, ``expand``, ``sessions``, ``session``, ``stats``: print what is stored."""
+"""The commands that read: ``toc``, ``show``, ``expand``, ``sessions``, ``session``,
+``ask``, ``search`` and ``stats``; and ``call``, for any tool. Tools answer them."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from memtui.cli import output
 from memtui.cli.command import (
@@ -10,29 +13,28 @@ from memtui.cli.command import (
     add_max_tokens,
     add_number,
     add_paging,
+    add_query,
     add_scope,
     whole_number,
 )
 from memtui.errors import UsageError
-from memtui.model.filters import Scope
+from memtui.model.events import EventRole
+from memtui.model.filters import Filters, Scope
 from memtui.model.nodes import Bullet
 from memtui.services import status, versions
 from memtui.text import date_format
-from memtui.tools import formatting, sessions, toc
+from memtui.tools import formatting, sessions, table, toc
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
 from memtui.workspace import Workspace
 
+SCOPED = ("toc", "show", "sessions", "ask", "search")
+"""The commands that can be narrowed to an agent or a project."""
+
 
 def add_options(parser: Parser, command: str) -> None:
     if command == "show":
-        parser.add_argument(
-            "node_id",
-            nargs="?",
-            default="",
-            metavar="NODE_ID",
-            help="a node; default: the years",
-        )
+        parser.text("node_id", "a node; default: the years", metavar="NODE_ID")
         parser.add_argument(
             "--version",
             dest="number",
@@ -40,40 +42,44 @@ def add_options(parser: Parser, command: str) -> None:
             metavar="N",
             help="this version of it, as memtui versions lists them",
         )
-        add_scope(parser)
     elif command == "expand":
-        parser.add_argument(
-            "grip_id",
-            metavar="GRIP_ID",
-            help="a source of a bullet, as show prints it: grip:…",
-        )
+        help_text = "a source of a bullet, as show prints it: grip:…"
+        parser.add_argument("grip_id", metavar="GRIP_ID", help=help_text)
         for side in ("before", "after"):
             add_number(parser, f"--{side}", 3, f"events {side} it (default 3)")
     elif command == "sessions":
-        add_scope(parser)
         add_paging(parser, "sessions")
     elif command == "session":
-        parser.add_argument(
-            "session", metavar="[AGENT:]ID", help="its id, or the beginning of it"
-        )
+        help_text = "its id, or the beginning of it"
+        parser.add_argument("session", metavar="[AGENT:]ID", help=help_text)
         add_paging(parser, "messages")
-        parser.add_argument(
-            "--all", action="store_true", help="the results of tools too"
-        )
-        parser.add_argument(
-            "--subagent", default="", metavar="NAME", help="a subagent's messages"
-        )
-        parser.add_argument(
-            "--thoughts", action="store_true", help="the thoughts before each message"
-        )
+        parser.flag("--all", "the results of tools too")
+        parser.text("--subagent", "a subagent's messages", metavar="NAME")
+        parser.flag("--thoughts", "the thoughts before each message")
+    elif command == "ask":
+        example = "a question: what did we do about retries last week?"
+        add_query(parser, limit=16, maximum=50, help=example)
+    elif command == "search":
+        add_query(parser, limit=10)
+        parser.text("--session", "only this session", metavar="ID")
+        roles = [role.value for role in EventRole]
+        parser.text("--role", "only messages of this role", choices=roles)
+        parser.flag("--no-subagents", "without messages of subagents")
+    elif command == "call":
+        parser.add_argument("tool", nargs="?", metavar="TOOL")
+        parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
+    if command in SCOPED:
+        add_scope(parser)
     if command != "stats":
         add_max_tokens(parser)
 
 
 def run(args: Namespace, context: Context) -> int:
+    if args.command == "call":
+        return _call(args, context) if args.tool else _list_tools(args)
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
-            return _stats(workspace, args)
+            return _print_stats(workspace, args)
         return output.print_reply(workspace, args, _reply(workspace, args))
 
 
@@ -94,15 +100,33 @@ def _reply(workspace: Workspace, args: Namespace) -> Reply:
             with_card=True,
         )
     scope = Scope(args.agent, args.project)
+    if args.command == "toc":
+        return toc.outline(workspace, args.max_tokens, scope)
     if args.command == "sessions":
         return sessions.list_sessions(
             workspace, scope=scope, offset=args.offset, limit=args.limit
         )
-    if args.number is None:
-        return toc.get_node(workspace, args.node_id, scope)
-    if not args.node_id:
-        raise UsageError("name the node: memtui show NODE_ID --version N")
-    return _version(workspace, args.node_id, args.number)
+    if args.command == "show":
+        if args.number is None:
+            return toc.get_node(workspace, args.node_id, scope)
+        if not args.node_id:
+            raise UsageError("name the node: memtui show NODE_ID --version N")
+        return _version(workspace, args.node_id, args.number)
+    query = " ".join(args.query)
+    # These import much.
+    if args.command == "ask":
+        from memtui.tools import routing
+
+        return routing.route(workspace, query, limit=args.limit, scope=scope)
+    from memtui.tools import search
+
+    filters = Filters(
+        scope=scope,
+        session=args.session,
+        role=EventRole(args.role) if args.role else None,
+        with_subagents=not args.no_subagents,
+    )
+    return search.search_memory(workspace, query, limit=args.limit, filters=filters)
 
 
 def _version(workspace: Workspace, node_id: str, number: int) -> Reply:
@@ -149,7 +173,7 @@ def _verified(bullet: Bullet) -> Item:
     }
 
 
-def _stats(workspace: Workspace, args: Namespace) -> int:
+def _print_stats(workspace: Workspace, args: Namespace) -> int:
     stats = status.read_stats()
     span = "nothing yet"
     if stats.first_at and stats.last_at:
@@ -176,3 +200,60 @@ def _stats(workspace: Workspace, args: Namespace) -> int:
     ]
     lines = (f"{name:<28} {value}" for name, value in rows)
     return output.print_result(args, stats, lines)
+
+
+# Tools
+
+
+def _call(args: Namespace, context: Context) -> int:
+
+    tool = table.available_tools(with_writing=True).get(args.tool)
+    if tool is None:
+        raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
+    with context.workspace(
+        create=tool.is_writing, or_empty=not tool.is_writing
+    ) as workspace:
+        reply = tool.run(workspace, tool.check(_arguments(args.arguments)))
+        return output.print_reply(workspace, args, reply)
+
+
+def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"{pair!r} is not KEY=VALUE")
+        if name == "max_tokens":
+            raise UsageError("the budget of a command is --max-tokens N")
+        before = arguments.get(name)
+        several = [*before, value] if isinstance(before, list) else [before, value]
+        arguments[name] = value if before is None else several
+    return arguments
+
+
+def _list_tools(args: Namespace) -> int:
+
+    if args.json:
+        return output.print_json(
+            [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": [
+                        {"name": parameter.name, **parameter.schema()}
+                        for parameter in tool.parameters
+                    ],
+                    "is_writing": tool.is_writing,
+                }
+                for tool in table.TOOLS
+            ]
+        )
+    for tool in table.TOOLS:
+        parameters = []
+        for parameter in tool.parameters:
+            default = "" if parameter.default is None else parameter.default
+            pair = f"{parameter.name}={default}"
+            parameters.append(pair if parameter.is_required else f"[{pair}]")
+        line = " ".join([tool.name, *parameters])
+        output.print_lines([line, f"    {tool.description}"])
+    return 0
