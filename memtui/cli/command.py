@@ -215,16 +215,13 @@ class Context:
     def has_damaged_store(self) -> bool:
         """Return whether doctor finds a damage in the store; takes a moment."""
         from memtui import workspace
-        from memtui.store import backup, database, schema
+        from memtui.services import status
 
         try:
             _, paths = workspace.resolve_paths(self.paths, self.settings)
-            if backup.open_read_only(paths.store) != schema.VERSION:
-                return False
-            with database.connection():
-                return bool(backup.find_damages())
         except MemtuiError:
             return False
+        return status.is_damaged(paths.store)
 
     def open_workspace(self) -> "Workspace":
         """Open the store, or create it with files that only this user can read."""

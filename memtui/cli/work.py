@@ -14,14 +14,12 @@ from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.command import Context, Parser
 from memtui.errors import MemtuiError, SourceError, UsageError
-from memtui.model.calendar import TocLevel
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.services.capture_sources import CaptureSource, list_sources
 from memtui.settings import EVERY
-from memtui.store import database, queues
 from memtui.text import date_format
 from memtui.workspace import Workspace
 
@@ -218,10 +216,7 @@ def _work(args: Namespace, workspace: Workspace) -> int:
         return _work_forever(workspace)
     with _progress_bar(as_json=args.json) as show:
         errors = run_pipeline(workspace, show) or []
-    waiting = 0
-    if not workspace.uses_no_model:
-        with database.connection():
-            waiting = sum(queues.count_rewrites(level) for level in TocLevel)
+    waiting = 0 if workspace.uses_no_model else status.count_waiting_for_model()
     nodes = plural(waiting, "node")
     note = (
         f"{nodes} waiting for the model: the app, or memtui work without"

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
+from memtui.errors import MemtuiError
+from memtui.model.calendar import TocLevel
 from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.store import (
+    backup,
     database,
     events,
     nodes,
     queues,
+    schema,
     segments,
     sessions,
     sources,
@@ -71,6 +76,23 @@ def read_stats() -> Stats:
 def has_unreadable_events() -> bool:
     """Return whether events were met since the start that cannot be read."""
     return bool(events.unreadable)
+
+
+def count_waiting_for_model() -> int:
+    """Count the nodes that wait for a new summary by the model."""
+    with database.connection():
+        return sum(queues.count_rewrites(level) for level in TocLevel)
+
+
+def is_damaged(store: Path) -> bool:
+    """Return whether a store has damages; takes a moment."""
+    try:
+        if backup.open_read_only(store) != schema.VERSION:
+            return False
+        with database.connection():
+            return bool(backup.find_damages())
+    except MemtuiError:
+        return False
 
 
 def is_empty() -> bool:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from memtui.errors import MemtuiError, UsageError
-from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
 from memtui.model.filters import Scope
 from memtui.model.jobs import ALL_JOBS, Job
@@ -248,10 +247,20 @@ PARAMETERS: Final = {
 """All parameters by name; each means the same to every tool."""
 
 
-def _tool(name: str, module: str, signature: str, text: str, **more: Any) -> Tool:
-    """Make a tool; ``query! limit=8`` has a required parameter and one with 8."""
+_SIGNATURE = re.compile(r"(\w+)\.(\w+)\((.*)\)")
+
+
+def _tool(signature: str, text: str, **details: Any) -> Tool:
+    """Make a tool from the module and the name of its function, and its parameters.
+
+    ``"search.teleport(query! limit=8)"`` has a required parameter and one with 8 as its
+    default.
+    """
+    match = _SIGNATURE.fullmatch(signature)
+    assert match
+    module, name, words = match.groups()
     parameters = []
-    for word in signature.split():
+    for word in words.split():
         key, _, default = word.rstrip("!").partition("=")
         parameters.append(
             replace(
@@ -260,11 +269,11 @@ def _tool(name: str, module: str, signature: str, text: str, **more: Any) -> Too
                 is_required=word.endswith("!"),
             )
         )
-    return Tool(name, text, module, tuple(parameters), **more)
+    return Tool(name, text, module, tuple(parameters), **details)
 
 
-def _writing_tool(name: str, signature: str, text: str, **more: Any) -> Tool:
-    return _tool(name, "changes", signature, text, is_writing=True, **more)
+def _writing_tool(signature: str, text: str, **details: Any) -> Tool:
+    return _tool(f"changes.{signature}", text, is_writing=True, **details)
 
 
 # Add a new tool to the tables of docs/agents.md; one that changes something to the list
@@ -272,51 +281,39 @@ def _writing_tool(name: str, signature: str, text: str, **more: Any) -> Tool:
 # PROMPT_TEXT of mcp_server; and to COMMANDS of cli.output if a command does the same.
 TOOLS: Final = (
     _tool(
-        "route",
-        "routing",
-        "question! limit=16",
+        "routing.route(question! limit=16)",
         "Answer any question about past work; start here if unsure. Searches by the"
         " times and words of the question. Says how certain the result is, and which"
         " words occur nowhere.",
         is_core=True,
     ),
     _tool(
-        "search_memory",
-        "search",
-        "query! limit=20",
+        "search.search_memory(query! limit=20)",
         "Find specific words (a name, a command, a decision) in all messages and"
         " summaries. Returns short quotes with citations.",
         is_core=True,
     ),
     _tool(
-        "search_file",
-        "history",
-        "path! limit=10",
+        "history.search_file(path! limit=10)",
         "What was done to a file and why: each change, newest first, with the request"
         " that led to it and its outcome. Use it before you change a file.",
         is_core=True,
     ),
     _tool(
-        "search_error",
-        "history",
-        "error! limit=5",
+        "history.search_error(error! limit=5)",
         "Where an error occurred before, and the next success of the call that failed."
         " Paths and numbers in the error may differ.",
         is_core=True,
     ),
     _tool(
-        "get_node",
-        "toc",
-        "node_id",
+        "toc.get_node(node_id)",
         "Open a summary of a year, month, week, day or segment (toc:...): its bullets"
         " with citations and verdicts, and its children.",
         is_core=True,
         default_tokens=STEP_TOKENS,
     ),
     _tool(
-        "expand_grip",
-        "sessions",
-        f"grip_id! before={CONTEXT_EVENTS} after={CONTEXT_EVENTS} text_offset=0",
+        "sessions.expand_grip(grip_id! before=3 after=3 text_offset=0)",
         "Read the original messages behind a citation (grip:... or evt:...), with those"
         " before and after. Use it before you rely on a claim, and to read a long text"
         " in full.",
@@ -324,98 +321,72 @@ TOOLS: Final = (
         default_tokens=STEP_TOKENS,
     ),
     _tool(
-        "list_sessions",
-        "sessions",
-        "agent project offset=0 limit=10",
+        "sessions.list_sessions(agent project offset=0 limit=10)",
         "List past sessions with state and outcome, latest first.",
         is_core=True,
     ),
     _tool(
-        "list_messages",
-        "sessions",
-        "session! offset=0 limit=10 subagent text_offset=0",
+        "sessions.list_messages(session! offset=0 limit=10 subagent text_offset=0)",
         "Read a session page by page, oldest message first.",
         is_core=True,
     ),
     _tool(
-        "retrieve_memory",
-        "search",
-        "query! limit=5 detail_limit",
+        "search.retrieve_memory(query! limit=5 detail_limit)",
         "Get the few memories that match best, as Markdown: summaries, and for key"
         " moments the messages.",
     ),
     _tool(
-        "teleport",
-        "search",
-        "query! limit=8",
+        "search.teleport(query! limit=8)",
         "Find summaries and citations by specific words, each with its score.",
         default_tokens=POINTER_TOKENS,
     ),
     _tool(
-        "search_sessions",
-        "search",
-        "query! limit=5 before=4 after=4",
+        "search.search_sessions(query! limit=5 before=4 after=4)",
         "Find messages by their words, each with the messages around it.",
     ),
+    _tool("toc.get_toc_root()", "List the years that have sessions, newest first."),
     _tool(
-        "get_toc_root", "toc", "", "List the years that have sessions, newest first."
-    ),
-    _tool(
-        "browse_toc",
-        "toc",
-        "node_id when keyword limit=10 token project",
+        "toc.browse_toc(node_id when keyword limit=10 token project)",
         "List nodes page by page, newest first: the children of a node, the nodes of a"
         " time given in words, or the segments with a keyword.",
     ),
     _tool(
-        "get_events",
-        "sessions",
-        "when limit=20 token project session",
+        "sessions.get_events(when limit=20 token project session)",
         "Read everything that was said in a time or in a session, oldest first.",
     ),
     _tool(
-        "get_session_meta",
-        "sessions",
-        "session!",
+        "sessions.get_session_meta(session!)",
         "Get what was asked, decided, done and left open in one session.",
     ),
     _tool(
-        "scheduler_status",
-        "changes",
-        "",
+        "changes.scheduler_status()",
         "See when summaries are made, and whether memtui is running.",
     ),
     _writing_tool(
-        "new_session",
-        "title agent sender cwd timestamp",
+        "new_session(title agent sender cwd timestamp)",
         "Start a session to add messages to; returns its id.",
         is_idempotent=False,
     ),
     _writing_tool(
-        "append_message",
-        "session! role! text! timestamp message_id",
+        "append_message(session! role! text! timestamp message_id)",
         "Add a message to a session; returns its event_id.",
         is_idempotent=False,
     ),
     _writing_tool(
-        "ingest_event",
-        "session! event_type! text timestamp message_id tool_name tool_use_id cwd"
-        " metadata",
+        "ingest_event(session! event_type! text timestamp message_id tool_name"
+        " tool_use_id cwd metadata)",
         "Add an event of any type to a session, such as a tool's result; returns its"
         " event_id and whether it was created.",
         is_idempotent=False,
     ),
+    _writing_tool("set_session_title(session! title!)", "Set the title of a session."),
     _writing_tool(
-        "set_session_title", "session! title!", "Set the title of a session."
-    ),
-    _writing_tool(
-        "set_session_summary",
-        "session! summary!",
+        "set_session_summary(session! summary!)",
         "Set the summary of a session; searches use it.",
     ),
-    _writing_tool("scheduler_pause", "jobs", "Pause jobs that make summaries."),
-    _writing_tool("scheduler_resume", "jobs", "Resume paused jobs."),
-    _writing_tool("scheduler_run_now", "jobs", "Run jobs that make summaries now."),
+    _writing_tool("scheduler_pause(jobs)", "Pause jobs that make summaries."),
+    _writing_tool("scheduler_resume(jobs)", "Resume paused jobs."),
+    _writing_tool("scheduler_run_now(jobs)", "Run jobs that make summaries now."),
 )
 """All tools, in the order agents are shown them: the core tools first."""
 
