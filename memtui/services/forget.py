@@ -370,41 +370,37 @@ def resolve(
 def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
     """Remove tombstones, so that the content can be imported again.
 
+    It is named as ``list_forgotten`` does; the id of a session is enough, too, and the
+    name of a project's folder.
+
     Raises:
-        MemtuiError: Some of it was not forgotten.
+        MemtuiError: Some of it was not forgotten, or several projects have the name.
     """
     with database.transaction():
-        for tombstone in resolve_forgotten(kind, words, zone):
-            if not tombstones.remove(tombstone):
-                raise MemtuiError(f"{tombstone.subject or words[0]} was not forgotten")
+        forgotten = [t for t, _ in tombstones.list_all() if t.kind is kind]
+        for word in words:
+            name = clean(word).rstrip("/")
+            matching = [t for t in forgotten if name in _list_names(t, zone)]
+            if not matching:
+                raise MemtuiError(f"{word} was not forgotten")
+            if kind is TombstoneKind.PROJECT:
+                _check_unique(word, [tombstone.subject for tombstone in matching])
+            for tombstone in matching:
+                tombstones.remove(tombstone)
         sources.delete_all_cursors()
+
+
+def _list_names(tombstone: Tombstone, zone: tzinfo) -> tuple[str, ...]:
+    names = (tombstone.name(zone), tombstone.subject)
+    if tombstone.kind is TombstoneKind.PROJECT:
+        return (*names, tombstone.subject.rpartition("/")[2])
+    return names
 
 
 def list_forgotten() -> list[tuple[Tombstone, datetime]]:
     """Return all that the user forgot, as they named it, and when, the latest first."""
     with database.connection():
         return tombstones.list_all()
-
-
-def resolve_forgotten(
-    kind: TombstoneKind, words: Sequence[str], zone: tzinfo
-) -> list[Tombstone]:
-    """Return the tombstones of what the user has forgotten and names again."""
-    if kind is TombstoneKind.BEFORE:
-        return [_resolve_date(words, zone)]
-    named: dict[Tombstone, None] = {}
-    for word in map(clean, words):
-        subject = word.rstrip("/")
-        if kind is TombstoneKind.PROJECT and not project_folder(word):
-            forgotten = tombstones.find_projects(word)
-            _check_unique(word, forgotten)
-            subject = forgotten[0] if forgotten else ""
-        tombstone = Tombstone(kind, subject)
-        if kind is TombstoneKind.PROJECT and tombstones.exists(tombstone):
-            named[tombstone] = None
-        else:
-            named |= dict.fromkeys(_resolve_word(kind, word))
-    return list(named)
 
 
 def _resolve_date(words: Sequence[str], zone: tzinfo) -> Tombstone:
