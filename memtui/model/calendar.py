@@ -170,8 +170,8 @@ def ancestor_id(day: str, level: TocLevel) -> str:
 def path(node_id: str, month_id: str = "") -> list[str]:
     """Return the ids from the year down to this node, including it.
 
-    Above a day are its week, month and year. A week is under the month that it is
-    listed under, by default that of its Thursday.
+    A day is below its week, month and year. A week is below the month that it is listed
+    under, by default that of its Thursday.
     """
     here = period(node_id)
     wider = _ORDER[: _ORDER.index(here.level)]

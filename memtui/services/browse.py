@@ -54,9 +54,15 @@ def list_children(
     """Return a page of the children of a node, or of the years, newest first.
 
     A week across two months is a child of both: its entry has the counts of its days in
-    the month it is listed under, which is its ``month_id``. Of such a week the days in
-    the given month are listed, by default all. Without ``make_headlines`` those that
-    have to be made are left out.
+    the month it is listed under, which is its ``month_id``.
+
+    Args:
+        node_id: The parent; "" for the years.
+        offset: The number of children to skip.
+        limit: The maximum number of children.
+        scope: Only children with content of this scope are listed.
+        month_id: For the children of a week: only days of this month are listed.
+        make_headlines: False to leave out headlines that have to be made.
     """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
@@ -254,7 +260,7 @@ def list_daily_counts(scope: Scope = ALL) -> list[int]:
 def find_nearest(node_id: str, scope: Scope = ALL) -> str:
     """Return the id of a node if it exists, else of the nearest of its level.
 
-    Of two that are as near it is the later one; "" while nothing is stored.
+    The later of two equally near nodes is returned; "" while nothing is stored.
     """
     here = calendar.period(node_id)
     with database.connection():
@@ -349,7 +355,7 @@ def _find_session(segment_id: str) -> Session | None:
 def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     """Return what is shown of a row; None if it does not exist any more.
 
-    Of a session it is the card of the whole session, also if it has one segment.
+    The page of a session, or of its only segment, is the card of the whole session.
     """
     from memtui.services import session_work  # not needed at the start
 
@@ -430,7 +436,7 @@ def _merge_status(segments: Sequence[TocNode]) -> NodeStatus:
 def get_path_with_session(node_id: str) -> list[str]:
     """Return the ids from the year down to a node; empty if there is no such node.
 
-    Above a segment is its session of the day, also where it is the only segment.
+    Between a day and a segment is the session, even if it has no other segment.
     """
     if node_id.startswith(DAY_SESSION_PREFIX):
         day = node_id.removeprefix(DAY_SESSION_PREFIX).partition(":")[0]
@@ -570,8 +576,14 @@ def read_branches(
 ) -> LoadedBranches:
     """Read branches, and those of the newest days.
 
-    With all above them the newest days may take ``near_rows`` rows; 0 not to look for
-    them. Look no further than ``NEAR_DAYS`` if ``is_first``, which takes less time.
+    Args:
+        scope: The scope of all rows.
+        zone: The time zone of the store.
+        keys: The branches to read.
+        near_rows: The maximum number of rows for the newest days, with the rows above
+            them; 0 to leave the newest days out.
+        is_first: True to look for the newest days only within ``NEAR_DAYS``, which
+            takes less time.
     """
     reader = BranchReader(scope, zone)
     near: Collection[RowKey] = []
@@ -590,8 +602,10 @@ def _find_near(
 ) -> tuple[Collection[RowKey], RowKey | None]:
     """Return the branches to expand for the newest days, and the latest session.
 
-    They have at most ``room`` rows, unless the newest day has more. Only so many days
-    before the newest one are looked at, or with None as many as fit.
+    Args:
+        reader: Reads the branches.
+        room: The maximum number of rows; the newest day may have more.
+        days: The number of days to look at, from the newest one back; None for all.
     """
     near = {YEARS: None}
     latest: date | None = None

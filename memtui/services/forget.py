@@ -1,11 +1,11 @@
 """Forgetting: what the user wants gone is deleted for good.
 
-``resolve`` says what the user means, as tombstones. In one transaction these are added,
-so that nothing brings the content back, and what they cover is deleted from the store,
-with everything made from it, and from the spool. If the process ends before that, all
-is as before. Then traces are removed: in the indexes, the log, and the free pages of
-the database. If the process ends in between, the next command that forgets or redacts
-removes them.
+``resolve`` returns what the user means as tombstones. One transaction adds them, so
+that nothing brings the content back, and deletes what they cover from the store, with
+everything made from it, and from the spool. If the process is killed before the end of
+the transaction, nothing is forgotten. Then traces are removed: in the indexes, the log,
+and the free pages of the database. If the process is killed before that, the next
+command that forgets or redacts removes them.
 
 What is deleted from the store is decided in ``store.deletion``, what is deleted from
 the spool in ``SpoolMatcher``, and what is a trace in ``remove_traces``.

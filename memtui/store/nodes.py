@@ -347,8 +347,8 @@ def list_ids_under(
 ) -> list[str]:
     """Return the ids of the children of some nodes, newest first; the years for None.
 
-    Pending nodes are left out: there is nothing to show of them. Of days, only those
-    ``within`` a node are included, if it is given.
+    Pending nodes are left out: they have nothing to show. If ``within`` names a node,
+    days outside it are left out, too.
     """
     condition, values = _child_condition(parent_ids)
     if _level_of(within):
@@ -374,7 +374,7 @@ _COUNTS = {
 def list_recent(filters: Filters, limit: int) -> list[str]:
     """Return the ids of the latest nodes, newest first; segments unless levels are set.
 
-    With a filter by verdict, they have a bullet with one of the verdicts.
+    If verdicts are filtered by, the nodes have a bullet with one of them.
     """
     condition, values = scopes.node_condition(filters.scope)
     if filters.support:

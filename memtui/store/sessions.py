@@ -305,7 +305,7 @@ def from_row(row: SessionRow) -> Session:
 def find_by_last_message(agent: str, source_id: str) -> Session | None:
     """Return the session that ends with a message, by the id in its source.
 
-    Of several that have the message, it is the one that had it first.
+    If several have the message, the one that had it first is returned.
     """
     number = fetch_value(
         "SELECT session_id FROM events e WHERE source_hash IN (?, ?) AND subagent = ''"
