@@ -183,7 +183,7 @@ def _read_value(
     is_compared = sign in ("==", "===", "!=", "!==")
     is_json = separator.groupdict().get("closed") and separator.re is _ASSIGNS
     bare = None if is_compared or is_json else _BARE.match(text, at)
-    if not bare:
+    if not bare or bare[0].endswith("..."):
         return None
     if separator.re is _ELEMENT:
         return _Value(bare[0].partition("<")[0], at, Place.QUOTED)

@@ -61,7 +61,7 @@ _ABBREVIATIONS = {
     "<A>": r"(?: [^|;&\n]{0,200}?)??",  # any arguments
     "<N>": r"[\w.@+-]{1,64}",  # the name of a user
     "<Q>": QUOTE,
-    "<S>": r"([^\"'`\\\n]{4,256})(?=<Q>)",  # a value up to a quote
+    "<S>": r"([^\s\"'`\\]{4,256})(?=<Q>)",  # a value up to a quote
     "<V>": r"\\{0,3}[\"']?([^\s\"'`\\|;&<>]{4,256})",  # a value that may be quoted
 }
 
@@ -190,7 +190,7 @@ _RULES = (
         r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>",
     ),
     _rule(
-        "password '", PASSWORD, _is_any_password, r"password '([^'\\\n]{4,256})(?=')"
+        "password '", PASSWORD, _is_mixed_password, r"password '([^\s'\\]{4,256})(?=')"
     ),
     _rule(
         ":5432:",

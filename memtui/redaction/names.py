@@ -45,7 +45,7 @@ _LOGINS = frozenset((
 
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
-    "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
+    "signing", "master", "service", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "setup", "unseal",
     "recovery", "totp", "mfa", "bot", "webhook", "backup", "wifi", "decryption", "aes",
     "cipher", "enc", "symmetric", "network", "wpa",
@@ -174,7 +174,8 @@ _REFERENCE = re.compile("|".join((
     r"%\w+%?$|\{\w[\w.]*\}$|<\w[\w-]*$|[<\[(]\w[\w .|-]*[>\])]$",  # {name}, [name]
     r"[@&*!#:]{1,2}[A-Za-z_]+(?:[({/].*)?$|&#?\w+;?$",  # :name, *anchor, &amp;
     r"#/[\w/.]*$",  # #/definitions/token
-    r"--?[a-z]+(?:-[a-z]+)*$",  # --option
+    r"--?[a-z]+(?:-[a-z]+)*=?$",  # --option
+    r"\$(?:\d\w?|y|2[abxy]|argon2\w*|apr1|scrypt)\$",  # the hash of a password
     r"\W+$",
 )))  # fmt: skip
 """Matches what refers to the place of a secret, or to another value."""
@@ -199,6 +200,9 @@ _PATH = re.compile("|".join((
 )))  # fmt: skip
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 _SEED_PHRASE = re.compile(r"[a-z]{3,8}(?: [a-z]{3,8}){11,23}$")
+MIN_SEED_WORDS = 7
+"""Seed phrases have this many different words; "test test test … junk" has two."""
+
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
 
 MAX_EXPRESSION_CHARS = 200
@@ -283,7 +287,8 @@ def count_classes(value: str) -> int:
 
 def is_wordy(value: str) -> bool:
     """Return whether a value consists of words and numbers: ``app-tls-2024``."""
-    return len(value) / len(_RUNS.findall(value)) >= MAX_RUN_CHARS
+    letters = _SEPARATORS.sub("", value)
+    return len(letters) >= MAX_RUN_CHARS * len(_RUNS.findall(letters))
 
 
 def is_mixed(value: str) -> bool:
@@ -316,7 +321,8 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if kind == BASIC:
         return is_basic_login(value)
     if kind == SEED:
-        return bool(_SEED_PHRASE.match(value))
+        is_varied = len(set(value.split())) >= MIN_SEED_WORDS
+        return is_varied and bool(_SEED_PHRASE.match(value))
     if len(value) < 4 or any(map(str.isspace, value)) or is_placeholder(value):
         return False
     head = value[:MAX_EXPRESSION_CHARS]
@@ -328,9 +334,10 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         return False
     if kind != PASSWORD and place is not Place.QUOTED and _BRACKET.search(value):
         return False
-    if place is not Place.QUOTED and _CALL.search(head):
-        return False
     looks_random = is_random(value)
+    may_be_call = kind == PASSWORD or looks_random
+    if _CALL.search(head) and not (place is Place.QUOTED and may_be_call):
+        return False
     if _ATTRIBUTE.match(head) and (place is Place.CODE or not looks_random):
         return False
     if looks_random:

@@ -291,10 +291,15 @@ SIGNS = [
     "token",
 ]
 STARTS = ["api_key=", "://", "@", "-----BEGIN ", "PRIVATE KEY-----", "<private>", " -p"]
-LABELLED_PIECES = st.integers(0, len(LABELLED_TEXTS) - 1).map(
-    LABELLED_TEXTS.__getitem__
+
+
+def labelled_text(number: int) -> str:
+    return LABELLED_TEXTS[number]
+
+
+PIECES = st.integers(0, len(LABELLED_TEXTS) - 1).map(labelled_text) | st.sampled_from(
+    SIGNS + STARTS
 )
-PIECES = LABELLED_PIECES | st.sampled_from(SIGNS + STARTS)
 MADE = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map("".join)
 
 
