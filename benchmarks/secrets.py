@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks import secret_samples
@@ -19,9 +20,9 @@ from memtui.redaction import redact
 
 LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
 REAL = Path(__file__).parents[2] / "shared" / "data"
-FOLDERS = ("claude_code", "codex", "copilot_cli", "hooks")
+FOLDERS = ("claude_code", "codex", "copilot_cli", "hooks", "hook_sessions", "field")
 SEED = 2026
-SHOWN = 12
+MAX_PRINTED = 12
 """Number of real redactions printed."""
 
 AROUND = 48
@@ -88,21 +89,20 @@ def main() -> int:
 def labelled() -> None:
     """Print recall and precision on the labelled set of the tests."""
     missed: Counter[str] = Counter()
-    asked = wrong = harmless = 0
+    count = wrong = harmless = 0
     for line in LABELLED.read_text("utf-8").splitlines():
-        shown = json.loads(line)
-        if "kind" in shown:
-            redacted = redact(
-                shown["before"] + "".join(shown["secret"]) + shown["after"]
-            )
-            asked += 1
-            missed[shown["kind"]] += redacted.kinds != (shown["kind"],)
+        fields = json.loads(line)
+        if "kind" in fields:
+            secret = "".join(fields["secret"])
+            redacted = redact(fields["before"] + secret + fields["after"])
+            count += 1
+            missed[fields["kind"]] += redacted.kinds != (fields["kind"],)
             wrong += max(0, len(redacted.kinds) - 1)
         else:
             harmless += 1
-            wrong += len(redact("".join(shown["text"])).kinds)
-    right = asked - missed.total()
-    print(f"recall      {right / asked:.3f} of {asked} {dict(+missed) or ''}")
+            wrong += len(redact("".join(fields["text"])).kinds)
+    right = count - missed.total()
+    print(f"recall      {right / count:.3f} of {count} {dict(+missed) or ''}")
     print(f"precision   {right / (right + wrong):.3f} with {harmless} without a secret")
 
 
@@ -127,8 +127,7 @@ def made() -> None:
 
 
 def passwords() -> None:
-    """Print the share of random passwords with all signs that is left, in whole or in
-    part."""
+    """Print the share of generated passwords that is left, in whole or in part."""
     for place in secret_samples.PASSWORD_PLACES:
         samples = [
             sample
@@ -146,19 +145,20 @@ def texts() -> Iterator[str]:
     """Yield every string of the real transcripts."""
     for folder in FOLDERS:
         for path in sorted((REAL / folder).rglob("*.jsonl")):
-            for line in path.read_text("utf-8").splitlines():
-                yield from _strings(json.loads(line))
+            for line in path.read_text("utf-8", "replace").splitlines():
+                with suppress(ValueError):  # Some files are damaged on purpose.
+                    yield from _strings(json.loads(line))
 
 
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for held in value.values():
-            yield from _strings(held)
+        for item in value.values():
+            yield from _strings(item)
     elif isinstance(value, list):
-        for held in value:
-            yield from _strings(held)
+        for item in value:
+            yield from _strings(item)
 
 
 def real() -> None:
@@ -166,16 +166,16 @@ def real() -> None:
     every = list(texts())
     chars = sum(map(len, every))
     began = time.perf_counter()
-    redacted = [redact(text) for text in every]
+    redacted_texts = [redact(text) for text in every]
     took_s = time.perf_counter() - began
-    kinds = Counter(kind for one in redacted for kind in one.kinds)
+    kinds = Counter(kind for redacted in redacted_texts for kind in redacted.kinds)
     print(f"real        {kinds.total()} in {chars / 1e6:.1f} MB: {dict(kinds)}")
     samples = {
-        _masked(text, one.text)
-        for text, one in zip(every, redacted, strict=True)
-        if one.kinds
+        _masked(text, redacted.text)
+        for text, redacted in zip(every, redacted_texts, strict=True)
+        if redacted.kinds
     }
-    for sample in sorted(samples)[:SHOWN]:
+    for sample in sorted(samples)[:MAX_PRINTED]:
         print(f"  {sample}")
     print(f"time        {1e9 * took_s / chars:.1f} µs a kB, strings of any length")
     print(f"            {1e6 * took_s / len(every):.1f} µs a string")

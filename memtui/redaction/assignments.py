@@ -22,6 +22,9 @@ MAX_NAME_CHARS = 80
 MAX_VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
 
+LONG_VALUE_CHARS = 256
+"""In a longer value that is no secret, no names are looked for."""
+
 MAX_BEFORE_CHARS = 40
 """This much of the text before a name is read."""
 
@@ -128,13 +131,17 @@ def find_assigned(text: str, lowered: bytes, name_chars: bytes) -> Iterator[Span
                 low = max(0, at - MAX_NAME_CHARS)
                 start = name_chars.rfind(b" ", low, at) + 1 or low
                 if span := _find_value(text, start, end):
-                    yield span
                     end = max(end, span[1])
+                    if span[2]:
+                        yield span
             at = lowered.find(part, end)
 
 
 def _find_value(text: str, start: int, end: int) -> Span | None:
-    """Return the secret assigned to the name at a span."""
+    """Return the secret assigned to the name at a span.
+
+    A span of kind "" is a long value without a secret, which is not read again.
+    """
     if text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].rstrip(".-")
@@ -150,9 +157,10 @@ def _find_value(text: str, start: int, end: int) -> Span | None:
     # An access token may be a UUID; the token of a session or a page is an id.
     is_setting = name.isupper() and "_" in name
     is_access = kind == TOKEN and (is_setting or _ACCESS.search(name))
+    past = value.start + len(value.text)
     if is_secret(KEY if is_access else kind, value.text, value.place):
-        return value.start, value.start + len(value.text), kind
-    return None
+        return value.start, past, kind
+    return (value.start, past, "") if len(value.text) > LONG_VALUE_CHARS else None
 
 
 def _value_of(text: str, start: int, end: int, before: str) -> _Value | None:

@@ -66,7 +66,12 @@ def _find_tagged(
 
 
 def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
-    """Return whether only whitespace precedes a tag in its line."""
+    """Return whether only whitespace precedes a tag in its line.
+
+    A tag in HTML, ``&lt;private&gt;``, is a mention.
+    """
+    if tag[0].startswith("&"):
+        return False
     before = text[max(start, tag.start() - MAX_INDENT_CHARS) : tag.start()]
     before = before.rstrip(" \t")
     if not before:

@@ -18,6 +18,9 @@ MIN_KEY_CHARS = 20
 MAX_KEY_CHARS = 8192
 """A longer key is only redacted up to here."""
 
+MAX_CHECKED_CHARS = 256
+"""Examples and placeholders are told from keys by this many first characters."""
+
 # A letter in angle brackets is an abbreviation, see _CLASSES. A format is looked up by
 # its first two characters, so it must begin with these literally; the second may be one
 # of several in brackets. Of two formats that fit, the first counts. A new one may also
@@ -253,7 +256,9 @@ def _keys_of_run(text: str, at: int, end: int) -> Iterator[Span]:
             break
         yield at, *key
         at = past = key[0]
-    if not _INNER.search(text, past + 1, end):
+    # Of these keys, only those of Slack may lack capitals.
+    is_possible = "xox" in text[past:end] or not text[past:end].islower()
+    if not is_possible:
         return
     for inner in _INNER.finditer(text, past + 1, end):
         at = inner.start()
@@ -274,6 +279,7 @@ def _match_key(text: str, at: int) -> tuple[int, str] | None:
 
 def _is_real(key: str) -> bool:
     """Return whether a key is no example from a manual, nor ``ghp_000…``."""
+    key = key[:MAX_CHECKED_CHARS]
     body = key[4:]
     is_mixed = any(map(str.isdigit, body)) or body not in (body.lower(), body.upper())
     return is_mixed and len(set(body)) >= 6 and not _EXAMPLE.search(key)

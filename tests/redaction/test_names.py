@@ -42,7 +42,7 @@ def test_most_random_passwords_are_removed(place: str) -> None:
         for sample in samples
         if not secret_samples.is_removed(sample, redact(sample.text).text)
     ]
-    assert len(missed) <= 0.02 * len(samples), missed
+    assert len(missed) <= 0.03 * len(samples), missed
 
 
 CODE = (

@@ -258,7 +258,7 @@ def test_texts_that_only_look_like_secrets_are_unchanged() -> None:
     samples = secret_samples.make_harmless(1)
     assert len(samples) >= 500
     changed = [sample.text for sample in samples if redact(sample.text).kinds]
-    assert len(changed) <= 1, changed
+    assert changed == []
 
 
 @pytest.mark.full
