@@ -66,7 +66,7 @@ def _make(
         summarizer=IDENTITY,
         input_hash=work.input_hash(IDENTITY),
     )
-    made = NewVersion(node, tuple(grip for _, grip in quoted), work.range.is_open)
+    made = NewVersion(node, tuple(grip for _, grip in quoted))
     return (
         made,
         Facts(),

@@ -283,7 +283,7 @@ class Rewriter:
             ),
             rejection=redact_reason(str(error)),
         )
-        return self._save(name, given, [NewVersion(rejected, (), False)])
+        return self._save(name, given, [NewVersion(rejected)])
 
 
 # The worker

@@ -88,7 +88,6 @@ class Pipeline:
         self._worker: Worker | None = None
         self._model_thread: Worker | None = None
         self._watcher: FileWatcher | None = None
-        self._done_before_index = 0
         self._last_seen_version = 0
         self._is_tidy = False
 
@@ -166,12 +165,12 @@ class Pipeline:
                 errors.append(stepped.error)
             reporter.step_done(stepped)
 
-        loop = Worker(self._stages(), note)
+        self._worker = worker = Worker(self._stages(), note)
         last_s = time.monotonic()
         with database.connection():
             while True:
                 errors.clear()
-                if loop.run_round():
+                if worker.run_round():
                     last_s = time.monotonic()
                 elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
                     return errors
@@ -218,31 +217,19 @@ class Pipeline:
 
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
         stages = (
-            ("ingest", self._counted(self._ingester.step, is_first=True)),
-            ("tail", self._counted(self._tail.step)),
-            ("segment", self._counted(self._segmenter.step)),
-            ("summarize", self._counted(self._segment_summarizer.step)),
-            ("rollup", self._counted(self._rollup.step)),
+            ("ingest", self._ingester.step),
+            ("tail", self._tail.step),
+            ("segment", self._segmenter.step),
+            ("summarize", self._segment_summarizer.step),
+            ("rollup", self._rollup.step),
             ("index", self._index),
             ("messages", self._message_indexer.step),
         )
         return [(name, partial(_with_store, step)) for name, step in stages]
 
-    def _counted(
-        self, step: Callable[[], int], *, is_first: bool = False
-    ) -> Callable[[], int]:
-        def noted() -> int:
-            if is_first:
-                self._done_before_index = 0
-            done = step()
-            self._done_before_index += done
-            return done
-
-        return noted
-
     def _index(self) -> int:
         """Index when the other stages are idle or a full batch is waiting."""
-        if self._done_before_index:
+        if self._worker and self._worker.done_in_round:
             with database.connection():
                 if queues.count_rows(queues.INDEX_NODE) < NODES_AT_ONCE:
                     return 0

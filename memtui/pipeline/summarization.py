@@ -147,11 +147,11 @@ class SummaryStage:
         for version in made:
             name = version.node.node_id
             if before.get(name) == version.node.input_hash:
-                queues.set_rolled_up(name, is_live=version.is_live)
+                queues.set_rolled_up(name)
             else:
                 changed.append(version)
         versions.add_grips([grip for version in changed for grip in version.grips])
-        versions.add([(version.node, version.is_live) for version in changed], now_ms)
+        versions.add([version.node for version in changed], now_ms)
         queues.add_nodes([version.node.node_id for version in changed], now_ms)
 
     def _update_sessions(self, numbers: Collection[int], now_ms: int) -> None:
@@ -283,7 +283,7 @@ class RollupStage:
         digest = given.input_hash(identity)
         if before.get(name) == digest:
             with database.transaction():
-                queues.set_rolled_up(name, is_live=given.is_live)
+                queues.set_rolled_up(name)
             return
         draft = given.draft(self._summarizer)
         with database.connection():
@@ -293,7 +293,7 @@ class RollupStage:
     def _save(self, made: NewVersion | None, name: str, now_ms: int) -> None:
         with database.transaction():
             if made:
-                versions.add([(made.node, made.is_live)], now_ms)
+                versions.add([made.node], now_ms)
             else:
                 nodes.delete([name])
             queues.add_nodes([name], now_ms)

@@ -61,8 +61,7 @@ class NewVersion:
     """A new version of a node, with its new grips."""
 
     node: TocNode
-    grips: tuple[Grip, ...]
-    is_live: bool
+    grips: tuple[Grip, ...] = ()
 
 
 # Extracts of segments
@@ -104,8 +103,7 @@ class SegmentInput:
             summarizer=identity,
             input_hash=self.input_hash(identity),
         )
-        made = tuple({**further, **grips}.values())
-        return NewVersion(node, made, self.range.is_open)
+        return NewVersion(node, tuple({**further, **grips}.values()))
 
 
 def _segment_node(
@@ -323,7 +321,7 @@ class SessionInput:
             reasons = Counter(bullet.verdict.objection for bullet in withheld)
             why = describe_withheld(reasons) if withheld else "nothing was written"
             node = replace(node, rejection=why)
-        return NewVersion(node, tuple(grips.values()), bounds.is_open)
+        return NewVersion(node, tuple(grips.values()))
 
     def _list_evidence(self) -> list[Line]:
         """Return what is known of the session besides its events and facts."""
@@ -532,7 +530,7 @@ class ParentInput:
             generation=draft.generation,
             rejection=rejection,
         )
-        return NewVersion(node, (), self.is_live)
+        return NewVersion(node)
 
     def _judge(
         self, draft: Summary, bullets: Sequence[Bullet]

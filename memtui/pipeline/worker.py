@@ -58,6 +58,8 @@ class Worker:
         self._can_work, self._context = can_work, context
         self._idle_waits_s, self._on_exit = idle_waits_s, on_exit
         self._failing: dict[str, str] = {}
+        self.done_in_round = 0
+        """How much the steps of the current round did so far."""
         self._stop_event = threading.Event()
         self._wake_event = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
@@ -82,7 +84,7 @@ class Worker:
         Raises:
             StoreGoneError: The store's file is gone.
         """
-        total = 0
+        self.done_in_round = 0
         for stage, step in self._steps:
             if self._stop_event.is_set():
                 break
@@ -94,13 +96,15 @@ class Worker:
                 self._log_failure(stage, error)
                 self._report(StepResult(stage, 0, error))
                 continue
-            has_recovered = stage in self._failing and bool(done or not total)
+            has_recovered = stage in self._failing and bool(
+                done or not self.done_in_round
+            )
             if has_recovered:  # a step that did nothing may not have tried
                 del self._failing[stage]
             if done or has_recovered:
                 self._report(StepResult(stage, done))
-            total += done
-        return total
+            self.done_in_round += done
+        return self.done_in_round
 
     def _log_failure(self, stage: str, error: Exception) -> None:
         """Log a failure once, however often it repeats."""

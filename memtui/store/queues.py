@@ -267,9 +267,9 @@ def count_failing_rollups(now_ms: int) -> int:
     return int(fetch_value(f"SELECT count(*) FROM nodes WHERE {is_later}", now_ms))
 
 
-def set_rolled_up(node_id: str, *, is_live: bool) -> None:
-    done = "is_dirty = 0, is_live = ?, attempts = 0, retry_ms = 0"
-    execute(f"UPDATE nodes SET {done} WHERE node_id = ?", is_live, node_id)
+def set_rolled_up(node_id: str) -> None:
+    done = "is_dirty = 0, attempts = 0, retry_ms = 0"
+    execute(f"UPDATE nodes SET {done} WHERE node_id = ?", node_id)
 
 
 def set_rollup_failed(node_id: str, now_ms: int) -> None:

@@ -109,13 +109,13 @@ _SHOW = (
 """Shows a version of a node, unless one is pinned; a request for another one stays."""
 
 
-def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
+def add(nodes: Sequence[TocNode], now_ms: int) -> None:
     """Add an extractive version of each node and show it, unless one is pinned.
 
-    Each node comes with whether it contains an open segment; its number and its time of
-    creation are set here. Finished nodes need a version by a model from then on.
+    Its number and its time of creation are set here. A provisional node contains an
+    open segment; others need a version by a model from then on.
     """
-    rows = _insert([node for node, _ in nodes], now_ms)
+    rows = _insert(nodes, now_ms)
     values = [
         (
             node.node_id,
@@ -123,14 +123,14 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
             calendar.parent_id(node.node_id),
             to_ms(node.start_time),
             row,
-            is_live,
+            node.status is NodeStatus.PROVISIONAL,
             node.status is not NodeStatus.PROVISIONAL,
         )
-        for row, (node, is_live) in zip(rows, nodes, strict=True)
+        for row, node in zip(rows, nodes, strict=True)
     ]
     db.connection().executemany(_SHOW, values)
     if rows:
-        _delete_replaced([node.node_id for node, _ in nodes], first_row=rows[0])
+        _delete_replaced([node.node_id for node in nodes], first_row=rows[0])
 
 
 def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:

@@ -15,7 +15,7 @@ NAME = "toc:day:2024-01-15"
 def add(node: TocNode, status: NodeStatus) -> list[int]:
     """Add a version and return the numbers of all."""
     with database.transaction():
-        versions.add([(replace(node, status=status), True)], 1)
+        versions.add([replace(node, status=status)], 1)
         return [version.version for version in nodes.list_versions(NAME)]
 
 
