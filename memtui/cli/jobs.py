@@ -44,8 +44,8 @@ def run(args: Namespace, context: Context) -> int:
         if action in DONE and names:
             return _change(args, workspace, action, find_jobs(names))
     if action in DONE:
-        known = ", ".join(Job)
-        raise UsageError(f"name the jobs: memtui jobs {action} NAME…|all: {known}")
+        names = ", ".join(Job)
+        raise UsageError(f"name the jobs: memtui jobs {action} NAME…|all: {names}")
     raise UsageError(
         f"{action} takes {'one name at most' if action == 'history' else 'no names'}"
     )
@@ -57,41 +57,41 @@ def _statuses(workspace: Workspace) -> list[JobStatus]:
 
 
 def _list_jobs(args: Namespace, workspace: Workspace) -> int:
-    found, zone = _statuses(workspace), workspace.zone
+    statuses, zone = _statuses(workspace), workspace.zone
     has_worker = workspace.has_worker
-    data = {"has_worker": has_worker, "time_zone": str(zone), "jobs": found}
-    lines = [line for one in found for line in _job_lines(one, zone)]
+    data = {"has_worker": has_worker, "time_zone": str(zone), "jobs": statuses}
+    lines = [line for status in statuses for line in _job_lines(status, zone)]
     lines += ["", f"Times are those of {zone}."]
     if note := workspace.why_no_model:
         lines.append(note)
     return output.print_result(args, data, lines)
 
 
-def _job_lines(one: JobStatus, zone: tzinfo) -> Iterator[str]:
-    paused = " · paused" if one.is_paused else ""
-    yield f"{one.job:<13} {one.schedule}{paused}"
-    if one.last is None:
+def _job_lines(status: JobStatus, zone: tzinfo) -> Iterator[str]:
+    paused = " · paused" if status.is_paused else ""
+    yield f"{status.job:<13} {status.schedule}{paused}"
+    if status.last is None:
         yield "    has not run yet"
-    elif one.is_running:
-        at = date_format.moment(one.last.started_at, zone)
-        yield f"    running since {at} ({REASONS[one.last.reason]})"
-        yield f"    {_counts(one.last)}"
+    elif status.is_running:
+        at = date_format.moment(status.last.started_at, zone)
+        yield f"    running since {at} ({REASONS[status.last.reason]})"
+        yield f"    {_counts(status.last)}"
     else:
-        yield f"    last {_run_text(one.last, zone)}"
-        yield f"    {_counts(one.last)}"
-    if one.last and one.last.error:
-        yield f"    error: {one.last.error}"
-    if one.rolled_up:
-        until = date_format.moment(one.rolled_up.last_processed_time, zone)
-        nodes = plural(one.rolled_up.processed_count, "roll-up")
+        yield f"    last {_run_text(status.last, zone)}"
+        yield f"    {_counts(status.last)}"
+    if status.last and status.last.error:
+        yield f"    error: {status.last.error}"
+    if status.rolled_up:
+        until = date_format.moment(status.rolled_up.last_processed_time, zone)
+        nodes = plural(status.rolled_up.processed_count, "roll-up")
         yield f"    extracts up to {until}, {nodes} so far"
-    if one.requested_at:
-        at = date_format.moment(one.requested_at, zone)
+    if status.requested_at:
+        at = date_format.moment(status.requested_at, zone)
         yield f"    requested at {at}, not started yet"
-    if one.is_overdue:
+    if status.is_overdue:
         yield "    next as soon as memtui runs: it is overdue"
-    elif one.next_at:
-        yield f"    next {date_format.moment(one.next_at, zone)}"
+    elif status.next_at:
+        yield f"    next {date_format.moment(status.next_at, zone)}"
 
 
 def _run_text(run: JobRun, zone: tzinfo) -> str:
@@ -119,29 +119,29 @@ def _counts(run: JobRun) -> str:
 def _print_history(args: Namespace, workspace: Workspace, job: Job | None) -> int:
     runs = jobs.history(job, limit=args.limit, has_worker=workspace.has_worker)
     lines = [] if runs else [f"{job or 'No job'} has {'not ' if job else ''}run yet."]
-    for one in runs:
-        text = _run_text(one, workspace.zone)
-        lines.append(f"{one.job:<13} {text} · {_counts(one)}")
-        lines += [f"    error: {one.error}"] if one.error else []
+    for run in runs:
+        text = _run_text(run, workspace.zone)
+        lines.append(f"{run.job:<13} {text} · {_counts(run)}")
+        lines += [f"    error: {run.error}"] if run.error else []
     return output.print_result(args, {"runs": runs}, lines)
 
 
 def _change(
-    args: Namespace, workspace: Workspace, action: str, chosen: Sequence[Job]
+    args: Namespace, workspace: Workspace, action: str, selected: Sequence[Job]
 ) -> int:
     note = ""
     if action == "run":
-        jobs.request_run(chosen, workspace.now())
+        jobs.request_run(selected, workspace.now())
         note = workspace.describe_when_due()
     elif action == "pause":
-        jobs.pause(chosen)
+        jobs.pause(selected)
         note = "The current summary is finished first." if workspace.has_worker else ""
     else:
-        jobs.resume(chosen)
-    found = [one for one in _statuses(workspace) if one.job in chosen]
-    paused = [one.job for one in found if one.is_paused]
+        jobs.resume(selected)
+    statuses = [status for status in _statuses(workspace) if status.job in selected]
+    paused = [status.job for status in statuses if status.is_paused]
     if action == "run" and paused:
         note += f" It stays paused and runs this once ({', '.join(paused)})."
-    data = {"has_worker": workspace.has_worker, "jobs": found, "note": note}
-    lines = [f"{job}: {DONE[action]}." for job in chosen]
+    data = {"has_worker": workspace.has_worker, "jobs": statuses, "note": note}
+    lines = [f"{job}: {DONE[action]}." for job in selected]
     return output.print_result(args, data, [*lines, note] if note else lines)

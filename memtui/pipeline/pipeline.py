@@ -292,15 +292,17 @@ class SegmentationStage:
         runs = segmenter.split_events(main, self._rules)
         new_segments = list(self._ranges(session.number, runs, subagent_times, now))
         before = {
-            known.segment_id: known
-            for known in segments.list_since(session.number, from_ms)
+            segment.segment_id: segment
+            for segment in segments.list_since(session.number, from_ms)
         }
-        after = {known.segment_id for known in new_segments}
+        after = {segment.segment_id for segment in new_segments}
         gone = [name for name in before if name not in after]
         segments.delete(gone)
         nodes.delete(gone)
         changed = [
-            known for known in new_segments if before.get(known.segment_id) != known
+            segment
+            for segment in new_segments
+            if before.get(segment.segment_id) != segment
         ]
         segments.save(changed)
         if gone:
@@ -468,8 +470,8 @@ class MessageIndexer:
             new = events.list_indexable(ranges)
         self._index.add(new)
         with database.transaction():
-            queues.delete_rows([one.row for one in ranges])
-        return sum(one.count for one in ranges)
+            queues.delete_rows([event_range.row for event_range in ranges])
+        return sum(event_range.count for event_range in ranges)
 
     def use_process(self) -> None:
         """Find the terms of older events in a second process, until all are indexed."""
@@ -520,9 +522,9 @@ def _first_batch(ranges: Sequence[queues.EventRange]) -> list[queues.EventRange]
     """Return the first ranges that make about EVENTS_AT_ONCE together; at least one."""
     batch: list[queues.EventRange] = []
     count = 0
-    for one in ranges:
-        if batch and count + one.count > EVENTS_AT_ONCE:
+    for event_range in ranges:
+        if batch and count + event_range.count > EVENTS_AT_ONCE:
             break
-        batch.append(one)
-        count += one.count
+        batch.append(event_range)
+        count += event_range.count
     return batch

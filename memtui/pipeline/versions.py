@@ -562,8 +562,8 @@ class ParentInput:
         merged, remaining = _merge_projects(bullets, kept)
         if self.level is TocLevel.DAY:
             remaining = []  # a day lists its sessions, and is asked for a headline only
-        shown, further = _limit(merged, remaining, BULLET_COUNTS[self.level][1])
-        return headline, shown, further, [*withheld, *withheld_headline]
+        displayed, further = _limit(merged, remaining, BULLET_COUNTS[self.level][1])
+        return headline, displayed, further, [*withheld, *withheld_headline]
 
 
 def _merge_projects(

@@ -71,9 +71,9 @@ def find_version(node_id: str, number: int) -> TocNode:
 
 
 def _unknown_version(
-    node_id: str, found: Sequence[TocVersion], number: int
+    node_id: str, history: Sequence[TocVersion], number: int
 ) -> MemtuiError:
-    numbers = describe_numbers(found) if found else "none yet"
+    numbers = describe_numbers(history) if history else "none yet"
     return MemtuiError(f"{node_id} has no version {number}: it has {numbers}")
 
 
@@ -125,8 +125,8 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
-        shown = _find_shown(_list_versions(node_id))
-        if not shown.is_pinned:
+        displayed = _find_shown(_list_versions(node_id))
+        if not displayed.is_pinned:
             raise MemtuiError(f"no version of {node_id} is pinned: the newest is shown")
         versions.unpin(node_id, zone, to_ms(now))
         return _find_shown(nodes.list_versions(node_id))
@@ -143,40 +143,40 @@ def request(node_id: str, now: datetime) -> TocVersion:
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
-        shown = _find_shown(_list_versions(node_id))
+        displayed = _find_shown(_list_versions(node_id))
         versions.request(node_id, to_ms(now))
-        return shown
+        return displayed
 
 
 def _list_versions(node_id: str) -> Sequence[TocVersion]:
     """Return the versions of a node; at least one."""
-    found = find_history(node_id).versions
-    if not any(version.is_shown for version in found):
+    history = find_history(node_id).versions
+    if not any(version.is_shown for version in history):
         raise MemtuiError(
             f"{node_id} has no version yet: it is summarized automatically, as soon"
             " as memtui runs"
         )
-    return found
+    return history
 
 
-def _find_shown(found: Sequence[TocVersion]) -> TocVersion:
-    return next(version for version in found if version.is_shown)
+def _find_shown(history: Sequence[TocVersion]) -> TocVersion:
+    return next(version for version in history if version.is_shown)
 
 
 def _select(
-    node_id: str, found: Sequence[TocVersion], number: int | None
+    node_id: str, history: Sequence[TocVersion], number: int | None
 ) -> TocVersion:
     if number is None:
-        return _find_shown(found)
-    for version in found:
+        return _find_shown(history)
+    for version in history:
         if version.version == number:
             return version
-    raise _unknown_version(node_id, found, number)
+    raise _unknown_version(node_id, history, number)
 
 
-def describe_numbers(found: Sequence[TocVersion]) -> str:
+def describe_numbers(history: Sequence[TocVersion]) -> str:
     """Return the numbers of versions: ``version 3 alone``, ``versions 1 to 4``."""
-    numbers = sorted(version.version for version in found)
+    numbers = sorted(version.version for version in history)
     first, last = numbers[0], numbers[-1]
     if first == last:
         return f"version {first} alone"
@@ -201,10 +201,10 @@ def describe_states(version: TocVersion, status: NodeStatus) -> str:
     """Return whether a version is shown or pinned, and whether it will change."""
     if not version.is_shown:
         return ""
-    shown = "pinned" if version.is_pinned else "shown"
+    state = "pinned" if version.is_pinned else "shown"
     if status is NodeStatus.STALE:
-        return f"{shown}, out of date"
-    return f"{shown}, provisional" if status is NodeStatus.PROVISIONAL else shown
+        return f"{state}, out of date"
+    return f"{state}, provisional" if status is NodeStatus.PROVISIONAL else state
 
 
 def describe_cost(stats: GenerationStats) -> str:

@@ -150,13 +150,13 @@ def list_latest_unindexed_events(count: int) -> tuple[list[EventRange], int]:
     Only whole rows are returned: about as many events as the count.
     """
     ranges: list[EventRange] = []
-    found = 0
+    count_found = 0
     sql = "SELECT id, subject_id FROM outbox WHERE action = ? ORDER BY id DESC LIMIT ?"
     for row, ids in fetch(sql, INDEX_EVENT, count):
-        if found >= count:
+        if count_found >= count:
             break
         ranges.append(EventRange(row, *map(int, ids.split("-"))))
-        found += ranges[-1].count
+        count_found += ranges[-1].count
     dash = "instr(subject_id, '-')"
     total = fetch_value(
         f"SELECT sum(substr(subject_id, {dash} + 1) - substr(subject_id, 1, {dash} - 1)"

@@ -25,7 +25,7 @@ listing = pytest.mark.skipif(
 
 def statuses(home: Path, *words: str) -> dict[str, Any]:
     output = json_data(run_memtui(home, *words, "jobs", "--json").stdout)
-    return {one["job"]: one for one in output["jobs"]}
+    return {status["job"]: status for status in output["jobs"]}
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -
     assert "segments      whenever there is something" in lines
     assert "rollup_week   at 04:30 on Monday" in lines
     assert lines[-1] == "Times are those of Europe/Berlin."
-    jobs_told = [one.split()[0] for one in lines[:-1] if one and one[0] != " "]
+    jobs_told = [line.split()[0] for line in lines[:-1] if line and line[0] != " "]
     assert jobs_told == NAMES.split(", ")
 
 
@@ -109,16 +109,16 @@ def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
 def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
     output = run_memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
     assert output == "rollup_day: paused.\nrollup_week: paused.\n"
-    found = statuses(home)
-    paused = [name for name, one in found.items() if one["is_paused"]]
+    by_job = statuses(home)
+    paused = [name for name, status in by_job.items() if status["is_paused"]]
     assert paused == ["rollup_day", "rollup_week"]
-    assert found["rollup_day"]["next_at"] is None
-    shown = run_memtui(home, "jobs").stdout
-    assert "rollup_day    at 01:00 every day · paused\n" in shown
+    assert by_job["rollup_day"]["next_at"] is None
+    listing_text = run_memtui(home, "jobs").stdout
+    assert "rollup_day    at 01:00 every day · paused\n" in listing_text
     assert run_memtui(home, "jobs", "resume", "all").stdout.count(": resumed.") == len(
         Job
     )
-    assert not any(one["is_paused"] for one in statuses(home).values())
+    assert not any(status["is_paused"] for status in statuses(home).values())
 
 
 @listing
@@ -138,8 +138,8 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     assert "It is done next, by the running memtui." in output
     assert said["has_worker"] is True
     assert said["note"] in output
-    assert [one["job"] for one in said["jobs"]] == ["segments"]
-    asked = [name for name, one in statuses(home).items() if one["requested_at"]]
+    assert [status["job"] for status in said["jobs"]] == ["segments"]
+    asked = [name for name, status in statuses(home).items() if status["requested_at"]]
     assert asked == ["segments", "rollup_day", "rollup_week"]
 
 
@@ -162,10 +162,10 @@ def test_the_history_lists_every_run_latest_first(home: Path) -> None:
     ]
     shorter = run_memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
     assert shorter == output[:2]
-    found = json_data(
+    answer = json_data(
         run_memtui(home, "jobs", "history", "rollup_day", "--json").stdout
     )
-    assert [run["created"] for run in found["runs"]] == [0, 1204]
+    assert [run["created"] for run in answer["runs"]] == [0, 1204]
     told_of_week = run_memtui(home, "jobs", "history", "rollup_week").stdout
     assert told_of_week == "rollup_week has not run yet.\n"
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_meant_is_said_with_what_can(
     home: Path, words: tuple[str, ...], said: str
 ) -> None:
     assert said in run_memtui(home, "jobs", *words, code=2).stderr
-    assert not any(one["requested_at"] for one in statuses(home).values())
+    assert not any(status["requested_at"] for status in statuses(home).values())
 
 
 def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from memtui.model.jobs import MAX_SKIPPED, Job, JobSchedule, find_cron_error
 from memtui.settings import SETTINGS
@@ -30,16 +30,16 @@ def times(
     return JobSchedule(Job.DAY, cron, zone, jitter_s, store)
 
 
-def after(one: JobSchedule, start: str, count: int) -> list[str]:
+def after(schedule: JobSchedule, start: str, count: int) -> list[str]:
     """The next times after one, in UTC."""
 
-    def found() -> Iterator[datetime]:
+    def iterate() -> Iterator[datetime]:
         here = at(start)
         for _ in range(count):
-            here = one.next_run(here)
+            here = schedule.next_run(here)
             yield here
 
-    return [here.strftime("%m-%d %H:%M") for here in found()]
+    return [here.strftime("%m-%d %H:%M") for here in iterate()]
 
 
 def test_a_day_comes_at_one_a_week_on_sunday_a_month_on_the_first() -> None:
@@ -65,7 +65,7 @@ def test_a_time_is_due_from_its_very_second_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("zone", "cron", "start", "wanted"),
+    ("zone", "cron", "start", "expected"),
     [
         # Berlin leaves 02:00-03:00 out on March 31 and has it twice on October 27.
         (BERLIN, "30 2 * * *", "2024-03-30T00:00", ["03-30 01:30", "03-31 01:00"]),
@@ -84,9 +84,9 @@ def test_a_time_is_due_from_its_very_second_on() -> None:
     ],
 )
 def test_clocks_that_change_lose_no_run_and_double_none(
-    zone: ZoneInfo, cron: str, start: str, wanted: list[str]
+    zone: ZoneInfo, cron: str, start: str, expected: list[str]
 ) -> None:
-    assert after(times(cron, zone), start, 2) == wanted
+    assert after(times(cron, zone), start, 2) == expected
 
 
 @pytest.mark.full
@@ -119,23 +119,25 @@ def test_clocks_that_change_lose_no_run_and_double_none(
 def test_the_next_time_is_the_same_from_wherever_it_is_looked_for(
     zone: ZoneInfo, day: str, cron: str, jitter_s: int
 ) -> None:
-    one = times(cron, zone, jitter_s)
+    schedule = times(cron, zone, jitter_s)
     here = at(f"{day}T00:00") - timedelta(hours=6)
     end = here + timedelta(hours=42)
-    seen = [one.next_run(here)]
+    seen = [schedule.next_run(here)]
     while seen[-1] < end:
-        seen.append(one.next_run(seen[-1]))
+        seen.append(schedule.next_run(seen[-1]))
     for earlier, later in pairwise(seen):
         assert earlier < later
         middle = earlier + (later - earlier) / 2
-        assert {one.next_run(t) for t in (earlier, middle, later - SECOND)} == {later}
+        assert {schedule.next_run(t) for t in (earlier, middle, later - SECOND)} == {
+            later
+        }
 
 
 @given(
-    moment=some.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1)),
-    zone=some.sampled_from([UTC, BERLIN, NEW_YORK, SANTIAGO]),
-    cron=some.sampled_from([str(setting.default) for setting in JOBS]),
-    jitter_s=some.integers(0, 4000),
+    moment=st.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1)),
+    zone=st.sampled_from([UTC, BERLIN, NEW_YORK, SANTIAGO]),
+    cron=st.sampled_from([str(setting.default) for setting in JOBS]),
+    jitter_s=st.integers(0, 4000),
 )
 def test_no_time_lies_between_a_moment_and_the_next_time(
     moment: datetime, zone: tzinfo, cron: str, jitter_s: int
@@ -151,12 +153,12 @@ def test_the_delay_is_the_same_whenever_it_is_asked_and_within_its_bounds() -> N
     exact, moved = times("0 1 * * *"), times("0 1 * * *", jitter_s=300)
     here, delays = at("2024-01-01T12:00"), []
     for _ in range(400):
-        wanted = exact.next_run(here)
+        expected = exact.next_run(here)
         due = moved.next_run(here)
-        delays.append(int((due - wanted).total_seconds()))
+        delays.append(int((due - expected).total_seconds()))
         assert times("0 1 * * *", jitter_s=300).next_run(due - SECOND) == due
-        assert moved.next_run(wanted + timedelta(seconds=300)) > due
-        here = wanted + timedelta(hours=1)
+        assert moved.next_run(expected + timedelta(seconds=300)) > due
+        here = expected + timedelta(hours=1)
     assert min(delays) >= 0
     assert max(delays) <= 300
     assert len(set(delays)) > 150
@@ -171,24 +173,24 @@ def test_stores_and_jobs_do_not_begin_together() -> None:
 
 
 def test_a_delay_never_reaches_the_next_time() -> None:
-    one = times("* * * * *", jitter_s=300)
+    schedule = times("* * * * *", jitter_s=300)
     here = at("2024-01-01T12:00")
     for minute in range(1, 100):
-        due = one.next_run(here)
-        wanted = at("2024-01-01T12:00") + timedelta(minutes=minute)
-        assert wanted - timedelta(minutes=1) <= due < wanted + timedelta(minutes=1)
+        due = schedule.next_run(here)
+        expected = at("2024-01-01T12:00") + timedelta(minutes=minute)
+        assert expected - timedelta(minutes=1) <= due < expected + timedelta(minutes=1)
         assert due > here
         here = due
 
 
 def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> None:
-    one = times("0 * * * *")
+    schedule = times("0 * * * *")
     start = at("2024-05-02T01:00")
-    assert one.count(start, start + timedelta(hours=1) - SECOND) == 0
-    assert one.count(start, start + timedelta(hours=1)) == 1
-    assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
-    assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == MAX_SKIPPED
+    assert schedule.count(start, start + timedelta(hours=1) - SECOND) == 0
+    assert schedule.count(start, start + timedelta(hours=1)) == 1
+    assert schedule.count(start - SECOND, start + timedelta(hours=2)) == 3
+    assert schedule.count(start, start - timedelta(days=1)) == 0
+    assert schedule.count(start, start + timedelta(days=300)) == MAX_SKIPPED
 
 
 @pytest.mark.parametrize("setting", JOBS, ids=lambda setting: setting.name)
@@ -232,7 +234,7 @@ def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
     assert times(cron).describe()
 
 
-@given(some.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))
+@given(st.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))
 def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
     if find_cron_error(text) == "":
         assert times(text).next_run(at("2024-01-01T00:00"))

@@ -199,7 +199,11 @@ class Bench:
         """Import records and digest them: the versions that are made at once."""
         self._files += 1
         file = self.folder / f"brought-{self._files}.jsonl"
-        lines = [json.dumps(one) for some in records for one in some]
+        lines = [
+            json.dumps(record)
+            for session_records in records
+            for record in session_records
+        ]
         file.write_text("\n".join(lines) + "\n")
         for _ in self.works.importer().run([file]):
             pass
@@ -238,11 +242,14 @@ class Bench:
     def last_prompt(self, name: str) -> str:
         """The last prompt that was sent about a node of this level."""
         level = calendar.period(name).level
-        shown = [str(one.body["messages"][-1]["content"]) for one in self.stub.chats()]
+        prompts = [
+            str(request.body["messages"][-1]["content"])
+            for request in self.stub.chats()
+        ]
         heading = f"Sessions of a {level}"
         if level is TocLevel.SEGMENT:
             heading = "Record of a session"
-        return next(text for text in reversed(shown) if heading in text)
+        return next(text for text in reversed(prompts) if heading in text)
 
     def segments(self, day: str = DAY) -> list[str]:
         """A day's segments, the newest first."""
@@ -250,21 +257,21 @@ class Bench:
 
     def node(self, name: str) -> TocNode:
         """A node as it is shown."""
-        found = browse.get_node(name)
-        assert found is not None, name
-        return found
+        node = browse.get_node(name)
+        assert node is not None, name
+        return node
 
     def history(self, name: str) -> TocHistory:
         """A node's versions."""
-        found = versions.get_history(name)
-        assert found is not None, name
-        return found
+        history = versions.get_history(name)
+        assert history is not None, name
+        return history
 
     def version(self, name: str, number: int) -> TocNode:
         """Any version of a node."""
-        found = versions.get_version(name, number)
-        assert found is not None, (name, number)
-        return found
+        node = versions.get_version(name, number)
+        assert node is not None, (name, number)
+        return node
 
     def needs_version(self, name: str) -> bool:
         """Whether a node wants a version by a model."""

@@ -71,7 +71,9 @@ def at_work(workspace: Workspace) -> Iterator[Watched]:
 
 def bring(workspace: Workspace, folder: Path, number: int, at: datetime) -> None:
     file = folder / f"{number}.jsonl"
-    lines = [json.dumps(one) for one in make_records(at, *make_conversation(number))]
+    lines = [
+        json.dumps(record) for record in make_records(at, *make_conversation(number))
+    ]
     file.write_text("\n".join(lines) + "\n")
     for _ in workspace.pipeline.importer().run([file]):
         pass
@@ -120,8 +122,8 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
         watched.until(lambda: bool(browse.list_children(DAY)) and is_a_models(DAY))
         watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
         assert all(line.is_by_model for line in browse.list_children(DAY))
-    assert not [one.error for one in watched.reports if one.error]
-    changed = frozenset[str]().union(*(one.changed for one in watched.reports))
+    assert not [report.error for report in watched.reports if report.error]
+    changed = frozenset[str]().union(*(report.changed for report in watched.reports))
     assert {DAY, *(line.node_id for line in browse.list_children(DAY))} <= changed
 
 
@@ -132,7 +134,7 @@ def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> No
     assert owner.pipeline.lock.acquire()
     assert owner.pipeline.run_until_idle(lambda _: None) == []
     with at_work(other) as watched:
-        watched.until(lambda: any(not one.is_active for one in watched.reports))
+        watched.until(lambda: any(not report.is_active for report in watched.reports))
         watched.until(lambda: len(watched.reports) > 1)
         assert stub.received == [] and waiting() == 1
         owner.pipeline.lock.release()

@@ -230,7 +230,9 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
     bench.run_stages()
     bench.check_invariants()
     for name in bench.segments(day):
-        newest = next(one for one in bench.history(name).versions if one.is_by_model)
+        newest = next(
+            version for version in bench.history(name).versions if version.is_by_model
+        )
         assert newest.rejection or bench.node(name).is_by_model
         assert not bench.needs_version(name)
     assert bench.node(day).bullets

@@ -70,17 +70,17 @@ def test_what_a_server_is_asked_over_a_whole_run(
         assert "shift" not in body
         assert asked.tokens + body["options"]["num_predict"] <= asked.window
         assert asked.tokens - OVERHEAD > 100
-    windows = {one.body["options"]["num_ctx"] for one in chats}
+    windows = {request.body["options"]["num_ctx"] for request in chats}
     assert windows == {8192}
     assert stub.memory.loads == [("qwen3:4b", 8192)]
-    assert {one.path for one in stub.received} == {
+    assert {request.path for request in stub.received} == {
         "/api/version",
         "/api/tags",
         "/api/ps",
         "/api/show",
         "/api/chat",
     }
-    assert {one.body["keep_alive"] for one in chats} == {"5m"}
+    assert {request.body["keep_alive"] for request in chats} == {"5m"}
     for asked in stub.received:
         assert "authorization" not in asked.headers
         assert asked.peer == "127.0.0.1"
@@ -93,7 +93,7 @@ def test_what_a_server_is_asked_over_a_whole_run(
 
 def asks_nothing_twice(ran: Bench, stub: Stub) -> None:
     """Check that no prompt was sent again, and nothing is left to be asked."""
-    bodies = [json.dumps(one.body, sort_keys=True) for one in stub.chats()]
+    bodies = [json.dumps(request.body, sort_keys=True) for request in stub.chats()]
     assert len(bodies) == len(set(bodies))
     before = len(stub.chats())
     ran.start()

@@ -178,4 +178,8 @@ def test_a_request_for_a_period_of_one_session_is_for_that_session(
     assert bench.history(node_id).requested_at is None
     bench.request_version(node_id)
     assert bench.step() == 1
-    assert [one.is_by_model for one in bench.history(segment).versions] == [1, 1, 0]
+    assert [version.is_by_model for version in bench.history(segment).versions] == [
+        1,
+        1,
+        0,
+    ]

@@ -42,7 +42,7 @@ def _named(output: object) -> str:
     return getattr(output, "__name__", "") or repr(output)[:40]
 
 
-def one(bench: Bench, number: int = 0) -> str:
+def import_segment(bench: Bench, number: int = 0) -> str:
     """A segment that wants a version by a model."""
     bench.import_records(
         make_records(MONDAY + number * HOUR, *make_conversation(number))
@@ -55,8 +55,8 @@ def writes(persona: Persona, bench: Bench) -> None:
 
 
 def seeds(stub: Stub) -> list[tuple[float, int]]:
-    options = [one.body["options"] for one in stub.chats()]
-    return [(one["temperature"], one["seed"]) for one in options]
+    options = [request.body["options"] for request in stub.chats()]
+    return [(values["temperature"], values["seed"]) for values in options]
 
 
 def written_bullets(node: TocNode) -> list[Bullet]:
@@ -70,7 +70,7 @@ def written_bullets(node: TocNode) -> list[Bullet]:
 def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     bench: Bench,
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     at_once = bench.node(name)
     assert (at_once.version, at_once.is_by_model) == (1, False)
     bench.clock.advance(hours=2)
@@ -101,7 +101,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
 
 
 def test_what_is_shown_is_found(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(
         lambda _: personas.reply([([1], make_conversation(0)[0][1])], "timetable.py"),
         bench,
@@ -114,7 +114,7 @@ def test_what_is_shown_is_found(bench: Bench) -> None:
 
 
 def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(personas.wrong_refs, bench)
     bench.step()
     (edition, _) = bench.history(name).versions
@@ -126,7 +126,7 @@ def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
 
 
 def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     sentence = make_conversation(0)[0][1]
     texts = (
         sentence,
@@ -150,7 +150,7 @@ def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
 def test_a_title_that_the_session_does_not_bear_out_is_withheld(
     bench: Bench, title: str, objection: Objection
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(lambda p: personas.reply([([n], t) for n, t in p.sample], title), bench)
     assert bench.step() == 1
     node = bench.node(name)
@@ -186,8 +186,8 @@ def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
 
 
 def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
-    name = one(bench)
-    one(bench, 3)
+    name = import_segment(bench)
+    import_segment(bench, 3)
 
     def titled(prompt: Prompt) -> str:
         return prompt.reply([([n], t) for n, t in prompt.sample], MOON)
@@ -210,8 +210,8 @@ def lying(prompt: Prompt) -> str:
 
 
 def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
-    name = one(bench)
-    one(bench, 3)
+    name = import_segment(bench)
+    import_segment(bench, 3)
     writes(lying, bench)
     bench.run_model()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
@@ -225,8 +225,8 @@ def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
 
 
 def test_withheld_bullets_are_not_rolled_up(bench: Bench) -> None:
-    one(bench)
-    one(bench, 3)
+    import_segment(bench)
+    import_segment(bench, 3)
     writes(lying, bench)
     bench.step()
     bench.clock.advance(minutes=10)
@@ -238,7 +238,7 @@ def test_withheld_bullets_are_not_rolled_up(bench: Bench) -> None:
 
 
 def test_each_line_is_withheld_alone(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     texts = (make_conversation(0)[0][1], MOON, "Elephants painted the Vatican purple")
     writes(lambda _: personas.reply([([1], text) for text in texts]), bench)
     assert bench.step() == 1
@@ -250,7 +250,7 @@ def test_each_line_is_withheld_alone(bench: Bench) -> None:
 
 
 def test_a_version_of_which_nothing_stands_is_rejected(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(lambda _: personas.reply([([1], MOON)], MOON), bench)
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
@@ -274,13 +274,17 @@ BAD: Sequence[tuple[Persona, str]] = (
 def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     bench: Bench, persona: Persona, why: str
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(persona, bench)
     before = bench.node(name)
     assert bench.step() == 1
     assert bench.node(name) == before
-    rejected, shown = bench.history(name).versions
-    assert (rejected.rejection, rejected.is_shown, shown.is_shown) == (why, False, True)
+    rejected, extract = bench.history(name).versions
+    assert (rejected.rejection, rejected.is_shown, extract.is_shown) == (
+        why,
+        False,
+        True,
+    )
     assert seeds(bench.stub) == [(0.0, 1)]
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.error) == (0, 1, 0, "")
@@ -288,8 +292,8 @@ def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
 
 
 def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) -> None:
-    name = one(bench)
-    one(bench, 3)
+    name = import_segment(bench)
+    import_segment(bench, 3)
     writes(personas.empty, bench)
     bench.run_model()
     assert seeds(bench.stub) == [(0.0, 1)] * 5
@@ -301,7 +305,7 @@ def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) ->
 def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
     for number, persona in enumerate((personas.chatty, personas.thinking_aloud)):
         writes(persona, bench)
-        name = one(bench, number)
+        name = import_segment(bench, number)
         bench.step()
         assert bench.node(name).is_by_model
 
@@ -310,7 +314,7 @@ def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
 
 
 def test_equal_input_makes_no_new_version(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.run_model()
     versions = bench.dump()["node_versions"]
     asked = len(bench.stub.chats())
@@ -325,8 +329,8 @@ def test_equal_input_makes_no_new_version(bench: Bench) -> None:
 def test_what_the_same_model_made_of_the_same_before_is_shown_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = one(bench)
-    one(bench, 3)
+    name = import_segment(bench)
+    import_segment(bench, 3)
     bench.run_model()
     asked = len(bench.stub.chats())
     monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
@@ -343,7 +347,7 @@ def test_what_the_same_model_made_of_the_same_before_is_shown_again(
 def test_what_was_rejected_before_is_not_asked_for_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     writes(personas.empty, bench)
     bench.step()
     asked = len(bench.stub.chats())
@@ -359,7 +363,7 @@ def test_what_was_rejected_before_is_not_asked_for_again(
 def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
     bench: Bench,
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.step()
     for _ in range(2):
         bench.request_version(name)
@@ -375,12 +379,16 @@ def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
 def test_a_refused_attempt_counts_as_one_and_hides_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.step()
     writes(personas.empty, bench)
     bench.request_version(name)
     bench.step()
-    assert [bool(one.rejection) for one in bench.history(name).versions] == [1, 0, 0]
+    assert [bool(version.rejection) for version in bench.history(name).versions] == [
+        1,
+        0,
+        0,
+    ]
     assert bench.node(name).version == 2
     bench.request_version(name)
     bench.step()
@@ -395,7 +403,7 @@ def test_a_refused_attempt_counts_as_one_and_hides_nothing(
 
 
 def test_another_model_writes_anew(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.step()
     bench.stub.models[:] = [Model("gemma3:4b", family="gemma3")]
     bench.import_records(
@@ -411,7 +419,7 @@ def test_another_model_writes_anew(bench: Bench) -> None:
 
 
 def test_a_pinned_version_stays(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     services_versions.pin(name, 1, bench.workspace.zone, bench.clock())
     bench.run_model()
     assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
@@ -442,7 +450,7 @@ def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
     writes(meanwhile, bench)
     assert bench.step() == 1
     assert bench.segments() == [name]
-    assert not any(one.is_by_model for one in bench.history(name).versions)
+    assert not any(version.is_by_model for version in bench.history(name).versions)
     assert bench.needs_version(name)
     assert bench.step() == 1
     assert "walrus" in written_bullets(bench.node(name))[-1].text
@@ -479,8 +487,8 @@ def test_nothing_is_stored_for_a_segment_deleted_meanwhile(
 def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
     bench: Bench,
 ) -> None:
-    one(bench)
-    name = one(bench, 1)
+    import_segment(bench)
+    name = import_segment(bench, 1)
     assert bench.step() and bench.step()
 
     def meanwhile(prompt: Prompt) -> str:
@@ -520,7 +528,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
 ) -> None:
     bench.options = ModelOptions(bench.stub.url, timeout_s=1.0)
     bench.start()
-    name = one(bench)
+    name = import_segment(bench)
     before = bench.dump("jobs", "job_runs", "nodes", "meta")
     bench.stub.always(fault)
     assert bench.step() == 1
@@ -558,13 +566,13 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
             1800.0,
         ),
     ],
-    ids=lambda one: repr(one)[:40],
+    ids=lambda value: repr(value)[:40],
 )
 @pytest.mark.full
 def test_what_is_the_server_s_own_fault_lets_the_node_be(
     bench: Bench, fault: faults.Fault, why: str, rest_s: float
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     before = bench.dump("jobs", "job_runs")
     bench.stub.always(fault)
     assert bench.step() == 1
@@ -598,28 +606,32 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
 def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.stub.always(fault)
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
     assert why in edition.rejection and not edition.is_shown
     assert not bench.needs_version(name) and not bench.node(name).is_by_model
-    bodies = [json.dumps(one.body, sort_keys=True) for one in bench.stub.chats()]
+    bodies = [
+        json.dumps(request.body, sort_keys=True) for request in bench.stub.chats()
+    ]
     assert len(set(bodies)) == len(bodies)
     bench.check_invariants()
 
 
 def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> None:
-    name = one(bench)
+    name = import_segment(bench)
     bench.stub.script(faults.shortened(260))
     bench.step()
     node = bench.node(name)
     assert node.is_by_model and node.generation.was_truncated
-    assert [one.text for one in written_bullets(node)] == [make_conversation(0)[0][1]]
+    assert [bullet.text for bullet in written_bullets(node)] == [
+        make_conversation(0)[0][1]
+    ]
 
 
 def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
-    one(bench)
+    import_segment(bench)
     bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
     before = bench.dump("jobs")
     assert bench.step() == 0
@@ -634,8 +646,8 @@ def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
 def test_a_fault_of_our_own_is_put_off_like_any_other(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one(bench, 0)
-    one(bench, 1)
+    import_segment(bench, 0)
+    import_segment(bench, 1)
     poison, good = bench.segments()
 
     def broken(*_: object, **__: object) -> None:

@@ -211,7 +211,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     stub.start()
     bench.clock.advance(minutes=2)
     bench.run_model()
-    assert [one.result for one in bench.runs(Job.SEGMENTS)] == [
+    assert [run.result for run in bench.runs(Job.SEGMENTS)] == [
         RunResult.DONE,
         RunResult.FAILED,
     ]
@@ -230,9 +230,9 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     until = bench.improve.model.paused_until
     assert bench.clock() < until
     with database.connection():
-        found = meta.model_record()
-    assert found is not None and found.paused_until == until
-    assert found.condition is ModelCondition.RESTING and "failed" in found.message
+        record = meta.model_record()
+    assert record is not None and record.paused_until == until
+    assert record.condition is ModelCondition.RESTING and "failed" in record.message
     assert bench.runs(Job.DAY)[0].result is None
     stub.clear_script()
     bench.clock.advance(hours=1)
@@ -529,7 +529,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
     assert bench.run_model() == first
     assert bench.node(segment).summarizer.startswith("ollama-next ")
     assert bench.node(segment).version > kept
-    assert [one.version for one in bench.history(segment).versions] == [3, 2, 1]
+    assert [version.version for version in bench.history(segment).versions] == [3, 2, 1]
     bench.start()
     assert bench.run_model() == []
 

@@ -89,9 +89,9 @@ def test_a_month_and_a_year_have_the_events_of_their_days(
     keep(works, tmp_path, DAYS)
     counts = expected_counts()
     listed = {entry.node_id: entry for entry in list_all()}
-    for one in browse.add_activity([*listed.values()]):
-        assert sum(one.activity) == one.counts.messages == counts[one.node_id]
-    assert {name: one.counts.segments for name, one in listed.items()} == counts
+    for entry in browse.add_activity([*listed.values()]):
+        assert sum(entry.activity) == entry.counts.messages == counts[entry.node_id]
+    assert {name: entry.counts.segments for name, entry in listed.items()} == counts
     for name, number in counts.items():
         node = browse.get_node(name)
         assert node is not None and node.status is NodeStatus.CURRENT
@@ -110,28 +110,31 @@ def test_a_week_across_two_months_has_its_own_days_in_each(
     keep(works, tmp_path, DAYS)
     week = "toc:week:2026-W31"
     for month, days in (("toc:month:2026-07", [31]), ("toc:month:2026-08", [2, 1])):
-        found = {one.node_id: one for one in browse.list_children(month)}
-        assert found[week].month_id == month
-        assert found[week].counts.segments == len(days)
-        assert ("31 July" in found[week].headline) is (days == [31])
-        (active,) = browse.add_activity([found[week]])
+        weeks = {entry.node_id: entry for entry in browse.list_children(month)}
+        assert weeks[week].month_id == month
+        assert weeks[week].counts.segments == len(days)
+        assert ("31 July" in weeks[week].headline) is (days == [31])
+        (active,) = browse.add_activity([weeks[week]])
         assert sum(active.activity) == len(days)
-        shown = browse.list_children(week, month_id=month)
-        assert [calendar.period(day.node_id).first.day for day in shown] == days
+        entries = browse.list_children(week, month_id=month)
+        assert [calendar.period(day.node_id).first.day for day in entries] == days
         loaded = browse.read_below(("toc:year:2026", month), ALL, UTC, 500)
         listed = [day.node_id for day in loaded.rows[month, week]]
-        assert listed == [day.node_id for day in shown]
+        assert listed == [day.node_id for day in entries]
     whole = browse.list_children(week)
     assert [calendar.period(day.node_id).first.day for day in whole] == [2, 1, 31]
     node = browse.get_node(week)
     assert node is not None and node.counts.segments == 3
     across_years = browse.list_children("toc:month:2027-01")
-    assert [one.node_id for one in across_years] == ["toc:week:2026-W53"]
+    assert [entry.node_id for entry in across_years] == ["toc:week:2026-W53"]
 
 
 def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> None:
     keep(works, tmp_path, [SATURDAY])
-    assert [one.node_id for one in list_all()] == ["toc:year:2026", "toc:month:2026-08"]
+    assert [entry.node_id for entry in list_all()] == [
+        "toc:year:2026",
+        "toc:month:2026-08",
+    ]
     way = ["toc:year:2026", "toc:month:2026-08", "toc:week:2026-W31"]
     assert browse.get_path("toc:week:2026-W31") == way
     assert browse.get_path("toc:day:2026-08-01") == [*way, "toc:day:2026-08-01"]
@@ -160,8 +163,8 @@ def test_a_time_is_covered_once(
 ) -> None:
     keep(works, tmp_path, DAYS)
     bounds = [datetime.combine(day, time(), UTC) for day in (first, end)]
-    found = browse.list_covering(bounds[0], bounds[1], UTC)
-    assert [one.node_id.removeprefix("toc:") for one in found] == covered
+    entries = browse.list_covering(bounds[0], bounds[1], UTC)
+    assert [entry.node_id.removeprefix("toc:") for entry in entries] == covered
 
 
 def test_the_tools_of_agents_find_both_months_of_a_week(
@@ -171,9 +174,9 @@ def test_the_tools_of_agents_find_both_months_of_a_week(
     week = "toc:week:2026-W31"
     for month in ("toc:month:2026-07", "toc:month:2026-08"):
         listed = toc.browse_toc(workspace, month).items
-        assert week in [one["node_id"] for one in listed]
+        assert week in [item["node_id"] for item in listed]
         assert week in toc.get_node(workspace, month).head["child_node_ids"]
-    lines = [one["node_id"] for one in toc.outline(workspace, None).items]
+    lines = [item["node_id"] for item in toc.outline(workspace, None).items]
     assert lines.count(week) == 2
     assert lines.count("toc:day:2026-08-01") == lines.count("toc:day:2026-07-31") == 1
     for month, word in (("2026-07", "August"), ("2026-08", "July")):
@@ -211,7 +214,10 @@ def test_a_month_without_its_only_events_is_removed(
     for day in (SATURDAY, date(2027, 1, 1)):
         forget(workspace, TombstoneKind.SESSION, f"s-{day}")
     settle(works)
-    assert [one.node_id for one in list_all()] == ["toc:year:2026", "toc:month:2026-07"]
+    assert [entry.node_id for entry in list_all()] == [
+        "toc:year:2026",
+        "toc:month:2026-07",
+    ]
     (week,) = browse.list_children("toc:month:2026-07")
     assert week.counts.segments == 1
     with database.connection():
@@ -251,9 +257,9 @@ def test_a_store_with_months_of_whole_weeks_is_rolled_up_again(
         NodeRow.insert(**january, parent_id="toc:year:2025", start_ms=0).execute()
         NodeRow.update(start_ms=NodeRow.start_ms - 86_400_000).where(is_wide).execute()
     settle(made(workspace, clock))
-    found = {entry.node_id: entry for entry in list_all()}
-    assert {name: one.counts.segments for name, one in found.items()} == (
+    entries = {entry.node_id: entry for entry in list_all()}
+    assert {name: entry.counts.segments for name, entry in entries.items()} == (
         expected_counts()
     )
-    for name, entry in found.items():
+    for name, entry in entries.items():
         assert (entry.start_time, entry.end_time) == calendar.bounds(name, UTC)

@@ -87,7 +87,7 @@ def made(
 
 def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
     at = START + timedelta(seconds=after_s)
-    shown = {
+    record = {
         "session_id": session,
         "timestamp": at.isoformat(),
         "role": "user",
@@ -95,7 +95,7 @@ def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
         "project": "ferry",
         "key": f"{session}-{after_s}",
     }
-    return json.dumps({**shown, **fields})
+    return json.dumps({**record, **fields})
 
 
 def bring(works: Pipeline, folder: Path, name: str, lines: Sequence[str]) -> None:
@@ -269,12 +269,12 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
     monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
     bring(works, tmp_path, "one", lines)
-    shown: list[PipelineProgress] = []
-    works.run_until_idle(shown.append)
+    reports: list[PipelineProgress] = []
+    works.run_until_idle(reports.append)
     # With the first of a day comes the work on all that it is part of.
-    queued = [one.queued for one in shown if one.stage == "summarize"][2:]
+    queued = [report.queued for report in reports if report.stage == "summarize"][2:]
     assert len(queued) == 6 and queued == sorted({*queued}, reverse=True)
-    assert shown[-1].queued == 0
+    assert reports[-1].queued == 0
 
 
 class Poisoned(ExtractiveSummarizer):
@@ -516,7 +516,7 @@ def test_who_may_not_work_still_sees_what_changes(
 
 def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:
     odd = "\ud800\x00\x1b[31mé"
-    shown = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
+    record = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
     other = json.dumps({"type": odd, "sessionId": odd, "session_id": 1, "role": odd})
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     folder.mkdir()
@@ -533,7 +533,7 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
         works,
         folder,
         "odd",
-        [shown, other, line(1, odd, session=odd, metadata={odd: odd})],
+        [record, other, line(1, odd, session=odd, metadata={odd: odd})],
     )
     new = works._config.spool / "new"
     payload = {"hook_event_name": odd, "session_id": "s", "prompt": "x"}
@@ -590,8 +590,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
         at = START.isoformat()
         said = f"{prompt} the ferry"
-        shown = json.dumps({**payload, "prompt": said, "timestamp": at})
-        (new / f"{number}.json").write_text(shown)
+        content = json.dumps({**payload, "prompt": said, "timestamp": at})
+        (new / f"{number}.json").write_text(content)
     os.mkfifo(new / "9.json")
     keep = events.add
 
@@ -651,8 +651,8 @@ def test_time_and_project_do_not_depend_on_the_order_of_arrival(
         random.Random(seed).shuffle(order)
         workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
         works = made(workspace, clock)
-        for place, one in enumerate(order):
-            bring(works, tmp_path, f"{seed}-{place}", [one])
+        for place, number in enumerate(order):
+            bring(works, tmp_path, f"{seed}-{place}", [number])
             settle(works)
         trees.append(tree())
         for query, count in (

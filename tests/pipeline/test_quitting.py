@@ -84,10 +84,10 @@ class Work:
 @contextmanager
 def working(home: Path, url: str) -> Iterator[Work]:
     """A process that works, ended in any case."""
-    shown = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
+    settings = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
     process = subprocess.Popen(
         [sys.executable, "-c", PATIENT, "--home", str(home), "work"],
-        env={**os.environ, **shown},
+        env={**os.environ, **settings},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -17,9 +17,9 @@ ROUNDS = 4
 def test_what_comes_in_is_found_before_the_stages_rest(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    works, shown = workspace.pipeline, list[StepResult]()
+    works, results = workspace.pipeline, list[StepResult]()
     file = tmp_path / "one.jsonl"
-    stages = Worker(works._stages(), shown.append)
+    stages = Worker(works._stages(), results.append)
     for number, word in enumerate(("ferry", "harbour", "lighthouse")):
         with file.open("a") as lines:
             lines.write(f'{FIRST} "text": "Paint the {word}", "key": "{number}"}}\n')
@@ -32,7 +32,7 @@ def test_what_comes_in_is_found_before_the_stages_rest(
         assert rounds <= ROUNDS
         kinds = {hit.kind for hit in workspace.teleport.find(word).hits}
         assert HitKind.NODE in kinds
-    assert not [one for one in shown if one.error]
+    assert not [result for result in results if result.error]
     assert max(worker.IDLE_S) < 0.5
 
 

@@ -30,12 +30,12 @@ def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
         return 0
 
     loop = Worker([("ingest", lambda: earlier.pop(0)), ("index", step)], reports.append)
-    shown = []
+    results = []
     for _ in range(3):
         loop.run_round()
-        shown.append([(r.stage, bool(r.error)) for r in reports])
+        results.append([(r.stage, bool(r.error)) for r in reports])
         reports.clear()
-    assert shown == [
+    assert results == [
         [("ingest", False), ("index", True)],
         [("ingest", False)],
         [("index", False)],
@@ -78,28 +78,28 @@ def test_a_loop_survives_a_report_that_fails() -> None:
 
 
 def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
-    shown: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
     stepped = threading.Event()
 
     def step() -> int:
-        shown.append(("step", threading.current_thread().name))
+        calls.append(("step", threading.current_thread().name))
         stepped.set()
         return 0
 
     def leave() -> None:
-        shown.append(("leave", threading.current_thread().name))
+        calls.append(("leave", threading.current_thread().name))
         raise RuntimeError("nobody minds any more")
 
     loop = Worker([("model", step)], lambda _: None, on_exit=leave)
     loop.start()
     assert stepped.wait(10)
     loop.stop(wait_s=10)
-    assert shown[-1] == ("leave", "stages")
-    assert [what for what, _ in shown].count("leave") == 1
+    assert calls[-1] == ("leave", "stages")
+    assert [what for what, _ in calls].count("leave") == 1
 
 
 def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
-    shown: queue.Queue[StepResult] = queue.Queue()
+    results: queue.Queue[StepResult] = queue.Queue()
     is_away = threading.Event()
 
     def may_work() -> bool:
@@ -107,11 +107,11 @@ def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
             raise StoreGoneError("it is gone")
         return True
 
-    loop = Worker([("ingest", lambda: 0)], shown.put, may_work, idle_waits_s=(0.01,))
+    loop = Worker([("ingest", lambda: 0)], results.put, may_work, idle_waits_s=(0.01,))
     loop.start()
-    assert shown.get(timeout=5).error is None
+    assert results.get(timeout=5).error is None
     is_away.set()
-    assert isinstance(shown.get(timeout=5).error, StoreGoneError)
+    assert isinstance(results.get(timeout=5).error, StoreGoneError)
     is_away.clear()
-    assert shown.get(timeout=5).error is None, "though there is nothing to do"
+    assert results.get(timeout=5).error is None, "though there is nothing to do"
     loop.stop(wait_s=5)

@@ -237,8 +237,8 @@ def test_pictures(
     snap_compare: Compare,
     size: tuple[int, int],
 ) -> None:
-    shown = PipelineProgress("index", queued=3, model=BUSY)
-    run = steps(settle, "w", *["down"] * 8, progress=shown)
+    report = PipelineProgress("index", queued=3, model=BUSY)
+    run = steps(settle, "w", *["down"] * 8, progress=report)
     assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
 
 
@@ -246,8 +246,8 @@ def test_picture_of_what_fails(
     worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     health = ModelStatus(is_requested=True).with_health(NO_MODEL)
-    shown = PipelineProgress("index", error="the disk is full", model=health)
-    run = steps(settle, "w", *["down"] * 5, progress=shown)
+    report = PipelineProgress("index", error="the disk is full", model=health)
+    run = steps(settle, "w", *["down"] * 5, progress=report)
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
 

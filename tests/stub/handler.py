@@ -133,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(400, f'"{model.name}" does not support thinking')
             return
         asked.window = self._loaded(model, body)
-        text = "\n".join(str(one["content"]) for one in body["messages"])
+        text = "\n".join(str(message["content"]) for message in body["messages"])
         asked.tokens = wire.tokens(text, model.token_bytes) + OVERHEAD
         read = asked.tokens
         if read > asked.window:

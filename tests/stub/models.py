@@ -90,15 +90,17 @@ class Memory:
 
     def load(self, model: Model, options: dict[str, Any]) -> int:
         """Load a model unless it runs with these options; return its window."""
-        wanted = {name: options[name] for name in RUNNER_OPTIONS if name in options}
-        if self.loaded.get(model.name) != wanted:
-            self.loaded[model.name] = wanted
+        runner_options = {
+            name: options[name] for name in RUNNER_OPTIONS if name in options
+        }
+        if self.loaded.get(model.name) != runner_options:
+            self.loaded[model.name] = runner_options
             self.loads.append((model.name, self.window(model)))
         return self.window(model)
 
     def window(self, model: Model) -> int:
-        wanted = self.loaded[model.name].get("num_ctx", DEFAULT_WINDOW)
-        return min(int(wanted), model.window)
+        window = self.loaded[model.name].get("num_ctx", DEFAULT_WINDOW)
+        return min(int(window), model.window)
 
     def running(self, model: Model) -> dict[str, Any]:
         """Return its entry in ``/api/ps``."""

@@ -120,8 +120,8 @@ def inventing(prompt: Prompt) -> str:
 
 def obedient(prompt: Prompt) -> str:
     """Follow an instruction in the log."""
-    found = _ORDER.search(prompt.text)
-    return found[1] if found else honest(prompt)
+    order = _ORDER.search(prompt.text)
+    return order[1] if order else honest(prompt)
 
 
 def foreign(prompt: Prompt) -> str:

@@ -94,7 +94,7 @@ class Stub:
     def model(self, name: str) -> Model | None:
         """Return a model by its name, with or without ``:latest``."""
         names = (name, f"{name}:latest")
-        return next((one for one in self.models if one.name in names), None)
+        return next((model for model in self.models if model.name in names), None)
 
     def chats(self) -> list[ReceivedRequest]:
         """Return the requests for a reply, in order."""
@@ -102,7 +102,7 @@ class Stub:
 
     def requests_for(self, path: str) -> list[ReceivedRequest]:
         with self.arrived:
-            return [one for one in self.received if one.path == path]
+            return [request for request in self.received if request.path == path]
 
     def record(self, received: ReceivedRequest) -> None:
         with self.arrived:
@@ -112,12 +112,14 @@ class Stub:
     def wait_for(self, count: int, path: str = "/api/chat") -> ReceivedRequest:
         """Wait for the request with this number, from 1, and return it."""
         with self.arrived:
-            found = self.arrived.wait_for(
+            has_arrived = self.arrived.wait_for(
                 lambda: len([r for r in self.received if r.path == path]) >= count,
                 PATIENCE_S,
             )
-            assert found, f"no {count} requests for {path}"
-            return [one for one in self.received if one.path == path][count - 1]
+            assert has_arrived, f"no {count} requests for {path}"
+            return [request for request in self.received if request.path == path][
+                count - 1
+            ]
 
     def start(self, port: int = 0) -> None:
         """Listen at this port, or any; after ``close``, at the same one as before."""

@@ -5,7 +5,7 @@ from memtui.summarize.ollama.errors import NotAllowedError
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "expected"),
     [
         ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
         ("localhost:11434", "http://127.0.0.1:11434"),
@@ -15,9 +15,9 @@ from memtui.summarize.ollama.errors import NotAllowedError
         ("0.0.0.0", "http://127.0.0.1:11434"),
     ],
 )
-def test_this_machine_may_be_asked(url: str, shown: str) -> None:
-    found = parse_address(url)
-    assert (found.url, found.is_loopback) == (shown, True)
+def test_this_machine_may_be_asked(url: str, expected: str) -> None:
+    address = parse_address(url)
+    assert (address.url, address.is_loopback) == (expected, True)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_nothing_else_is(url: str) -> None:
 
 
 def test_a_machine_that_is_named_may_be_asked() -> None:
-    found = parse_address("https://Box.local:8443", allowed_hosts=["box.local"])
-    assert (found.url, found.is_loopback) == ("https://box.local:8443", False)
+    address = parse_address("https://Box.local:8443", allowed_hosts=["box.local"])
+    assert (address.url, address.is_loopback) == ("https://box.local:8443", False)
     with pytest.raises(NotAllowedError):
         parse_address("http://other.local", allowed_hosts=["box.local"])

@@ -19,7 +19,7 @@ TALKS = {
 def counted(record: Record) -> int:
     """How long a prompt is by the stub's tokeniser."""
     said = prompts.messages(record)
-    return wire.tokens("\n".join(one["content"] for one in said)) + 12
+    return wire.tokens("\n".join(message["content"] for message in said)) + 12
 
 
 def parts_of(record: Record, budget: int) -> list[Record]:

@@ -40,9 +40,9 @@ from tests.stub import faults as stub
 def test_each_answer_is_known_for_what_it_is(
     answer: stub.Fault, kind: type[errors.OllamaError]
 ) -> None:
-    found = errors.from_response(answer.status, answer.body or b"")
-    assert type(found) is kind
-    assert str(found)
+    error = errors.from_response(answer.status, answer.body or b"")
+    assert type(error) is kind
+    assert str(error)
 
 
 def test_an_error_in_a_stream_is_known_as_the_same_in_an_answer_is() -> None:

@@ -15,11 +15,15 @@ GB = 10**9
 def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]:
     """What a server tells of its models."""
     memory = Memory()
-    for one in pulled:
-        if loaded and one.name in loaded:
-            memory.load(one, {"num_ctx": loaded[one.name]})
-    running = [memory.running(one) for one in pulled if one.name in memory.loaded]
-    tags = {"models": [one.tag() for one in pulled]}
+    for pulled_model in pulled:
+        if loaded and pulled_model.name in loaded:
+            memory.load(pulled_model, {"num_ctx": loaded[pulled_model.name]})
+    running = [
+        memory.running(pulled_model)
+        for pulled_model in pulled
+        if pulled_model.name in memory.loaded
+    ]
+    tags = {"models": [pulled_model.tag() for pulled_model in pulled]}
     return models.parse_models(tags, {"models": running})
 
 
@@ -44,9 +48,9 @@ def with_details(model: Model, pulled: Pulled) -> Model:
     ],
 )
 def test_any_model_that_is_large_enough_may_summarize(name: str, size: str) -> None:
-    found = server(Pulled(name, size=size))
-    assert models.choose(found, memory_bytes=32 * GB).name == name
-    assert models.size_warning(found[0]) == ""
+    installed = server(Pulled(name, size=size))
+    assert models.choose(installed, memory_bytes=32 * GB).name == name
+    assert models.size_warning(installed[0]) == ""
 
 
 @pytest.mark.parametrize(
@@ -107,30 +111,30 @@ def test_a_model_that_does_not_write_is_known_when_it_is_shown() -> None:
 
 
 def test_the_model_a_person_names_is_taken() -> None:
-    found = server(Pulled("qwen3:8b", size="8.2B"), Pulled("mistral:latest"))
-    assert models.choose(found, "mistral").name == "mistral:latest"
+    installed = server(Pulled("qwen3:8b", size="8.2B"), Pulled("mistral:latest"))
+    assert models.choose(installed, "mistral").name == "mistral:latest"
     with pytest.raises(ModelNotFoundError, match="ollama pull llama3"):
-        models.choose(found, "llama3")
+        models.choose(installed, "llama3")
 
 
 def test_a_small_model_is_taken_with_a_warning_if_it_is_named() -> None:
-    found = server(Pulled("qwen2.5-coder:1.5b", size="1.5B"))
-    named = models.choose(found, "qwen2.5-coder:1.5b")
+    installed = server(Pulled("qwen2.5-coder:1.5b", size="1.5B"))
+    named = models.choose(installed, "qwen2.5-coder:1.5b")
     assert models.objection(named, 8192) == ""
     assert "is small: with 1.5B" in models.size_warning(named)
 
 
 def test_a_cloud_model_is_refused_even_by_name() -> None:
-    found = server(Pulled("big:cloud", remote_host="https://ollama.com"))
+    installed = server(Pulled("big:cloud", remote_host="https://ollama.com"))
     with pytest.raises(NotAllowedError):
-        models.choose(found, "big:cloud")
+        models.choose(installed, "big:cloud")
 
 
 def test_a_model_that_failed_makes_room_for_another() -> None:
-    found = server(Pulled("qwen3:8b", size="8.2B"), Pulled("qwen3:4b"))
-    best = models.choose(found)
+    installed = server(Pulled("qwen3:8b", size="8.2B"), Pulled("qwen3:4b"))
+    best = models.choose(installed)
     assert best.name == "qwen3:8b"
-    assert models.choose(found, excluded={best.name}).name == "qwen3:4b"
+    assert models.choose(installed, excluded={best.name}).name == "qwen3:4b"
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ def record_of(*talk: tuple[str, str], facts: Facts | None = None) -> Record:
 def lines_of(record: Record) -> list[str]:
     """What stands between the fences of a prompt."""
     text = prompts.messages(record)[-1]["content"]
-    before, _, rest = text.partition(f"\n{record.fence}\n")
-    inside, end, after = rest.partition(f"\nEND-{record.fence}\n")
+    before, _, remainder = text.partition(f"\n{record.fence}\n")
+    inside, end, after = remainder.partition(f"\nEND-{record.fence}\n")
     assert end and "never follow" in before and "never follow" in after
     return inside.split("\n")
 
@@ -337,10 +337,14 @@ def test_the_schema_asks_for_refs_first_and_for_nothing_exotic() -> None:
 
 
 def test_one_project_is_reported_by_its_pieces_of_work() -> None:
-    one = period_record(TocLevel.WEEK, [period_work("a", "b"), period_work("a", "c")])
-    two = period_record(TocLevel.WEEK, [period_work("a", "b"), period_work("c", "d")])
-    assert "for each piece of work" in prompts.messages(one)[0]["content"]
-    assert "for each project" in prompts.messages(two)[0]["content"]
+    single = period_record(
+        TocLevel.WEEK, [period_work("a", "b"), period_work("a", "c")]
+    )
+    several = period_record(
+        TocLevel.WEEK, [period_work("a", "b"), period_work("c", "d")]
+    )
+    assert "for each piece of work" in prompts.messages(single)[0]["content"]
+    assert "for each project" in prompts.messages(several)[0]["content"]
 
 
 @pytest.mark.parametrize(

@@ -39,16 +39,16 @@ def check_requests(stub: Stub) -> None:
     """Check what holds for all that a server was ever asked."""
     asked = stub.chats()
     assert asked
-    for one in asked:
-        options = one.body["options"]
-        assert one.body["truncate"] is False
-        assert isinstance(one.body["format"], dict)
-        assert "shift" not in one.body and "shift" not in options
+    for request in asked:
+        options = request.body["options"]
+        assert request.body["truncate"] is False
+        assert isinstance(request.body["format"], dict)
+        assert "shift" not in request.body and "shift" not in options
         assert 0 < options["num_predict"] < options["num_ctx"]
-        assert one.tokens + options["num_predict"] <= 0.9 * one.window
-    for one in stub.received:
-        assert one.peer == "127.0.0.1"
-        assert "authorization" not in one.headers
+        assert request.tokens + options["num_predict"] <= 0.9 * request.window
+    for request in stub.received:
+        assert request.peer == "127.0.0.1"
+        assert "authorization" not in request.headers
     windows = {(r.body["model"], r.body["options"]["num_ctx"]) for r in asked}
     assert len(windows) == len({model for model, _ in windows})
     assert max(Counter(name for name, _ in stub.memory.loads).values()) == 1
@@ -104,7 +104,8 @@ def test_a_long_session_is_asked_about_in_parts(stub: Stub, asker: Asker) -> Non
     assert summary.generation.parts == len(asked) == summary.generation.requests > 1
     assert len(summary.bullets) == 5 * len(asked)
     lines = [
-        re.search(r"\n1\|(.*)\n", one.body["messages"][-1]["content"]) for one in asked
+        re.search(r"\n1\|(.*)\n", request.body["messages"][-1]["content"])
+        for request in asked
     ]
     assert all(line and line[1].startswith("user| user on page") for line in lines)
     parts = [progress.part for progress in asker.told]

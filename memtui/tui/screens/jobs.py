@@ -149,14 +149,14 @@ def describe_model(
             hint = "\n  memtui will check again; x on a job checks now."
             text += Content.styled(hint, "$context")
         return text
-    found = work.model if work else None
-    if found is None:
+    record = work.model if work else None
+    if record is None:
         return Content("No model has been looked for yet.")
-    health = ModelHealth(found.condition, found.message)
+    health = ModelHealth(record.condition, record.message)
     text = Content("✓ A model is available.")
     if not health.is_ready:
         text = _describe_health(health, 0)
-    checked = f" (checked {date_format.age(found.checked_at, now)})"
+    checked = f" (checked {date_format.age(record.checked_at, now)})"
     return text + Content.styled(checked, "$context")
 
 
@@ -262,8 +262,8 @@ class JobsScreen(ListDetailScreen[None]):
         self.show_details("Status", details)
 
     def _find_job(self, name: str) -> JobStatus | None:
-        found = self._work.jobs if self._work else ()
-        return next((one for one in found if one.job == name), None)
+        statuses = self._work.jobs if self._work else ()
+        return next((status for status in statuses if status.job == name), None)
 
     def _update_model(self) -> None:
         content = describe_model(
@@ -278,11 +278,12 @@ class JobsScreen(ListDetailScreen[None]):
     def show_progress(self, message: ProgressReported) -> None:
         progress = message.progress
         self._last = progress
-        for one in self._activity.values():
-            one.is_busy = False
-        if seen := self._activity.get(progress.stage):
-            seen.error = progress.error
-            seen.is_busy, seen.worked_at = not seen.error, self.now()
+        for activity in self._activity.values():
+            activity.is_busy = False
+        if stage_activity := self._activity.get(progress.stage):
+            stage_activity.error = progress.error
+            stage_activity.is_busy = not progress.error
+            stage_activity.worked_at = self.now()
         self._update()
         self.request_reload()
 
