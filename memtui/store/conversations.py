@@ -63,7 +63,7 @@ class EventLocation(NamedTuple):
 def locate(event_ids: Iterable[str]) -> dict[str, EventLocation]:
     """Return where events are, by their ids or by ids of their copies."""
     names = list(event_ids)
-    originals = {name: name for name in names} | source_copies.resolve(names)
+    originals = {name: name for name in names} | source_copies.get_original_ids(names)
     sql = f"SELECT session_id, subagent, {_POSITION} FROM events WHERE id {IN_JSON}"
     located = {
         position[-1]: EventLocation(number, subagent, _position(position))

@@ -140,7 +140,7 @@ def _add_by_route(
         for event in counted
         if event.event_id in stored_copies
     ]
-    source_copies.add(pairs, numbers, route)
+    source_copies.add_copies(pairs, numbers, route)
     sessions.add_events(new, rows, route)
     source_copies.replace_events(worse)
     source_copies.request_update_if_first(
@@ -174,7 +174,9 @@ def _add_copies(batch: Iterable[Event]) -> None:
         for event_id in existing_keys(table, new):
             del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
-    originals = {event_id: event_id for event_id in ids} | source_copies.resolve(ids)
+    originals = {
+        event_id: event_id for event_id in ids
+    } | source_copies.get_original_ids(ids)
     sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
     owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
     numbers: dict[tuple[str, str], int] = {}
@@ -297,7 +299,7 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     rows = fetch(f"{_SELECT} WHERE e.id {IN_JSON}", json.dumps(names))
     by_id = {event.event_id: event for event in read_rows(rows)}
     missing = [name for name in names if name not in by_id]
-    if missing and (originals := source_copies.resolve(missing)):
+    if missing and (originals := source_copies.get_original_ids(missing)):
         events = get(originals.values())
         by_id |= {i: events[name] for i, name in originals.items() if name in events}
     return by_id

@@ -237,7 +237,7 @@ def match_within_batch(
     return matches
 
 
-def add(
+def add_copies(
     copies: Iterable[tuple[Event, StoredEvent]], numbers: Numbers, route: str
 ) -> None:
     """Store the ids of copies, which lead to the events stored already."""
@@ -280,7 +280,8 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
         sessions.recount(number)
 
 
-def resolve(copy_ids: Iterable[str]) -> dict[str, str]:
+def get_original_ids(copy_ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids of the stored events by the ids of their copies."""
     sql = f"SELECT copy_id, event_id FROM source_copies WHERE copy_id {IN_JSON}"
     return dict(fetch(sql, json.dumps(list(copy_ids))))
 

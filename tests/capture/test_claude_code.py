@@ -660,6 +660,8 @@ LAYOUTS = {
 }
 """Arrays, and the line on which the third record begins."""
 
+DAMAGED_ARRAY = "the array is cut off or damaged"
+
 
 def read_array(raw: str) -> tuple[list[str], list[InvalidRecord]]:
     """The texts in an array of records, and what is wrong with it."""
@@ -671,39 +673,29 @@ def read_array(raw: str) -> tuple[list[str], list[InvalidRecord]]:
 
 
 @pytest.mark.parametrize(("whole", "line"), LAYOUTS.values(), ids=LAYOUTS)
-def test_the_whole_records_of_an_array_that_is_cut_off_are_read(
+def test_records_before_the_end_of_a_cut_off_array_are_read(
     whole: str, line: int
 ) -> None:
     texts = [f"Message {number}" for number in range(1, 5)]
     assert read_array(whole) == (texts, [])
-    cut = InvalidRecord("the array is cut off", line)
+    cut = InvalidRecord(DAMAGED_ARRAY, line)
     assert read_array(whole[: whole.index("Message 3")]) == (texts[:2], [cut])
     assert read_array(whole[: whole.index("uuid-3")]) == (texts[:2], [cut])
     last = whole[: whole.rindex("}") + 1]
-    cut = InvalidRecord("the array is cut off", last.count("\n") + 1)
+    cut = InvalidRecord(DAMAGED_ARRAY, last.count("\n") + 1)
     assert read_array(last) == (texts, [cut])
     assert read_array(f"{last},") == (texts, [cut])
 
 
-@pytest.mark.parametrize("name", [item for item in LAYOUTS if item != "one line"])
+@pytest.mark.parametrize("whole", [text for text, _ in LAYOUTS.values()], ids=LAYOUTS)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [('"Message 3"', '"Message 3'), ('"uuid-3"', "uuid-3"), ('"uuid-3"', '"uuid-3"]')],
 )
-def test_the_records_after_a_damaged_one_of_an_array_are_read(
-    name: str, right: str, wrong: str
-) -> None:
-    whole, line = LAYOUTS[name]
+def test_damage_in_an_array_is_one_problem(whole: str, right: str, wrong: str) -> None:
     texts, damaged = read_array(whole.replace(right, wrong))
-    assert texts == ["Message 1", "Message 2", "Message 4"]
-    assert damaged == [InvalidRecord("not valid JSON", line)]
-
-
-def test_damage_in_an_array_of_one_line_is_one_problem() -> None:
-    whole, line = LAYOUTS["one line"]
-    damaged = InvalidRecord("not valid JSON", line)
-    texts = ["Message 1", "Message 2"]
-    assert read_array(whole.replace('"uuid-3"', "uuid-3")) == (texts, [damaged])
+    assert texts == ["Message 1", "Message 2"]
+    assert [problem.reason for problem in damaged] == [DAMAGED_ARRAY]
 
 
 def test_text_after_an_array_is_a_problem() -> None:
@@ -742,7 +734,7 @@ def test_an_array_that_was_cut_off_is_read_again_when_it_is_complete(
         list(importer.run([file]))
         with database.connection():
             items += [(item.source, item.reason) for item in sources.list_damaged()]
-    assert items == [(str(file), "the array is cut off")] * 2
+    assert items == [(str(file), DAMAGED_ARRAY)] * 2
     assert (importer.progress.created, importer.progress.unreadable) == (4, 0)
 
 
@@ -753,7 +745,7 @@ def test_an_import_of_an_array_that_is_cut_off_says_so(tmp_path: Path) -> None:
     assert "2 new events" in done.stdout and "1 record skipped" in done.stdout
     output = run_memtui(tmp_path / "home", "quarantine").stdout
     assert f"{file}:{LAYOUTS['indented'][1]}" in output
-    assert "the array is cut off" in output
+    assert DAMAGED_ARRAY in output
 
 
 def test_a_damaged_array_does_not_take_long() -> None:

@@ -44,9 +44,9 @@ DONE = "<task-notification>\n<status>completed</status>\n</task-notification>"
 )
 def test_element_is_separated_from_a_prompt(added: str) -> None:
     for whole in (f"{added}\n{WORDS}", f"{WORDS}\n{added}"):
-        assert parse_prompt(whole) == (WORDS, {"kind": "", "added": added})
+        assert parse_prompt(whole) == (WORDS, "", added)
         assert split_messages(whole) == [whole]
-    assert parse_prompt(added) == (added, {"kind": "reminder", "added": ""})
+    assert parse_prompt(added) == (added, "reminder", "")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_element_is_separated_from_a_prompt(added: str) -> None:
     ],
 )
 def test_outermost_tag_gives_the_kind(whole: str, kind: str) -> None:
-    assert parse_prompt(whole) == (whole, {"kind": kind, "added": ""})
+    assert parse_prompt(whole) == (whole, kind, "")
     assert split_messages(whole) == [whole]
 
 
@@ -74,15 +74,15 @@ def test_outermost_tag_gives_the_kind(whole: str, kind: str) -> None:
 def test_unclosed_tag_is_ordinary_text(tag: str) -> None:
     for between in ("be brief\n\n", "be brief\n", "be brief ", ""):
         whole = f"<{tag}> {between}{WORDS}"
-        assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
+        assert parse_prompt(whole) == (whole, "", "")
         with_more = f"{whole}\n{REMINDER}"
-        assert parse_prompt(with_more) == (whole, {"kind": "", "added": REMINDER})
+        assert parse_prompt(with_more) == (whole, "", REMINDER)
         assert split_messages(f"{TEAMMATE}\n{whole}") == [TEAMMATE, whole]
 
 
 def test_a_tag_closed_by_another_name_is_not_closed() -> None:
     whole = f"<system-reminder>be brief</ide_selection>\n{WORDS}"
-    assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
+    assert parse_prompt(whole) == (whole, "", "")
     nested = f"<ide_selection><system-reminder>one</ide_selection>{WORDS}"
     assert parse_prompt(nested)[0] == WORDS
 
@@ -221,9 +221,9 @@ def test_elements_of_one_agent_are_text_for_another(
     block: str,
 ) -> None:
     for agent in ("claude-code", "codex", "gemini-cli", "copilot-cli"):
-        text, metadata = parse_prompt(block, agent=agent)
-        assert text == block
-        assert bool(metadata["kind"]) is (agent == BLOCKS[block]), agent
+        prompt = parse_prompt(block, agent=agent)
+        assert prompt.text == block
+        assert bool(prompt.kind) is (agent == BLOCKS[block]), agent
     (event,) = read_events(user(1, block))
     assert (event.role, event.text) == (EventRole.USER, block)
 
@@ -296,4 +296,4 @@ def test_titles_contain_no_text_of_editors(
 
 def test_tag_within_a_sentence_is_text_of_the_user() -> None:
     whole = "<ide_opened_file> is shown in titles.\nRemove it."
-    assert parse_prompt(whole) == (whole, {"kind": "", "added": ""})
+    assert parse_prompt(whole) == (whole, "", "")

@@ -274,13 +274,13 @@ class _HistoryReader(RecordReader):
             yield SkippedRecord("an empty prompt", block.line)
             return
         kind = "command" if self._command else ""
-        text, metadata = parse_prompt(block.text, kind)
+        prompt = parse_prompt(block.text, kind)
         yield from self._event(
             block,
             EventType.USER_MESSAGE,
-            text,
-            role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
-            metadata=metadata,
+            prompt.text,
+            role=prompt.role,
+            metadata=prompt.metadata,
         )
 
     def _aider(self, block: _Block) -> Iterator[ParsedItem]:

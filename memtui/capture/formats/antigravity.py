@@ -32,7 +32,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import parse_prompt, split_elements
-from memtui.model.events import EventRole, EventType
+from memtui.model.events import EventType
 
 AGENT = "antigravity-cli"
 
@@ -115,15 +115,15 @@ class _StepReader(SessionReader):
         prompts = [request[opening:-closing].strip() for request in requests]
         words = join_texts(prompts) if prompts else text
         is_user = source in ("", "USER_EXPLICIT")
-        words, metadata = parse_prompt(words, "" if is_user else source.lower())
-        added = context.strip() if prompts else "", metadata["added"]
-        if words.strip():
+        prompt = parse_prompt(words, "" if is_user else source.lower())
+        added = context.strip() if prompts else "", prompt.added
+        if prompt.text.strip():
             yield self.builder.event(
                 position,
                 EventType.USER_MESSAGE,
-                words,
-                role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
-                kind=metadata["kind"],
+                prompt.text,
+                role=prompt.role,
+                kind=prompt.kind,
                 added="\n".join(filter(None, added)),
             )
         else:

@@ -507,6 +507,8 @@ class EventBuilder:
             ordinal: Its order among events of one time; by default from the line.
             metadata: Further values; empty ones are left out.
         """
+        if events.is_in_future(position.at, self.now):
+            return InvalidRecord(IN_THE_FUTURE, position.line)
         key = position.key if key is None else key
         if source_id is None:
             source_id = key if self.has_unique_keys else unique_id(key)
@@ -534,14 +536,15 @@ class EventBuilder:
         self, position: Position, text: str, kind: str | None = None
     ) -> Event | InvalidRecord:
         """Make an event of a message in the user's name; the text may show its kind."""
-        text, metadata = parse_prompt(text, kind, self.agent)
+        prompt = parse_prompt(text, kind, self.agent)
+        event_type, role = EventType.USER_MESSAGE, prompt.role
         return self.event(
             position,
-            EventType.USER_MESSAGE,
-            text,
-            role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+            event_type,
+            prompt.text,
+            role=role,
             ordinal=None,
-            **metadata,
+            **prompt.metadata,
         )
 
     def system_message(
@@ -554,6 +557,8 @@ class EventBuilder:
     def thought(
         self, position: Position, text: str, *, key: str | None = None
     ) -> Thought | InvalidRecord:
+        if events.is_in_future(position.at, self.now):
+            return InvalidRecord(IN_THE_FUTURE, position.line)
         try:
             return events.make_thought(
                 agent=self.agent,

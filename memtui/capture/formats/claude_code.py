@@ -497,7 +497,7 @@ class _PromptQueue:
 
         Returns True if the text is stored, or will be, with another record.
         """
-        words = _words(clean(parse_prompt(text)[0]))
+        words = _words(clean(parse_prompt(text).text))
         queued = [
             prompt
             for prompt in self.prompts

@@ -22,7 +22,6 @@ from pathlib import Path, PurePath
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     HOLD_TIME,
-    IN_THE_FUTURE,
     Cursor,
     Fields,
     FileReplaced,
@@ -311,9 +310,8 @@ class _SessionReader(SessionReader):
             yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
             return
         kind = "reminder" if text in _REMINDERS else None
-        text, metadata = parse_prompt(text, kind, AGENT)
-        role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
-        if role is EventRole.USER:
+        prompt = parse_prompt(text, kind, AGENT)
+        if not prompt.kind:
             # The user wrote again: calls without a result will get none.
             for call in self.calls.pop_conversation(
                 position.session_id, position.subagent
@@ -323,7 +321,9 @@ class _SessionReader(SessionReader):
                     position, at=events.from_ms(call.at_ms), key=call.message_id
                 )
                 yield self._tool_result(where, call, "", is_broken_off=True)
-        yield from self._text(position, text, role, "user", metadata)
+        yield from self._text(
+            position, prompt.text, prompt.role, "user", prompt.metadata
+        )
 
     def _assistant(
         self, position: Position, fields: dict[str, object]
@@ -401,7 +401,7 @@ class _SessionReader(SessionReader):
         parts = as_text(fields.get("subject")), as_text(fields.get("description"))
         text = "\n".join(part for part in parts if part.strip())
         at = parse_time(fields.get("timestamp")) or position.at
-        if not text or events.is_in_future(at, self.now):
+        if not text:
             yield SkippedRecord("thinking without text", position.line)
             return
         key = key if position.key else ""
@@ -425,9 +425,6 @@ class _SessionReader(SessionReader):
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
         call = replace(call, lines=count_diff_lines(diff))
         self._yielded[f"c:{key}"] = ""
-        if events.is_in_future(at, self.now):
-            yield InvalidRecord(IN_THE_FUTURE, position.line)
-            return
         yield self._tool_result(
             position,
             call,

@@ -258,10 +258,14 @@ def _prompt(payload: Payload) -> Iterator[Event]:
     parts = split_messages(whole, payload.agent)
     # The id that a program gives an event is that of one event.
     for part in [whole] if payload.text("source_key") else parts:
-        text, metadata = parse_prompt(part, agent=payload.agent)
-        role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
-        kind = EventType.USER_MESSAGE
-        yield _event(payload, kind, text, role=role, metadata=metadata)
+        prompt = parse_prompt(part, agent=payload.agent)
+        yield _event(
+            payload,
+            EventType.USER_MESSAGE,
+            prompt.text,
+            role=prompt.role,
+            metadata=prompt.metadata,
+        )
 
 
 def _reply(payload: Payload) -> Iterator[Event]:

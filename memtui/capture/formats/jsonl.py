@@ -67,14 +67,10 @@ COMPRESSED = ".zst"
 
 RECORDS_PER_CURSOR = 500
 
-MAX_DAMAGED = 100
-"""The number of damaged parts of an array after which the rest is not read."""
-
 FINGERPRINT_BYTES = 4096
 """The number of bytes compared at the file's start and before the cursor."""
 
 TOO_DEEP = "nested too deeply"
-AFTER_ARRAY = "text after the end of an array"
 _DECODER = json.JSONDecoder(strict=False)
 
 _SEPARATORS = "\ufeff \t\r\n\0,"
@@ -301,8 +297,7 @@ def _open(path: Path) -> Iterator[BinaryIO]:
 def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | None:
     """Return the records of a file that is one JSON array of objects, else None.
 
-    Other values among the objects are invalid records, and so is what is damaged. If
-    text follows the array, only a file named .json is one.
+    Other values among the objects are invalid records. What follows damage is not read.
     """
     file.seek(0)
     start = file.read(FINGERPRINT_BYTES).decode("utf-8", "replace")
@@ -310,43 +305,24 @@ def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | No
     file.seek(0)
     if not start.lstrip(_SEPARATORS).startswith("[") or size > MAX_RECORD_BYTES:
         return None
-    records = list(_parse_array(file.read().decode("utf-8", "replace")))
+    text = file.read().decode("utf-8", "replace")
     file.seek(0)
-    last = records[-1] if records else None
-    if isinstance(last, InvalidRecord) and last.reason == AFTER_ARRAY:
-        records = records if path.suffix == ".json" else []
-    return records if any(isinstance(record, Record) for record in records) else None
-
-
-def _parse_array(text: str) -> Iterator[Record | InvalidRecord]:
-    """Parse the values of a JSON array, which may be cut off.
-
-    After damage they are parsed from the next object on that is indented as those
-    before.
-    """
-    at = counted = text.index("[") + 1
-    line, number, damaged, indent = text.count("\n", 0, at) + 1, 0, 0, ""
-    while True:
-        start, at = at, _skip_separators(text, at)
-        line, counted = line + text.count("\n", counted, at), at
-        if "\n" in text[start:at]:
-            indent = text[text.rindex("\n", start, at) : at]
-        if text.startswith("]", at):
-            if text[at + 1 :].strip(_SEPARATORS):
-                yield InvalidRecord(AFTER_ARRAY, line)
-            return
-        number = max(number + 1, line)
+    records: list[Record | InvalidRecord] = []
+    at, reason = text.index("[") + 1, ""
+    while not reason and not text.startswith("]", at := _skip_separators(text, at)):
         try:
             value, at = _DECODER.raw_decode(text, at)
-            yield _as_record(value, number)
+            records.append(_as_record(value, len(records) + 1))
         except (ValueError, RecursionError):
-            is_resumable, damaged = indent and damaged < MAX_DAMAGED, damaged + 1
-            at = text.find(f"{indent}{{", at + 1) if is_resumable else -1
-            is_cut_off = at < 0 and text.rstrip(_SEPARATORS)[-1:] != "]"
-            reason = "the array is cut off" if is_cut_off else "not valid JSON"
-            yield InvalidRecord(reason, line)
-            if at < 0:
-                return
+            reason = "the array is cut off or damaged"
+    if not any(isinstance(record, Record) for record in records):
+        return None
+    if not reason and text[at + 1 :].strip(_SEPARATORS):
+        if path.suffix != ".json":
+            return None
+        reason = "text after the end of an array"
+    line = text.count("\n", 0, at) + 1
+    return [*records, InvalidRecord(reason, line)] if reason else records
 
 
 def _finish(reader: RecordReader) -> Iterator[ParsedItem]:

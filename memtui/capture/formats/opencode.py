@@ -28,7 +28,6 @@ from urllib.parse import quote
 
 from memtui.capture.formats.base import (
     HOLD_TIME,
-    IN_THE_FUTURE,
     Cursor,
     EventBuilder,
     Fields,
@@ -766,14 +765,14 @@ class _MessageReader:
         joined = {kind: join_texts(parts) for kind, parts in texts.items()}
         for kind, text in joined.items():
             if text:
-                text, metadata = parse_prompt(text, kind)
+                prompt = parse_prompt(text, kind)
                 yield self._event(
                     position,
                     position.at,
                     EventType.USER_MESSAGE,
-                    text,
-                    metadata,
-                    role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+                    prompt.text,
+                    prompt.metadata,
+                    role=prompt.role,
                     key=":".join(filter(None, (message.id, kind))),
                 )
         if not any(joined.values()):
@@ -872,8 +871,6 @@ class _MessageReader:
         at = parse_time(times.get("start") or times.get("created")) or position.at
         if not text.strip():
             return SkippedRecord("thinking without text")
-        if events.is_in_future(at, self._now):
-            return InvalidRecord(IN_THE_FUTURE)
         return self._builder.thought(replace(position, at=at), text, key=part.id)
 
     def _event(
@@ -889,8 +886,6 @@ class _MessageReader:
         ordinal: int = 0,
     ) -> ParsedItem:
         """Make an event whose source id is made of its times and its text."""
-        if events.is_in_future(at, self._now):
-            return InvalidRecord(IN_THE_FUTURE)
         times = (str(to_ms(time)) for time in (position.at, at))
         role = role or events.TYPICAL_ROLE[event_type]
         raw = "\x1f".join((*times, role, text)).encode("utf-8", "replace")

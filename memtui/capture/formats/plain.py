@@ -153,9 +153,9 @@ def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
             if event_type is EventType.TOOL_RESULT:
                 text = _tool_text(metadata, text)
             elif event_type is EventType.USER_MESSAGE and role is not EventRole.SYSTEM:
-                text, added = parse_prompt(text, metadata.get("kind", ""))
-                metadata |= {name: value for name, value in added.items() if value}
-                role = EventRole.SYSTEM if metadata.get("kind") else role
+                prompt = parse_prompt(text, metadata.get("kind", ""))
+                text, metadata = prompt.text, metadata | prompt.metadata
+                role = EventRole.SYSTEM if prompt.kind else role
         event = events.make(
             agent=as_text(fields.get("agent")) or agent,
             session_id=as_text(fields.get("session_id")),

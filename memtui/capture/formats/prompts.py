@@ -5,7 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.model.events import clean
+from memtui.model.events import EventRole, clean
 
 _KINDS = {
     "command": r"command-[\w-]+ local-command-[\w-]+ bash-[\w-]+",
@@ -257,16 +257,31 @@ def clean_title(text: str) -> str:
     return " ".join(split_prompt(clean(text))[0].split())
 
 
-def parse_prompt(
-    text: str, kind: str | None = None, agent: str = ""
-) -> tuple[str, dict[str, str]]:
-    """Return the text of a message in the user's name, and its metadata.
+class Prompt(NamedTuple):
+    """The text of a message in the user's name, without what was added to it."""
 
-    These are its kind, "" if the user wrote it, and what was added to it. The kind
-    follows from the text, unless it is given.
+    text: str
+    kind: str
+    """The kind of text that a program wrote; "" if the user wrote it."""
+    added: str
+
+    @property
+    def role(self) -> EventRole:
+        return EventRole.SYSTEM if self.kind else EventRole.USER
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        values = {"kind": self.kind, "added": self.added}
+        return {name: value for name, value in values.items() if value}
+
+
+def parse_prompt(text: str, kind: str | None = None, agent: str = "") -> Prompt:
+    """Separate what the user wrote from what was added to it.
+
+    The kind follows from the text, unless it is given.
     """
     text, added = split_prompt(text, agent)
     kind = find_system_kind(text, agent) if kind is None else kind
     if added and not text:
-        text, added, kind = added, "", kind or "reminder"
-    return text, {"kind": kind, "added": added}
+        return Prompt(added, kind or "reminder", "")
+    return Prompt(text, kind, added)
