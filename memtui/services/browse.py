@@ -357,7 +357,7 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
 
     The page of a session, or of its only segment, is the card of the whole session.
     """
-    from memtui.services import session_work  # not needed at the start
+    from memtui.services.sessions import read_card  # not needed at the start
 
     if isinstance(row, DaySession):
         return get_day_session_node(row)
@@ -367,7 +367,7 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     session = _find_session(row.node_id)
     if session is None:
         return node
-    session_card = session_work.read_card(session.agent, session.session_id)
+    session_card = read_card(session.agent, session.session_id)
     if len(session_card.segments) > 1:
         return node
     return replace(
@@ -384,9 +384,9 @@ def get_day_session_node(session: DaySession) -> TocNode | None:
     Returns:
         The node, which is not stored; None if no segment exists any more.
     """
-    from memtui.services import session_work  # not needed at the start
+    from memtui.services.sessions import read_card  # not needed at the start
 
-    session_card = session_work.read_card(session.agent, session.session_id)
+    session_card = read_card(session.agent, session.session_id)
     segments = session_card.segments
     if not segments:
         return None

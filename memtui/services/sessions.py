@@ -8,17 +8,19 @@ from memtui.errors import MemtuiError
 from memtui.model import citations
 from memtui.model.events import Event, is_event_id, to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet
+from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.sessions import (
+    NO_WORK,
     Session,
     SessionOrder,
     SessionWork,
     SubagentMetadata,
 )
-from memtui.services import conversation, session_work
+from memtui.services import conversation
 from memtui.services.conversation import Turn
-from memtui.store import conversations, database, events
+from memtui.store import conversations, database, events, nodes, segments, work
 from memtui.store import sessions as store_sessions
+from memtui.summarize import card
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
@@ -58,7 +60,6 @@ class SessionDetails:
     stored."""
     subagents: tuple[SubagentSummary, ...]
     segments: int
-    work: SessionWork
     card: tuple[Bullet, ...]
     """What was asked, what came of it, and what calls did."""
 
@@ -112,16 +113,65 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
                     messages,
                 )
             )
-        card = session_work.read_card(agent, session_id)
+        session_card = read_card(agent, session_id)
         return SessionDetails(
             session=session,
             events=counts.get("", (0, 0))[0],
             shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(subagents),
-            segments=len(card.segments),
-            work=card.work,
-            card=card.bullets,
+            segments=len(session_card.segments),
+            card=session_card.bullets,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCard:
+    """What is known of a session, with the grips of each line."""
+
+    session: Session | None
+    """None if it is not stored."""
+    bullets: tuple[Bullet, ...]
+    withheld: tuple[Bullet, ...]
+    """Lines of a model that are not shown."""
+    segments: tuple[TocNode, ...]
+    """Its segments, the oldest first."""
+
+    @property
+    def work(self) -> SessionWork:
+        return self.session.work if self.session else NO_WORK
+
+
+def read_card(agent: str, session_id: str) -> SessionCard:
+    """Return the card of a session; empty if it has no summary.
+
+    A model's lines take the place of what was asked, and of the last message unless
+    that came later.
+    """
+    with database.connection():
+        number = store_sessions.get_number(agent, session_id)
+        if number is None:
+            return SessionCard(None, (), (), ())
+        session = store_sessions.get_many([number])[number]
+        parts = nodes.get_many(segments.list_ids(number))
+        lines = card.list_session_lines(work.read_facts(number), session.work)
+        bullets = work.link_lines(lines)
+    by_model = [
+        bullet
+        for part in parts
+        for bullet in (*part.bullets, *part.further)
+        if bullet.verdict.is_by_model
+    ]
+    if by_model:
+        replaced = {BulletKind.ASKED}
+        if parts[-1].is_by_model:
+            replaced.add(BulletKind.OUTCOME)
+        bullets = [*by_model, *(b for b in bullets if b.kind not in replaced)]
+    return SessionCard(
+        session,
+        tuple(bullets),
+        tuple(bullet for part in parts for bullet in part.withheld),
+        tuple(parts),
+    )
 
 
 def list_messages(

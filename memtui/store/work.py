@@ -5,7 +5,7 @@ are columns of the session, so that lists read them at once.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import tzinfo
 from typing import Any
@@ -30,8 +30,6 @@ from memtui.model.work import (
 from memtui.store import queues, scopes
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column, fetch_value
 from memtui.text import analyzer
-
-SessionKey = tuple[str, str]
 
 
 def facts_to_json(facts: Facts) -> str:
@@ -154,19 +152,6 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
     queues.add_rollups(days, zone)
     queues.add_sessions([session_number])
     return True
-
-
-def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
-    """Return the work of sessions that have a name, by agent and id."""
-    rows = fetch(
-        f"SELECT agent, name, {_WORK} FROM sessions"
-        " WHERE work_name <> '' AND (agent, name) IN (SELECT"
-        " json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))",
-        json.dumps(list(keys)),
-    )
-    return {
-        (agent, session_id): work_from_row(*work) for agent, session_id, *work in rows
-    }
 
 
 def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:

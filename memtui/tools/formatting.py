@@ -189,7 +189,7 @@ def quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
 
 
 def left_open(details: "SessionDetails") -> list[Item]:
-    session, work = details.session, details.work
+    session, work = details.session, details.session.work
     items: list[Item] = []
     for bullet in details.card:
         if bullet.kind is not BulletKind.LEFT_OPEN:

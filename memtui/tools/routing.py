@@ -204,7 +204,7 @@ def _list_left_open(
             continue
         details = sessions.get_details(session.agent, session.session_id)
         points = formatting.left_open(details)
-        texts = [details.work.name, *(point["snippet"] for point in points)]
+        texts = [session.work.name, *(point["snippet"] for point in points)]
         terms = {*analyzer.terms("\n".join(texts))}
         items += points
         if any(word.matches(terms) for word in topic):

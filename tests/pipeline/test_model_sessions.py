@@ -7,7 +7,7 @@ from memtui.model.events import from_ms
 from memtui.model.jobs import Job
 from memtui.model.nodes import BulletKind, TocNode
 from memtui.model.verdicts import Objection
-from memtui.services import browse, jobs, session_work, versions
+from memtui.services import browse, jobs, sessions, versions
 from tests.pipeline.model_bench import DAY, HOUR, MONDAY, WEEK, Bench, make_records
 from tests.stub import personas
 from tests.stub.personas import Prompt
@@ -95,7 +95,7 @@ def test_each_line_is_shown_in_the_segment_with_its_evidence(
 def test_facts_stay_beside_the_lines_of_a_model(nodes: list[TocNode]) -> None:
     facts = [b for b in nodes[2].bullets if b.kind is BulletKind.TESTS]
     assert [bullet.text for bullet in facts] == ["9 passed (pytest)"]
-    card = session_work.read_card("claude-code", "s1")
+    card = sessions.read_card("claude-code", "s1")
     assert [b.text for b in card.bullets if b.kind is BulletKind.TESTS] == [
         "9 passed (pytest)"
     ]
@@ -113,7 +113,7 @@ def test_a_planted_number_is_withheld_with_its_reason(
     (run,) = bench.runs(Job.SEGMENTS)
     assert jobs.describe_withheld(run.withheld) == f"1 line withheld: {reason}"
     assert cli_jobs._counts(run).endswith(f"1 line withheld: {reason}")
-    card = session_work.read_card("claude-code", "s1")
+    card = sessions.read_card("claude-code", "s1")
     assert [bullet.text for bullet in card.withheld] == [PLANTED]
 
 
@@ -159,7 +159,7 @@ def test_a_message_after_a_models_lines_is_on_the_page_at_once(
     bench.import_records(
         make_records(at, ("assistant", text), session="s1", ends=False)
     )
-    card = session_work.read_card("claude-code", "s1")
+    card = sessions.read_card("claude-code", "s1")
     assert card.work.name == TITLE and card.work.outcome == text
     written = [bullet.text for bullet in card.bullets if bullet.verdict.is_by_model]
     quoted = [b.text for b in card.bullets if b.is_quote]

@@ -22,7 +22,7 @@ from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import PipelineProgress
 from memtui.search import message_index
-from memtui.services import browse, session_work, status
+from memtui.services import browse, sessions, status
 from memtui.services.quarantine import QuarantineService
 from memtui.settings import Settings
 from memtui.store import (
@@ -339,7 +339,7 @@ def test_a_session_is_described_if_its_last_segment_fails(
     reply = line(3_700, "The pier is fixed", role="assistant")
     bring(works, tmp_path, "one", [*told, reply])
     works.run_until_idle(lambda _: None)
-    assert session_work.read_one("agent", "s1").outcome == "The pier is fixed"
+    assert sessions.read_card("agent", "s1").work.outcome == "The pier is fixed"
 
 
 class Renewed(ExtractiveSummarizer):

@@ -10,7 +10,7 @@ import pytest
 from memtui.model.nodes import BulletKind
 from memtui.model.sessions import WorkState
 from memtui.paths import in_home
-from memtui.services import browse, session_work, sessions, versions
+from memtui.services import browse, sessions, versions
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import TABLES
@@ -67,7 +67,7 @@ def test_an_older_store_is_shown_before_it_is_summarized_again(
 
 def test_summaries_are_made_again_at_the_next_start(workspace: Workspace) -> None:
     start(workspace)
-    work = session_work.read_one("agent", "quay")
+    work = sessions.read_card("agent", "quay").work
     assert (work.name, work.state) == ("Compare full dates", WorkState.DONE)
     assert work.outcome == "All 48 tickets are in Danish."
     (row,) = browse.list_day_sessions(DAY)

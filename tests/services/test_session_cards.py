@@ -11,10 +11,9 @@ from memtui.model.events import EventRole
 from memtui.model.hit import Hit
 from memtui.model.nodes import node_text
 from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
-from memtui.services import browse, conversation, session_work, sessions
+from memtui.services import browse, conversation, sessions
 from memtui.services.conversation import ConversationKey
 from memtui.services.forget import Forget
-from memtui.store import database
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize import rollup
 from memtui.tools import sessions as agent_sessions
@@ -31,7 +30,7 @@ def find(workspace: Workspace, query: str) -> dict[str, Hit]:
 
 
 def segments_of(session: Session) -> list[str]:
-    card = session_work.read_card(session.agent, session.session_id)
+    card = sessions.read_card(session.agent, session.session_id)
     return [segment.node_id for segment in card.segments]
 
 
@@ -56,20 +55,7 @@ def test_hits_have_the_name_and_outcome_of_the_session(
     key = ("claude-code", "s1")
     about = conversation.get_info(ConversationKey(*key))
     assert about.session.title == "A plan for walruses"
-    assert session_work.read_work([key, ("codex", "none")]).keys() == {key}
-
-
-def test_the_work_of_a_session_is_found_without_reading_others(
-    full_workspace: Workspace,
-) -> None:
-    asked: list[str] = []
-    with database.connection():
-        database.db.connection().set_trace_callback(asked.append)
-        session_work.read_work([("claude-code", "s1"), ("codex", "s2")])
-        database.db.connection().set_trace_callback(None)
-        plan = [row[-1] for row in database.fetch(f"EXPLAIN QUERY PLAN {asked[-1]}")]
-    index = "sessions_agent_name (agent=? AND name=?)"
-    assert plan[0] == f"SEARCH sessions USING INDEX {index}"
+    assert sessions.read_card("codex", "none").session is None
 
 
 def test_a_session_has_the_same_name_everywhere(
@@ -77,9 +63,9 @@ def test_a_session_has_the_same_name_everywhere(
 ) -> None:
     for session in sessions.list_sessions().sessions:
         key = (session.agent, session.session_id)
-        work = session_work.read_one(*key)
+        work = sessions.read_card(*key).work
         assert session.title == work.name != ""
-        card = session_work.read_card(*key)
+        card = sessions.read_card(*key)
         assert card.work == work
         assert all(bullet.grip_ids for bullet in card.bullets)
         hits = full_workspace.search.find(f"session:{session.session_id}").hits
@@ -171,7 +157,7 @@ def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
         stored_nodes = [browse.get_node(name) for name in nodes]
         texts = [node_text(node) for node in stored_nodes if node is not None]
         assert len(texts) == len(nodes)
-        card = session_work.read_card("claude-code", "s1")
+        card = sessions.read_card("claude-code", "s1")
         return [*texts, repr(card.work), repr(card.bullets)]
 
     assert all("Count the quokkas" in text for text in read_all()[:5])
@@ -183,7 +169,7 @@ def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
     )
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert not any(words[forgotten] in text for text in read_all())
-    name = session_work.read_one("claude-code", "s1").name
+    name = sessions.read_card("claude-code", "s1").work.name
     assert (
         name
         == {
