@@ -68,17 +68,17 @@ def test_s0_42_months_are_searched_by_their_calendar_days(
     full_workspace: Workspace,
 ) -> None:
     # The weeks of January 2024 are those from 1 to 28 January.
-    def found(query: str) -> set[str]:
+    def find(query: str) -> set[str]:
         hits = full_workspace.teleport.find(query, limit=500).hits
         return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
 
-    assert found("token level:month") == {"toc:month:2024-01"}
+    assert find("token level:month") == {"toc:month:2024-01"}
     # January reaches beyond the 29th, but says nothing of tokens after it.
-    assert found("token after:2024-01-29 level:month") == set()
-    assert found("token after:2024-02 level:month") == set()
-    assert found("token after:2024-01-15 level:month") == {"toc:month:2024-01"}
-    assert found("token before:2024-01-02 level:month") == set()
-    assert found("token before:2024 level:month") == set()
+    assert find("token after:2024-01-29 level:month") == set()
+    assert find("token after:2024-02 level:month") == set()
+    assert find("token after:2024-01-15 level:month") == {"toc:month:2024-01"}
+    assert find("token before:2024-01-02 level:month") == set()
+    assert find("token before:2024 level:month") == set()
 
 
 def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
@@ -92,17 +92,17 @@ def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
     )
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
 
-    def found(query: str) -> set[str]:
+    def find(query: str) -> set[str]:
         return {hit.node_id for hit in workspace.teleport.find(query).hits}
 
-    assert found("kafka level:year") == {"toc:year:2025"}
-    assert found("kafka level:year after:2025-03-20") == {"toc:year:2025"}
-    assert found("kafka level:year after:2025-04-10") == set()
-    assert found("kafka level:month after:2025-03-20") == {"toc:month:2025-04"}
-    assert found("kafka level:month before:2025-03-20") == {"toc:month:2025-03"}
+    assert find("kafka level:year") == {"toc:year:2025"}
+    assert find("kafka level:year after:2025-03-20") == {"toc:year:2025"}
+    assert find("kafka level:year after:2025-04-10") == set()
+    assert find("kafka level:month after:2025-03-20") == {"toc:month:2025-04"}
+    assert find("kafka level:month before:2025-03-20") == {"toc:month:2025-03"}
     between = "after:2025-03-20 before:2025-04-01"
-    assert found(f"kafka {between}") == set()
-    assert found(f"login level:month {between}") == {"toc:month:2025-03"}
+    assert find(f"kafka {between}") == set()
+    assert find(f"login level:month {between}") == {"toc:month:2025-03"}
 
 
 def test_s0_43_the_3pm_meeting_is_a_time() -> None:
@@ -194,7 +194,7 @@ WORDS = [
 def agent_text(workspace: Workspace, tool: str, **arguments: object) -> str:
     """Return what an agent is answered within the default budget."""
     answer = ToolRunner(lambda: workspace).call(
-        next(one for one in TOOLS if one.name == tool), arguments
+        next(candidate for candidate in TOOLS if candidate.name == tool), arguments
     )
     assert answer.error is None, answer
     return answer.text
@@ -248,9 +248,9 @@ def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
         text = agent_text(full_workspace, "get_node", node_id=node.node_id)
         assert estimate(text) <= most, text
         children = [child.node_id for child in browse.list_children(node.node_id)]
-        shown = text.count("\ntoc:")
-        assert 0 < shown <= len(children)
-        assert "[grip:" in text and (shown == len(children) or " more: " in text)
+        count = text.count("\ntoc:")
+        assert 0 < count <= len(children)
+        assert "[grip:" in text and (count == len(children) or " more: " in text)
         # On request the answer has all of it, unabridged.
         whole = agent_text(
             full_workspace, "get_node", node_id=node.node_id, max_tokens=5_000
@@ -269,7 +269,7 @@ def test_s0_26_and_28_bullets_and_children_are_lists(full_workspace: Workspace) 
     node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
     assert {"text", "grip_ids", "verdict"} <= node["bullets"][0].keys()
     assert node["bullets"][0]["verdict"] in {"supported", "weak", "unsupported"}
-    assert node["child_node_ids"] == [one["node_id"] for one in node["children"]]
+    assert node["child_node_ids"] == [child["node_id"] for child in node["children"]]
     assert len(node["child_node_ids"]) == 1
 
 
@@ -277,19 +277,21 @@ def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
     full_workspace: Workspace,
 ) -> None:
     node = toc.get_node(full_workspace, "toc:day:2024-01-15").items
-    grip_ids = [name for one in node for name in one.get("grip_ids", ())]
+    grip_ids = [name for item in node for name in item.get("grip_ids", ())]
     for grip_id in grip_ids:
         reply = sessions.expand_grip(full_workspace, grip_id)
-        found = replies.write_data(reply)
-        first, last = found["excerpt"][0], found["excerpt"][-1]
-        assert found["grip"]["event_id_start"].startswith(first["id"][4:])
-        assert found["grip"]["event_id_end"].startswith(last["id"][4:])
-        output = [*found["before"], *found["excerpt"], *found["after"]]
-        assert [one["at"] for one in output] == sorted(one["at"] for one in output)
+        data = replies.write_data(reply)
+        first, last = data["excerpt"][0], data["excerpt"][-1]
+        assert data["grip"]["event_id_start"].startswith(first["id"][4:])
+        assert data["grip"]["event_id_end"].startswith(last["id"][4:])
+        output = [*data["before"], *data["excerpt"], *data["after"]]
+        assert [event["at"] for event in output] == sorted(
+            message["at"] for message in output
+        )
         text = replies.fit_text(reply, 2_000, full_workspace.counter).text
         headings = [line for line in text.splitlines() if line.isupper()]
         assert headings == [
-            name.upper() for name in ("before", "excerpt", "after") if found[name]
+            name.upper() for name in ("before", "excerpt", "after") if data[name]
         ]
 
 
@@ -339,9 +341,9 @@ def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> 
     text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
     assert "EXCERPT" in text
     # What was withheld stays with the version.
-    shown = versions.find_history(day).displayed
-    assert shown is not None
-    (withheld,) = versions.find_version(day, shown.version).withheld
+    displayed = versions.find_history(day).displayed
+    assert displayed is not None
+    (withheld,) = versions.find_version(day, displayed.version).withheld
     assert withheld.text == invented.text
 
 
@@ -447,16 +449,16 @@ def test_filtering_by_a_keyword_never_dead_ends(full_workspace: Workspace) -> No
         node = browse.get_node(year.node_id)
         assert node is not None
         for word in node.keyword_texts:
-            found = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
-            assert found, (year.node_id, word)
-            assert all(one["level"] == "segment" for one in found)
+            items = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
+            assert items, (year.node_id, word)
+            assert all(item["level"] == "segment" for item in items)
 
 
 def test_the_week_of_the_example_has_the_fields_of_the_seed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
-    shown = run_memtui(home, "show", "toc:week:2024-W03", "--json").stdout
-    node = json_data(shown)
+    output = run_memtui(home, "show", "toc:week:2024-W03", "--json").stdout
+    node = json_data(output)
     assert node["node_id"] == "toc:week:2024-W03"
     assert (node["level"], node["title"]) == ("week", "Week of January 15–21, 2024")
     assert node["start_time"] == "2024-01-15T00:00:00.000Z"
@@ -572,8 +574,8 @@ def test_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None
         if "sliding window" in bullet.text
         for grip_id in bullet.grip_ids
     ]
-    found = conversation.expand(grip_ids[0])
-    assert any("sliding window" in event.text for event in found.excerpt_events)
+    expansion = conversation.expand(grip_ids[0])
+    assert any("sliding window" in event.text for event in expansion.excerpt_events)
     # Two calls instead of a walk down from the years.
     said = agent_text(full_workspace, "teleport", query=query, limit=3)
     said += agent_text(full_workspace, "expand_grip", grip_id=grip_ids[0])
@@ -598,17 +600,17 @@ def test_the_table_of_contents_works_without_an_index(
 ) -> None:
     shutil.rmtree(full_workspace.paths.index)
     assert agent_text(full_workspace, "get_node", node_id="toc:day:2024-01-18")
-    found = full_workspace.teleport.find("sliding window refresh", limit=5)
-    assert found.hits and found.notes
-    assert any("2024-01-18" in hit.node_id for hit in found.hits)
+    answer = full_workspace.teleport.find("sliding window refresh", limit=5)
+    assert answer.hits and answer.notes
+    assert any("2024-01-18" in hit.node_id for hit in answer.hits)
 
 
 def test_browsing_a_time_range_gives_the_days_that_it_covers(
     full_workspace: Workspace,
 ) -> None:
     def covering(when: str) -> set[str]:
-        found = toc.browse_toc(full_workspace, when=when).items
-        return {one["node_id"] for one in found}
+        items = toc.browse_toc(full_workspace, when=when).items
+        return {item["node_id"] for item in items}
 
     assert covering("January 15-18, 2024") == {
         "toc:day:2024-01-15",
@@ -642,10 +644,13 @@ def test_every_bullet_of_the_history_can_be_verified(full_workspace: Workspace) 
         for bullet in node.bullets:
             assert bullet.grip_ids, (node.node_id, bullet.text)
             for grip_id in bullet.grip_ids:
-                found = conversation.expand(grip_id)
-                assert found.grip is not None and found.excerpt_events
-                said = "\n".join(event.text for event in found.excerpt_events)
-                assert found.grip.excerpt in said and len(found.grip.excerpt) <= 200
+                expansion = conversation.expand(grip_id)
+                assert expansion.grip is not None and expansion.excerpt_events
+                said = "\n".join(event.text for event in expansion.excerpt_events)
+                assert (
+                    expansion.grip.excerpt in said
+                    and len(expansion.grip.excerpt) <= 200
+                )
                 grips += 1
     assert grips > 30
 
@@ -658,8 +663,8 @@ def test_an_expanded_grip_has_three_events_before_and_after(
     sizes = set()
     for bullet in node.bullets:
         for grip_id in bullet.grip_ids:
-            found = conversation.expand(grip_id)
-            sizes.add((len(found.events_before), len(found.events_after)))
+            expansion = conversation.expand(grip_id)
+            sizes.add((len(expansion.events_before), len(expansion.events_after)))
             asked = conversation.expand(grip_id, before=1, after=0)
             assert len(asked.events_before) <= 1 and not asked.events_after
     assert max(before for before, _ in sizes) == 3
@@ -851,9 +856,9 @@ def test_s0_60_keywords_are_words_that_occur_in_the_talk(
     full_workspace: Workspace,
 ) -> None:
     said = HISTORY.read_text("utf-8").lower()
-    found = {word for node in walk_nodes() for word in node.keyword_texts}
-    assert {"JWT", "memchr", "SESSION_TTL"} <= found
-    assert not [word for word in found if word.lower() not in said]
+    keywords = {word for node in walk_nodes() for word in node.keyword_texts}
+    assert {"JWT", "memchr", "SESSION_TTL"} <= keywords
+    assert not [word for word in keywords if word.lower() not in said]
 
 
 def test_a_question_of_last_week_is_answered_by_that_week(
@@ -888,8 +893,8 @@ def test_teleport_needs_no_index(full_workspace: Workspace) -> None:
 def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) -> None:
     home = tmp_path / "home"
     run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
-    shown = run_memtui(home, "show", "toc:day:2024-01-18", "--json").stdout
-    day = json_data(shown)
+    output = run_memtui(home, "show", "toc:day:2024-01-18", "--json").stdout
+    day = json_data(output)
     (grip_id, *_) = day["bullets"][0]["grip_ids"]
     expanded = json_data(run_memtui(home, "expand", grip_id, "--json").stdout)
     assert {"before", "excerpt", "after"} <= expanded.keys()
@@ -912,8 +917,8 @@ def test_s0_57_the_summary_of_the_guide_is_kept() -> None:
         "JWT Token Refresh Implementation",
     )
     evidence = Evidence(events)
-    found = [checks.check_text(bullet, evidence) for bullet in bullets]
-    assert [one.support for one in found] == [
+    verdicts = [checks.check_text(bullet, evidence) for bullet in bullets]
+    assert [verdict.support for verdict in verdicts] == [
         Support.SUPPORTED,
         Support.WEAK,  # Nobody mentioned browser tabs.
         Support.WEAK,

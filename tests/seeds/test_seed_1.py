@@ -112,9 +112,9 @@ def test_a_known_event_is_answered_with_its_own_time(workspace: Workspace) -> No
 
 
 def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
-    one = sessions.list_sessions(full_workspace, limit=1).items[0]
+    session = sessions.list_sessions(full_workspace, limit=1).items[0]
     (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items
-    for time in (one["created_at"], one["updated_at"], event["at"]):
+    for time in (session["created_at"], session["updated_at"], event["at"]):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
 
 
@@ -385,7 +385,7 @@ def test_an_event_and_its_outbox_rows_are_written_together(
     with database.transaction():
         store_events.add([make_event()], route="hook")
     with database.connection():
-        actions = {one.action for one in queues.count_rows_by_action()}
+        actions = {row.action for row in queues.count_rows_by_action()}
     assert {"index_event", "update_toc"} <= actions
 
 
@@ -417,11 +417,11 @@ def test_pending_work_is_done_after_a_restart(
 
 def test_a_grips_id_follows_from_its_content() -> None:
     event = make_event()
-    one = citations.grip_id("toc:segment:x", "A bullet", event)
-    assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", one)
-    assert one == citations.grip_id("toc:segment:x", "A bullet", event)
-    assert one != citations.grip_id("toc:segment:x", "Another bullet", event)
-    assert one != citations.grip_id("toc:segment:y", "A bullet", event)
+    grip_id = citations.grip_id("toc:segment:x", "A bullet", event)
+    assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", grip_id)
+    assert grip_id == citations.grip_id("toc:segment:x", "A bullet", event)
+    assert grip_id != citations.grip_id("toc:segment:x", "Another bullet", event)
+    assert grip_id != citations.grip_id("toc:segment:y", "A bullet", event)
 
 
 def test_a_grip_says_what_made_it_and_for_which_node(full_workspace: Workspace) -> None:
@@ -462,14 +462,14 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(
             "segment_summarizer",
         )
         versions.add_grips([grip])
-    found = conversation.expand(grip.grip_id, before=2, after=2)
+    expansion = conversation.expand(grip.grip_id, before=2, after=2)
 
     def texts(group: tuple[Event, ...]) -> list[str]:
         return [event.text for event in group]
 
-    assert texts(found.events_before) == [text for _, text in said[:2]]
-    assert texts(found.excerpt_events) == [text for _, text in said[2:6]]
-    assert texts(found.events_after) == [text for _, text in said[6:]]
+    assert texts(expansion.events_before) == [text for _, text in said[:2]]
+    assert texts(expansion.excerpt_events) == [text for _, text in said[2:6]]
+    assert texts(expansion.events_after) == [text for _, text in said[6:]]
 
 
 def test_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> None:
@@ -481,10 +481,10 @@ def test_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> Non
 
 
 def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
-    found, token, calls = list[str](), "", 0
+    node_ids, token, calls = list[str](), "", 0
     while True:
         page = toc.browse_toc(full_workspace, "toc:month:2024-01", limit=1, token=token)
-        found += [item["node_id"] for item in page.items]
+        node_ids += [item["node_id"] for item in page.items]
         assert page.next_page is not None
         place = page.next_page(len(page.items))
         calls += 1
@@ -492,7 +492,7 @@ def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
             break
         token = place["continuation_token"]
     assert place["continuation_token"] is None
-    assert found == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
+    assert node_ids == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
 
 
 def test_the_versions_of_a_node_count_up(full_workspace: Workspace) -> None:
@@ -500,9 +500,9 @@ def test_the_versions_of_a_node_count_up(full_workspace: Workspace) -> None:
         for name in store_nodes.list_ids():
             versions = [version.version for version in store_nodes.list_versions(name)]
             assert versions == sorted(versions, reverse=True)
-            shown = store_nodes.get(name)
-            assert shown is not None and shown.version == versions[0]
-            assert shown.created_at is not None
+            node = store_nodes.get(name)
+            assert node is not None and node.version == versions[0]
+            assert node.created_at is not None
 
 
 SETTING_SOURCES = ["built in", "default file", "given file", "environment", "command"]
@@ -519,14 +519,14 @@ def test_settings_have_an_order_of_precedence(
         given.write_text('[log]\nlevel = "warning"\n')
     if highest >= 3:
         monkeypatch.setenv("MEMTUI_LOG__LEVEL", "error")
-    found = load(
+    loaded = load(
         default,
         config_file=given if highest >= 2 else None,
         assignments=["log.level=info"] if highest >= 4 else [],
     )
-    assert found.log_level == ["info", "debug", "warning", "error", "info"][highest]
+    assert loaded.log_level == ["info", "debug", "warning", "error", "info"][highest]
     where = ["default", str(default), str(given), "MEMTUI_LOG__LEVEL", "command line"]
-    assert found.origin("log.level").startswith(where[highest])
+    assert loaded.origin("log.level").startswith(where[highest])
 
 
 @pytest.mark.parametrize(
@@ -570,8 +570,8 @@ def test_built_in_values_are_those_of_the_documents(name: str, value: object) ->
 
 def test_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
     def paused() -> set[str]:
-        found = changes.scheduler_status(workspace).items
-        return {one["job"] for one in found if one["is_paused"]}
+        jobs = changes.scheduler_status(workspace).items
+        return {job["job"] for job in jobs if job["is_paused"]}
 
     assert paused() == set()
     changes.scheduler_pause(workspace, jobs=["rollup_day"])
@@ -601,16 +601,16 @@ def test_the_order_of_arrival_does_not_matter(
 ) -> None:
     lines = HISTORY.read_text("utf-8").splitlines()
     trees = []
-    for number, some in enumerate((lines, lines[::-1])):
+    for number, ordered_lines in enumerate((lines, lines[::-1])):
         file = tmp_path / f"{number}.jsonl"
-        file.write_text("\n".join(some) + "\n", "utf-8")
+        file.write_text("\n".join(ordered_lines) + "\n", "utf-8")
         workspace = Workspace(in_home(tmp_path / f"home{number}"), settings)
         list(workspace.pipeline.importer().run([file]))
         assert workspace.pipeline.run_until_idle(lambda _: None) == []
         with database.connection():
-            found = [store_nodes.get(name) for name in store_nodes.list_ids()]
+            nodes = [store_nodes.get(name) for name in store_nodes.list_ids()]
             trees.append(
-                [(one.node_id, one.headline, one.bullets) for one in found if one]
+                [(node.node_id, node.headline, node.bullets) for node in nodes if node]
             )
         workspace.stop()
     assert trees[0] == trees[1] and len(trees[0]) > 10
@@ -655,8 +655,10 @@ def test_projects_share_nothing_in_separate_mode(
 
     for name in names:
         run(name, "import", str(file))
-    found = [json_data(run(name, "sessions", "--json"))["sessions"] for name in names]
-    ids = [[one["id"].rpartition(":")[2] for one in some] for some in found]
+    lists = [json_data(run(name, "sessions", "--json"))["sessions"] for name in names]
+    ids = [
+        [session["id"].rpartition(":")[2] for session in sessions] for sessions in lists
+    ]
     assert ids == [["session-a"], ["session-b"]]
 
 
@@ -695,8 +697,8 @@ def test_an_exported_event_is_the_same_event_elsewhere(
 def test_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> None:
     home = tmp_path / "home"
     run_memtui(home, "--set", "store.time_zone=Asia/Tokyo", "import", str(HISTORY))
-    shown = run_memtui(home, "--set", "store.time_zone=UTC", "show", "--json").stdout
-    assert json_data(shown)
+    output = run_memtui(home, "--set", "store.time_zone=UTC", "show", "--json").stdout
+    assert json_data(output)
     # 19:30 in UTC is the next day in Tokyo.
     week = run_memtui(home, "show", "toc:week:2024-W04", "--json").stdout
     assert json_data(week)["child_node_ids"] == ["toc:day:2024-01-23"]

@@ -62,7 +62,9 @@ def test_s2_30_sessions_are_searched_with_four_messages_before_and_after(
     store_messages(make_message("harbour", 10.5))
     index_messages(workspace)
     (hit,) = search.search_sessions(workspace, "harbour").items
-    assert [one.get("is_match", False) for one in hit["window"]].index(True) == 4
+    assert [message.get("is_match", False) for message in hit["window"]].index(
+        True
+    ) == 4
     assert len(hit["window"]) == 9
 
 
@@ -76,8 +78,8 @@ def test_s2_06_a_long_message_is_read_to_its_end(workspace: Workspace) -> None:
     # Else the answer says what is missing, and how to get it.
     text = replies.fit_text(page, 500, ESTIMATING_COUNTER).text
     assert "Short." in text
-    found = re.search(r"\[…\+(\d+) text_offset=(\d+)\]", text)
-    assert found and int(found[1]) + int(found[2]) == len(words)
+    match = re.search(r"\[…\+(\d+) text_offset=(\d+)\]", text)
+    assert match and int(match[1]) + int(match[2]) == len(words)
     assert "expand_grip EVENT_ID before=0 after=0, with this text_offset" in text
     data = replies.fit_json(page, 500, ESTIMATING_COUNTER, lambda data: data).text
     assert '"truncated":true' in data
@@ -182,8 +184,10 @@ def test_a_new_session_is_stored_at_once(workspace: Workspace) -> None:
 def test_each_new_session_is_another_one(workspace: Workspace) -> None:
     names = {changes.new_session(workspace).head["session"] for _ in range(3)}
     take_in(workspace)
-    found = {item["id"] for item in agents_sessions.list_sessions(workspace).items}
-    assert found == names and len(names) == 3
+    session_ids = {
+        item["id"] for item in agents_sessions.list_sessions(workspace).items
+    }
+    assert session_ids == names and len(names) == 3
 
 
 def test_a_message_is_appended_and_found_at_once(workspace: Workspace) -> None:
@@ -208,9 +212,16 @@ def test_every_appended_message_updates_time_and_count(workspace: Workspace) -> 
     for number in range(3):
         store_messages(make_message(f"word {number}", 60 * number))
         with database.connection():
-            one = sessions.get("claude-code", "s1")
-        assert one is not None
-        seen.append((one.message_count, one.updated_at, one.created_at, one.agent))
+            session = sessions.get("claude-code", "s1")
+        assert session is not None
+        seen.append(
+            (
+                session.message_count,
+                session.updated_at,
+                session.created_at,
+                session.agent,
+            )
+        )
     assert [count for count, *_ in seen] == [1, 2, 3]
     assert [at for _, at, *_ in seen] == [AT + timedelta(minutes=n) for n in range(3)]
     assert {(created, agent) for *_, created, agent in seen} == {(AT, "claude-code")}
@@ -233,12 +244,12 @@ def test_sessions_are_listed_page_by_page_without_messages(
 
 def test_messages_are_listed_page_by_page(workspace: Workspace) -> None:
     store_messages(*(make_message(f"word {n}", n) for n in range(7)))
-    found = []
+    pages = []
     for offset in range(0, 9, 3):
         page = agents_sessions.list_messages(workspace, "s1", offset=offset, limit=3)
-        found.append([item["text"] for item in page.items])
-    assert [len(page) for page in found] == [3, 3, 1]
-    assert [text for page in found for text in page] == [f"word {n}" for n in range(7)]
+        pages.append([item["text"] for item in page.items])
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert [text for page in pages for text in page] == [f"word {n}" for n in range(7)]
 
 
 def test_there_are_two_searches_and_no_topics() -> None:
@@ -334,7 +345,7 @@ def test_a_window_keeps_the_match_and_has_16_items_at_most(
     store_messages(make_message("harbour", 20.5))
     index_messages(workspace)
     (hit,) = workspace.message_search.find("harbour", before=before, after=after).hits
-    place = [one.is_match for one in hit.window].index(True)
+    place = [message.is_match for message in hit.window].index(True)
     assert (place, len(hit.window) - place - 1) == (above, below)
     assert len(hit.window) <= WINDOW_MESSAGES == 16
 
@@ -419,8 +430,8 @@ def test_a_compaction_gives_the_session_its_summary(workspace: Workspace) -> Non
     hook(workspace, hook_event_name="PostCompact", compact_summary=summary, **common)
     take_in(workspace)
     with database.connection():
-        one = sessions.get("claude-code", "c1")
-    assert one is not None and one.summary == summary
+        session = sessions.get("claude-code", "c1")
+    assert session is not None and session.summary == summary
     (hit,) = workspace.message_search.find("walrus enclosure", limit=1).hits
     assert hit.session_id == "c1"
 
@@ -443,8 +454,8 @@ def test_messages_go_to_the_session_that_the_client_names(workspace: Workspace) 
     for name, text in zip(names, ("The crane.", "The walrus."), strict=True):
         changes.append_message(workspace, name, "user", text)
     take_in(workspace)
-    found = [agents_sessions.list_messages(workspace, name).items for name in names]
-    texts = [[item["text"] for item in items] for items in found]
+    messages = [agents_sessions.list_messages(workspace, name).items for name in names]
+    texts = [[item["text"] for item in items] for items in messages]
     assert texts == [["The crane."], ["The walrus."]]
 
 
@@ -465,7 +476,7 @@ def test_the_index_is_rebuilt_from_the_store(tmp_path: Path) -> None:
     run_memtui(home, "reindex")
     after = json_data(run_memtui(home, "search", "basket", "--json").stdout)
     assert index.exists() and before["hits"]
-    assert [one["id"] for one in after["hits"]] == [one["id"] for one in before["hits"]]
+    assert [hit["id"] for hit in after["hits"]] == [hit["id"] for hit in before["hits"]]
 
 
 def test_nothing_of_an_unknown_session_is_given(workspace: Workspace) -> None:
@@ -477,10 +488,10 @@ def test_nothing_of_an_unknown_session_is_given(workspace: Workspace) -> None:
 
 
 def test_sessions_can_be_filtered_by_project(full_workspace: Workspace) -> None:
-    found = agents_sessions.list_sessions(
+    rows = agents_sessions.list_sessions(
         full_workspace, scope=Scope(project="shop")
     ).items
-    assert {one["project"] for one in found} == {"shop"} and len(found) == 4
+    assert {row["project"] for row in rows} == {"shop"} and len(rows) == 4
     hits = full_workspace.message_search.find("timeout project:logsift").hits
     assert not [hit for hit in hits if hit.session and hit.session.project != "logsift"]
 
@@ -511,7 +522,7 @@ def test_a_hit_has_the_index_of_its_message_in_the_session(
     index_messages(workspace)
     (hit,) = workspace.message_search.find("harbour", before=1, after=1).hits
     assert hit.msg_idx == 4
-    assert [one.msg_idx for one in hit.window] == [3, 4, 5]
+    assert [message.msg_idx for message in hit.window] == [3, 4, 5]
     page = agents_sessions.list_messages(workspace, "s1", offset=hit.msg_idx, limit=1)
     assert [item["text"] for item in page.items] == ["harbour"]
 
@@ -533,7 +544,7 @@ def test_a_window_never_holds_messages_of_another_session(workspace: Workspace) 
     )
     index_messages(workspace)
     (hit,) = workspace.message_search.find("harbour").hits
-    texts = [one.snippet.text for one in hit.window]
+    texts = [message.snippet.text for message in hit.window]
     assert "harbour" in texts
     assert all(int(text[5:]) % 2 == 0 for text in texts if text != "harbour")
 
@@ -569,8 +580,8 @@ def test_an_index_that_is_damaged_is_replaced_by_the_store(
     store_messages(make_message("Polish the harbour crane."))
     index_messages(workspace)
     workspace.paths.message_index.write_bytes(b"no database")
-    found = workspace.message_search.find("harbour crane")
-    assert found.hits and any("index" in note for note in found.notes)
+    answer = workspace.message_search.find("harbour crane")
+    assert answer.hits and any("index" in note for note in answer.notes)
 
 
 def test_all_hits_fit_the_budget(workspace: Workspace) -> None:
@@ -590,8 +601,8 @@ def test_a_message_of_an_old_session_moves_it_to_the_top(workspace: Workspace) -
     )
 
     def names() -> list[str]:
-        found = agents_sessions.list_sessions(workspace).items
-        return [one["id"].rpartition(":")[2] for one in found]
+        rows = agents_sessions.list_sessions(workspace).items
+        return [row["id"].rpartition(":")[2] for row in rows]
 
     assert names() == ["b", "a"]
     store_messages(make_message("Three.", 120, session="a"))
@@ -616,8 +627,8 @@ def test_a_message_of_an_old_session_moves_it_to_the_top(workspace: Workspace) -
 def test_a_wrong_call_says_which_argument_is_wrong(
     workspace: Workspace, tool: str, arguments: dict[str, object], reason: str
 ) -> None:
-    (found,) = (one for one in TOOLS if one.name == tool)
-    answer = ToolRunner(lambda: workspace).call(found, arguments)
+    (definition,) = (candidate for candidate in TOOLS if candidate.name == tool)
+    answer = ToolRunner(lambda: workspace).call(definition, arguments)
     assert answer.error is not None and answer.error.code == "usage"
     assert reason in answer.error.message
 

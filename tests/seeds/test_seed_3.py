@@ -71,13 +71,13 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
 ) -> None:
     home, event_id = damaged_home
     events.unreadable.clear()
-    shown = run_memtui(home, "session", "shop-1", "--all", "--json").stdout
-    assert event_id[:14] not in shown and "evt:" in shown
+    session_output = run_memtui(home, "session", "shop-1", "--all", "--json").stdout
+    assert event_id[:14] not in session_output and "evt:" in session_output
     answer = run_memtui(home, "export", "--events")
     assert "1 event cannot be read" in answer.stderr
     exported = answer.stdout.splitlines()
-    found = [one for one in map(json.loads, exported) if "event_type" in one]
-    assert len(found) == 43
+    records = [record for record in map(json.loads, exported) if "event_type" in record]
+    assert len(records) == 43
     assert "basket" in run_memtui(home, "search", "basket").stdout
     run_memtui(home, "expand", f"evt:{event_id}")
     run_memtui(home, "search", "make it slide")
@@ -179,26 +179,29 @@ def test_s3_79_paging_passes_an_event_that_cannot_be_read_and_ends(
 ) -> None:
     home, event_id = damaged_home
     events.unreadable.clear()
-    found: list[str] = []
+    message_ids: list[str] = []
     offset: int | None = 0
     while offset is not None:
         page = f"session=shop-1 offset={offset} limit=2"
         data = ask_json(home, "list_messages", page)
-        found += [one["id"] for one in data["messages"]]
+        message_ids += [message["id"] for message in data["messages"]]
         assert data["next_offset"] is None or data["next_offset"] > offset
         offset = data["next_offset"]
-    assert len(found) == len(set(found)) and f"evt:{event_id[:14]}" not in found
+    assert (
+        len(message_ids) == len(set(message_ids))
+        and f"evt:{event_id[:14]}" not in message_ids
+    )
     whole = ask_json(home, "list_messages", "session=shop-1 limit=100")
-    assert [one["id"] for one in whole["messages"]] == found
+    assert [message["id"] for message in whole["messages"]] == message_ids
 
     times: list[str] = []
     token: str | None = ""
     while token is not None:
         data = ask_json(home, "get_events", f"session=shop-1 limit=2 token={token}")
-        times += [one["id"] for one in data["events"]]
+        times += [event["id"] for event in data["events"]]
         token = data["continuation_token"]
     whole = ask_json(home, "get_events", "session=shop-1 limit=200")
-    assert [one["id"] for one in whole["events"]] == times
+    assert [event["id"] for event in whole["events"]] == times
     assert replies.DAMAGED in whole["notes"]
 
 
@@ -207,17 +210,17 @@ def test_s3_79_the_context_of_an_event_that_cannot_be_read_is_given(
 ) -> None:
     home, event_id = damaged_home
     whole = ask_json(home, "get_events", "session=shop-1 limit=200")
-    names = [one["id"] for one in whole["events"]]
+    names = [event["id"] for event in whole["events"]]
     events.unreadable.clear()
-    found = ask_json(home, "expand_grip", f"grip_id=evt:{event_id}")
-    assert replies.DAMAGED in found["notes"]
+    expansion = ask_json(home, "expand_grip", f"grip_id=evt:{event_id}")
+    assert replies.DAMAGED in expansion["notes"]
     groups = {
-        name: [one["id"] for one in found[name]]
+        name: [event["id"] for event in expansion[name]]
         for name in ("before", "excerpt", "after")
     }
     assert groups == {"before": names[:2], "excerpt": [], "after": names[2:5]}
-    shown = run_memtui(home, "expand", f"evt:{event_id}").stdout
-    assert replies.DAMAGED in shown and "no such" not in shown
+    output = run_memtui(home, "expand", f"evt:{event_id}").stdout
+    assert replies.DAMAGED in output and "no such" not in output
 
 
 @pytest.mark.parametrize(
@@ -239,12 +242,14 @@ def test_s3_79_a_session_page_notes_a_message_that_cannot_be_read(
     events.unreadable.clear()
     page = ask_json(home, "list_messages", "session=shop-1 limit=100")
     assert replies.DAMAGED in page["notes"]
-    assert f"evt:{event_id[:14]}" not in [one["id"] for one in page["messages"]]
+    assert f"evt:{event_id[:14]}" not in [message["id"] for message in page["messages"]]
     noted = 0
     for offset in range(page["total"]):
         events.unreadable.clear()
-        one = ask_json(home, "list_messages", f"session=shop-1 limit=1 offset={offset}")
-        noted += replies.DAMAGED in one.get("notes", ())
+        answer = ask_json(
+            home, "list_messages", f"session=shop-1 limit=1 offset={offset}"
+        )
+        noted += replies.DAMAGED in answer.get("notes", ())
     assert noted == 1
     for options in ((), ("--all",)):
         events.unreadable.clear()
@@ -266,13 +271,15 @@ def test_s3_79_a_search_says_that_what_matches_cannot_be_read(
         opened.execute("INSERT INTO events_unlocked VALUES (1)")
         opened.execute(f"UPDATE events SET {damage} WHERE text LIKE '%middleware.py%'")
         opened.execute("DELETE FROM events_unlocked")
-    for tool, wanted in (("search_file", "path"), ("search_error", "error")):
+    for tool, parameter in (("search_file", "path"), ("search_error", "error")):
         events.unreadable.clear()
-        found = ask_json(home, tool, f"{wanted}=middleware.py")
-        assert history.NOT_READ in found["notes"] and replies.DAMAGED in found["notes"]
+        answer = ask_json(home, tool, f"{parameter}=middleware.py")
+        assert (
+            history.NOT_READ in answer["notes"] and replies.DAMAGED in answer["notes"]
+        )
         events.unreadable.clear()
-        found = ask_json(home, tool, f"{wanted}=nowhere.py")
-        assert len(found["notes"]) == 1 and history.NOT_READ not in found["notes"]
+        answer = ask_json(home, tool, f"{parameter}=nowhere.py")
+        assert len(answer["notes"]) == 1 and history.NOT_READ not in answer["notes"]
 
 
 def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:
@@ -292,10 +299,10 @@ def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
     with database.connection():
         number = sessions.get_number("claude-code", "shop-1")
         assert number is not None
-        found = conversations.list_after(number, "", None, 5)
-        names = [event.event_id for event in found]
+        later = conversations.list_after(number, "", None, 5)
+        names = [event.event_id for event in later]
         assert len(names) == 5 and event_id not in names
-        before = conversations.list_before(number, "", found[-1].position, 3)
+        before = conversations.list_before(number, "", later[-1].position, 3)
         assert [event.event_id for event in before] == names[1:4]
     database.close()
 
@@ -312,13 +319,13 @@ def test_s3_35_all_four_parents_exist_with_the_segment(
     assert workspace.pipeline.run_until_idle(lambda _: None)
     with database.connection():
         segments = NodeRow.select().where(NodeRow.level == "segment").count()
-    found: list[str] = []
+    segment_ids: list[str] = []
     waiting = [entry.node_id for entry in browse.list_children()]
     while waiting:
         name = waiting.pop()
-        found += [name] if name.startswith("toc:segment:") else []
+        segment_ids += [name] if name.startswith("toc:segment:") else []
         waiting += [entry.node_id for entry in browse.list_children(name)]
-    assert len(found) == segments == 6
+    assert len(segment_ids) == segments == 6
 
 
 def test_s3_04_a_stop_keeps_its_content() -> None:
@@ -330,8 +337,10 @@ def test_s3_04_a_stop_keeps_its_content() -> None:
     }
     at = datetime(2025, 3, 14, 10, tzinfo=UTC)
     raw = json.dumps(payload).encode()
-    found = [e for e in hooks.read(raw, received_at=at, now=at) if isinstance(e, Event)]
-    assert [(event.event_type.value, event.text) for event in found] == [
+    read_events = [
+        e for e in hooks.read(raw, received_at=at, now=at) if isinstance(e, Event)
+    ]
+    assert [(event.event_type.value, event.text) for event in read_events] == [
         ("assistant_message", "The cart is fixed."),
         ("assistant_stop", ""),
     ]
@@ -374,7 +383,7 @@ def test_s3_38_a_tool_result_says_what_the_tool_did(
         line(6, event_type="session_end", text=""),
     ]
     file = tmp_path / "events.jsonl"
-    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    file.write_text("".join(json.dumps(record) + "\n" for record in lines))
     list(workspace.pipeline.importer().run([file]))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
@@ -442,14 +451,14 @@ def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
 RECEIVED = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
 
 
-def read_hook(payload: object, **known: str) -> list[object]:
+def read_hook(payload: object, **options: str) -> list[object]:
     """Read a hook's payload: an object, or the bytes of a file."""
     raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return list(hooks.read(raw, received_at=RECEIVED, now=RECEIVED, **known))
+    return list(hooks.read(raw, received_at=RECEIVED, now=RECEIVED, **options))
 
 
-def events_of(payload: object, **known: str) -> list[Event]:
-    return [one for one in read_hook(payload, **known) if isinstance(one, Event)]
+def events_of(payload: object, **options: str) -> list[Event]:
+    return [item for item in read_hook(payload, **options) if isinstance(item, Event)]
 
 
 def take_in(workspace: Workspace) -> None:
@@ -504,15 +513,17 @@ HOOK_VECTORS: list[tuple[str, dict[str, Any], list[str]]] = [
 def test_each_hook_becomes_its_type_of_event(
     key: str, name: str, fields: dict[str, Any], expected: list[str]
 ) -> None:
-    found = events_of({"session_id": "s1", key: name, **fields})
-    assert [one.event_type.value for one in found][: len(expected)] == expected
+    read_events = events_of({"session_id": "s1", key: name, **fields})
+    assert [event.event_type.value for event in read_events][
+        : len(expected)
+    ] == expected
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
 def test_other_hooks_are_known_and_not_stored(name: str) -> None:
     payload = {"session_id": "s1", "hook_event_name": name, "message": "x"}
-    (found,) = read_hook(payload)
-    assert isinstance(found, SkippedRecord)
+    (record,) = read_hook(payload)
+    assert isinstance(record, SkippedRecord)
 
 
 REFUSED = [
@@ -541,8 +552,8 @@ REFUSED = [
 def test_an_invalid_hook_is_refused_with_its_reason(
     payload: object, reason: str
 ) -> None:
-    (found,) = read_hook(payload)
-    assert isinstance(found, InvalidRecord) and found.reason == reason
+    (record,) = read_hook(payload)
+    assert isinstance(record, InvalidRecord) and record.reason == reason
 
 
 def test_an_unknown_hook_goes_to_quarantine(workspace: Workspace) -> None:
@@ -574,7 +585,7 @@ PROMPTS = [
     ],
 )
 def test_a_hooks_input_may_have_any_layout(raw: str, expected: list[str]) -> None:
-    assert [one.text for one in events_of(raw.encode())] == expected
+    assert [event.text for event in events_of(raw.encode())] == expected
 
 
 def test_a_hook_without_a_time_has_that_of_its_file() -> None:
@@ -719,13 +730,13 @@ def test_roll_ups_go_from_the_days_up(full_workspace: Workspace) -> None:
 
 def test_checkpoints_have_the_fields_of_the_seed(full_workspace: Workspace) -> None:
     with database.connection():
-        found = jobs.get_checkpoint("rollup_day")
+        checkpoint = jobs.get_checkpoint("rollup_day")
         names = {row.job_name for row in CheckpointRow.select()}
     assert names == {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
-    assert found is not None
-    assert (found.job_name, found.level) == ("rollup_day", TocLevel.DAY)
-    assert found.processed_count >= 5
-    assert found.last_processed_time <= found.created_at
+    assert checkpoint is not None
+    assert (checkpoint.job_name, checkpoint.level) == ("rollup_day", TocLevel.DAY)
+    assert checkpoint.processed_count >= 5
+    assert checkpoint.last_processed_time <= checkpoint.created_at
 
 
 @pytest.mark.parametrize(
@@ -794,8 +805,8 @@ def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
     home = tmp_path / "home"
 
     def weeks() -> list[str]:
-        shown = run_memtui(home, "show", "toc:month:2024-01", "--json").stdout
-        names: list[str] = json_data(shown)["child_node_ids"]
+        output = run_memtui(home, "show", "toc:month:2024-01", "--json").stdout
+        names: list[str] = json_data(output)["child_node_ids"]
         return names
 
     run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
@@ -858,9 +869,11 @@ def test_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None
     while not name.startswith("toc:segment:"):
         name = toc.browse_toc(full_workspace, name, limit=12).items[-1]["node_id"]
         path.append(name)
-    assert [one.split(":")[1] for one in path] == [level.value for level in TocLevel]
+    assert [node_id.split(":")[1] for node_id in path] == [
+        level.value for level in TocLevel
+    ]
     node = toc.get_node(full_workspace, name)
-    grip_id = next(one["grip_ids"][0] for one in node.items if one.get("grip_ids"))
+    grip_id = next(item["grip_ids"][0] for item in node.items if item.get("grip_ids"))
     assert agents_sessions.expand_grip(full_workspace, grip_id).lists["excerpt"]
 
 
@@ -877,8 +890,8 @@ def test_a_week_is_got_by_both_forms_of_its_id(
 def test_an_unknown_grip_is_an_empty_answer(
     full_workspace: Workspace, grip_id: str
 ) -> None:
-    found = conversation.expand(grip_id)
-    assert found.grip is None and not found.excerpt_events
+    expansion = conversation.expand(grip_id)
+    assert expansion.grip is None and not expansion.excerpt_events
     reply = agents_sessions.expand_grip(full_workspace, grip_id)
     assert not reply.items and reply.notes
 
@@ -900,10 +913,10 @@ def test_the_events_around_an_excerpt_are_limited(
     messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
     store_messages(*messages)
     cited = messages[10].event_id
-    found = conversation.expand_event(cited, before=before, after=after)
-    names = [event.text for event in found.events_before]
+    expansion = conversation.expand_event(cited, before=before, after=after)
+    names = [event.text for event in expansion.events_before]
     assert names == [f"word {n}" for n in range(10 - above, 10)]
-    names = [event.text for event in found.events_after]
+    names = [event.text for event in expansion.events_after]
     assert names == [f"word {n}" for n in range(11, 11 + below)]
 
 
@@ -913,17 +926,19 @@ def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
     minutes = (0, 1, 30, 61, 90, 121, 122)
     messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
     store_messages(*messages, make_message("beside", 3_700, session="s2"))
-    found = conversation.expand_event(messages[3].event_id, before=9, after=9)
-    around = [event.text for event in (*found.events_before, *found.events_after)]
+    expansion = conversation.expand_event(messages[3].event_id, before=9, after=9)
+    around = [
+        event.text for event in (*expansion.events_before, *expansion.events_after)
+    ]
     assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
 
 
 def test_a_window_without_events_has_the_excerpt_alone(workspace: Workspace) -> None:
     messages = [make_message(f"hour {n}", 7_200 * n) for n in range(3)]
     store_messages(*messages)
-    found = conversation.expand_event(messages[1].event_id)
-    assert not found.events_before and not found.events_after
-    assert [event.text for event in found.excerpt_events] == ["hour 1"]
+    expansion = conversation.expand_event(messages[1].event_id)
+    assert not expansion.events_before and not expansion.events_after
+    assert [event.text for event in expansion.excerpt_events] == ["hour 1"]
 
 
 def test_a_job_that_is_asked_for_twice_runs_once(workspace: Workspace) -> None:
@@ -1075,8 +1090,8 @@ def test_a_hooks_time_may_have_any_form(stamp: object) -> None:
 
 def test_times_of_the_wrong_unit_are_refused() -> None:
     payload = PROMPTS[0] | {"timestamp": "1970-01-21T11:37:34Z"}
-    (found,) = read_hook(payload)
-    assert isinstance(found, InvalidRecord) and "before 2000" in found.reason
+    (record,) = read_hook(payload)
+    assert isinstance(record, InvalidRecord) and "before 2000" in record.reason
 
 
 def test_jobs_are_paused_across_a_restart(

@@ -35,10 +35,10 @@ def test_s4_13_and_15_a_query_without_a_topic_gives_the_latest_memories(
     memories_of = search.retrieve_memory(full_workspace, query, detail_limit=0).items
     latest = full_workspace.search.find("after:2000", limit=5).hits
     assert len(memories_of) == 5
-    assert not any(one.get("details") for one in memories_of)
-    found = full_workspace.search.find(query, limit=5)
-    assert found.is_recent
-    assert [one.node_id for one in found.hits] == [hit.node_id for hit in latest]
+    assert not any(memory.get("details") for memory in memories_of)
+    answer = full_workspace.search.find(query, limit=5)
+    assert answer.is_recent
+    assert [hit.node_id for hit in answer.hits] == [hit.node_id for hit in latest]
 
 
 def test_s4_04_a_summary_says_nothing_twice_and_ends_its_sentences(
@@ -199,7 +199,7 @@ def test_a_call_gives_at_most_as_many_memories_as_asked_for(
 
 
 def test_five_memories_are_the_default() -> None:
-    (tool,) = (one for one in TOOLS if one.name == "retrieve_memory")
+    (tool,) = (candidate for candidate in TOOLS if candidate.name == "retrieve_memory")
     given = tool.check({"query": "dark mode"})
     assert (given["limit"], given["detail_limit"]) == (5, None)
 
@@ -217,7 +217,7 @@ def test_five_memories_are_the_default() -> None:
 def test_wrong_arguments_are_an_error(
     workspace: Workspace, arguments: dict[str, Any]
 ) -> None:
-    (tool,) = (one for one in TOOLS if one.name == "retrieve_memory")
+    (tool,) = (candidate for candidate in TOOLS if candidate.name == "retrieve_memory")
     answer = ToolRunner(lambda: workspace).call(tool, arguments)
     assert answer.error is not None and answer.text.startswith("error usage: ")
 
@@ -248,8 +248,8 @@ def test_details_are_the_messages_and_no_calls_of_tools(
         full_workspace, "sliding window refresh", limit=1, detail_limit=1
     ).items
     (item,) = items
-    assert {one["role"] for one in item["details"]} == {"user", "assistant"}
-    texts = [one["text"] for one in item["details"]]
+    assert {message["role"] for message in item["details"]} == {"user", "assistant"}
+    texts = [message["text"] for message in item["details"]]
     assert texts[0].startswith("I'm having issues with JWT")
     assert not any("cargo test" in text.partition("\n")[0] for text in texts)
 
@@ -294,10 +294,10 @@ def test_every_segment_has_a_surprise_without_a_model(
 ) -> None:
     with database.connection():
         names = [row.id for row in SegmentRow.select()]
-        found = segments.get_surprise(names)
-    assert set(found) == set(names) and len(names) == 6
-    assert all(0.0 <= score <= 1.0 for score in found.values())
-    assert len(set(found.values())) > 2
+        surprises = segments.get_surprise(names)
+    assert set(surprises) == set(names) and len(names) == 6
+    assert all(0.0 <= score <= 1.0 for score in surprises.values())
+    assert len(set(surprises.values())) > 2
 
 
 def test_the_same_work_again_is_less_surprising(workspace: Workspace) -> None:
@@ -337,12 +337,12 @@ def test_a_quoted_message_cannot_pass_for_a_memory(workspace: Workspace) -> None
 def test_the_command_line_gives_the_same_memories(tmp_path: Path) -> None:
     home = tmp_path / "home"
     run_memtui(home, "import", str(HISTORY))
-    shown = run_memtui(
+    output = run_memtui(
         home, "call", "retrieve_memory", "query=token refresh", "detail_limit=0"
     ).stdout
-    assert shown.startswith("## Memory 1 [rank: 1, score: ")
-    assert "**When:** " in shown and "**Summary:** " in shown
-    assert "**Details:**" not in shown
+    assert output.startswith("## Memory 1 [rank: 1, score: ")
+    assert "**When:** " in output and "**Summary:** " in output
+    assert "**Details:**" not in output
 
 
 def test_an_unknown_topic_has_no_memories(full_workspace: Workspace) -> None:
@@ -403,8 +403,8 @@ def test_a_models_summary_of_the_example_is_checked(
 ) -> None:
     with database.connection():
         (row,) = SegmentRow.select()
-        found = store_events.between(row.session_id, row.start_ms, row.end_ms)
-    (bullet,) = checks.ground_bullets([DraftBullet(text)], Evidence(found))
+        source = store_events.between(row.session_id, row.start_ms, row.end_ms)
+    (bullet,) = checks.ground_bullets([DraftBullet(text)], Evidence(source))
     assert bullet.verdict.support == support
     assert bool(bullet.verdict.objection) is (support == "unsupported")
 
