@@ -42,6 +42,9 @@ PathOf = Callable[[Machine], Path]
 
 _DEFAULT_CLEANUP_DAYS = 30
 
+_MAX_CLEANUP_DAYS = 1_000_000
+"""More than any time that can be computed with is as good as forever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agent:
@@ -311,7 +314,9 @@ def claude_cleanup_days(machine: Machine) -> float:
     except (OSError, ValueError, AttributeError, RecursionError):
         return _DEFAULT_CLEANUP_DAYS
     is_number = isinstance(days, int | float) and not isinstance(days, bool)
-    return days if is_number and days >= 0 else _DEFAULT_CLEANUP_DAYS
+    if not is_number or not days >= 0:
+        return _DEFAULT_CLEANUP_DAYS
+    return float(min(days, _MAX_CLEANUP_DAYS))
 
 
 @dataclass(frozen=True, slots=True)

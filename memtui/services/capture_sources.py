@@ -39,15 +39,15 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
     if has_store:
         with database.connection():
             activity, chosen = sources.list_activity(), meta.watched_sources()
-    found = []
+    listed = []
     for name in AGENTS:
         places = transcript_folders().get(name, ())
         is_watched, reason = False, "its files must be named in capture.folders"
         if places:
             is_watched, reason = _watch_state(name, settings, chosen)
-        own = [one for one in activity if one.agent == name]
+        own = [row for row in activity if row.agent == name]
         is_asked = CHOSEN in settings.capture_sources
-        found.append(
+        listed.append(
             CaptureSource(
                 name=name,
                 title=agent_title(name),
@@ -55,17 +55,17 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
                 files=_count_files(name, places),
                 is_watched=is_watched,
                 reason=reason,
-                by_transcript=_latest([one for one in own if one.source != HOOKS]),
-                by_hook=_latest([one for one in own if one.source == HOOKS]),
+                by_transcript=_latest([row for row in own if row.source != HOOKS]),
+                by_hook=_latest([row for row in own if row.source == HOOKS]),
                 is_undecided=not is_watched and is_asked and chosen is None,
             )
         )
     if folders := tuple(settings.watched_folders):
         files, reason = _count_files("", folders), "capture.folders names them"
-        found.append(
+        listed.append(
             CaptureSource(FOLDERS, "Other folders", folders, files, True, reason)
         )
-    return found
+    return listed
 
 
 def agent_title(name: str) -> str:
@@ -92,7 +92,7 @@ def _watch_state(
 
 
 def _latest(activity: Collection[SourceActivity]) -> SourceActivity | None:
-    return max(activity, key=lambda one: one.last_event_at, default=None)
+    return max(activity, key=lambda row: row.last_event_at, default=None)
 
 
 def _count_files(name: str, places: Collection[Path]) -> int:

@@ -151,6 +151,7 @@ class Doctor:
     """With the user's hooks, and with those of the project in the working folder."""
     model_options: ModelOptions
     has_store: bool = False  # The store exists and can be read.
+    is_new: bool = False  # There is no store yet.
     newest: dict[str, datetime] = field(default_factory=dict)
     """The time at which each agent's newest transcript was written."""
     report: Report = field(default_factory=Report)
@@ -165,6 +166,9 @@ class Doctor:
 
     @cached_property
     def sources(self) -> list[CaptureSource]:
+        """All agents; none if the store cannot be read, which knows what was read."""
+        if not self.has_store and not self.is_new:
+            return []
         return list_sources(self.settings, has_store=self.has_store)
 
     @property
@@ -280,10 +284,12 @@ def check_store(doctor: Doctor) -> Iterator[Finding]:
         finding = _check_store_file(doctor, file)
     elif parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
         finding = _ok("nothing is stored yet", "memtui import")
+        doctor.is_new = True
     else:
         message = f"there is no store, and {parent} is not writable"
         remedy = f"chmod u+rwx {parent}, or choose another folder: --home DIR"
         finding = _wrong(message, remedy)
+        doctor.is_new = True
     yield replace(finding, subject=str(file))
 
 
@@ -505,6 +511,8 @@ def read_counts(doctor: Doctor) -> Iterator[Finding]:
 
 
 def check_watching(doctor: Doctor) -> Iterator[Finding]:
+    if not doctor.sources:
+        return
     watched = [source for source in doctor.sources if source.is_watched]
     if not watched:
         advice = "memtui sources watch all, to store what hooks do not report"

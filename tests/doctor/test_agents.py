@@ -64,6 +64,8 @@ def test_the_setting_of_claude_code_decides_when_transcripts_are_deleted(
     settings = Path.home() / ".claude" / "settings.json"
     settings.write_text('{"cleanupPeriodDays": 365}')
     assert ask()["is_ok"]
+    settings.write_text('{"cleanupPeriodDays": 1e300}')
+    assert ask()["is_ok"]
     settings.write_text('{"cleanupPeriodDays": 45}')
     assert "transcripts" in failed_findings(ask())
 

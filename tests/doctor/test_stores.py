@@ -115,3 +115,13 @@ def test_files_of_other_users_are_found(home: Path, ask: Ask, name: str) -> None
     os.chown(home / name, NOBODY, NOBODY)
     finding = failed_findings(ask())["owner"]
     assert finding["message"] == f"{home / name} belongs to another user (id {NOBODY})"
+
+
+def test_transcripts_are_not_checked_without_their_store(home: Path, ask: Ask) -> None:
+    folder = Path.home() / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    (folder / "s1.jsonl").write_text('{"type": "user"}\n')
+    assert get_finding(ask(), "transcripts")
+    store_file(home).write_bytes(b"a shopping list\n" * 1000)
+    names = {finding["name"] for finding in ask()["findings"]}
+    assert not names & {"transcripts", "watching"}
