@@ -8,6 +8,7 @@ returns the text with ``"b": 2`` after the opening bracket.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 MAX_CHARS = 50_000
 """A longer text would take seconds to parse."""
 
-_COMMA_AFTER = re.compile(r"\s*,")
-_COMMA_BEFORE = re.compile(r",\s*\Z")
+_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+"""White space and comments, as before a comma."""
 
 Edit = tuple[int, int, str]
 """The start and end of a part of the text, and what replaces it."""
@@ -47,9 +48,10 @@ def edit(text: str, settings: Mapping[str, Any], indent: str) -> str:
     edits = _Editor(text, indent).list_edits(_parse_model(text), settings, "\n")
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
-    if parse(text) != settings:
-        raise HooksError("it must be changed by hand")
-    return text
+    with suppress(HooksError):
+        if parse(text) == settings:
+            return text
+    raise HooksError("it must be changed by hand")
 
 
 class _Editor:
@@ -67,15 +69,14 @@ class _Editor:
 
         inner_line = line + self._indent
         names = _names(node)
-        for name, key, value in zip(names, node.keys, node.values, strict=True):
-            start, end = self._start(value), self._end(value)
+        for index, (name, value) in enumerate(zip(names, node.values, strict=True)):
             if name not in settings:
-                comments = self._comments_in(value, inner_line)
-                yield *self._removal(self._start(key), end), comments
+                yield from self._list_removals(node, index, inner_line)
             elif isinstance(value, JSONObject) and isinstance(settings[name], dict):
                 yield from self.list_edits(value, settings[name], inner_line)
             elif DefaultLoader().load(value) != settings[name]:
-                yield start, end, self._dump(settings[name], inner_line)
+                text = self._dump(settings[name], inner_line)
+                yield self._start(value), self._end(value), text
         new = [
             f"{inner_line}{json.dumps(name)}: {self._dump(value, inner_line)}"
             for name, value in settings.items()
@@ -83,12 +84,8 @@ class _Editor:
         ]
         if new:
             at = self._start(node) + 1
-            is_followed = bool(names) or self._text[at].isspace()
-            yield (
-                at,
-                at,
-                ",".join(new) + ("," if names else "" if is_followed else line),
-            )
+            end = "," if names else "" if self._text[at].isspace() else line
+            yield at, at, ",".join(new) + end
 
     def _comments_in(self, value: "Node", line: str) -> str:
         """Return the comments between the members of an object that is removed."""
@@ -104,15 +101,28 @@ class _Editor:
         comments = text.strip(" \t\r\n,")
         return f"{line}{comments}{line}" if comments else ""
 
-    def _removal(self, start: int, end: int) -> tuple[int, int]:
-        """Return the part that is a member, one comma and the space before it."""
-        if comma := _COMMA_AFTER.match(self._text, end):
-            end = comma.end()
-        elif comma := _COMMA_BEFORE.search(self._text, 0, start):
-            start = comma.start()
-        if self._text[end:].lstrip(" \t\r").startswith(("\n", "/")):
+    def _list_removals(
+        self, node: "JSONObject", index: int, line: str
+    ) -> Iterator[Edit]:
+        """Yield how to remove a member and one comma; comments stay."""
+        start, end = self._start(node.keys[index]), self._end(node.values[index])
+        comma = self._find_comma(end)
+        if comma is not None and not self._text[end:comma].strip():
+            end = comma + 1
+        else:
+            if comma is None and index:
+                comma = self._find_comma(self._end(node.values[index - 1]))
+            if comma is not None:
+                yield comma, comma + 1, ""
+        if self._text[end:].lstrip(" \t\r").startswith("\n"):
             start = len(self._text[:start].rstrip())
-        return start, end
+        yield start, end, self._comments_in(node.values[index], line)
+
+    def _find_comma(self, end: int) -> int | None:
+        """Return the position of the comma after a value, if there is one."""
+        space = _SPACE.match(self._text, end)
+        assert space is not None
+        return space.end() if self._text[space.end()] == "," else None
 
     def _dump(self, value: object, line: str) -> str:
         text = json.dumps(value, indent=self._indent, ensure_ascii=False)

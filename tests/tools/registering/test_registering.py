@@ -2,12 +2,15 @@
 
 import json
 import re
+import tempfile
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtui.errors import HooksError
 from memtui.integrations import config_files
@@ -18,7 +21,9 @@ from memtui.integrations.config_files import (
     find_project_root,
 )
 from tests.cli_runner import json_data, run_memtui
+from tests.conftest import often
 
+COMMENT = re.compile(r"// (?:one|three)\n|/\* two \*/")
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 OTHER = "/opt/memtui", "mcp"
 EACH_AGENT = pytest.mark.parametrize("agent", AGENTS, ids=AGENT_NAMES)
@@ -164,6 +169,45 @@ def test_comments_in_removed_objects_stay(machine: Machine) -> None:
     remaining = file.read_text("utf-8")
     assert read_plain(remaining) == {"a": 1, "b": 2}
     assert "/* one */" in remaining and "/* two */" in remaining
+
+
+GAPS = st.sampled_from(["", " ", "\n  ", "// one\n", " /* two */ ", "\n// three\n"])
+
+
+@st.composite
+def commented_objects(draw: st.DrawFn, key: str = "", depth: int = 0) -> str:
+    """Return an object with comments between its members, and perhaps a key."""
+    names = draw(st.lists(st.sampled_from(["a", "z//", key or "b"]), unique=True))
+    members = []
+    for name in names:
+        value = draw(st.sampled_from(["1", '"x // y"', "[1, 2]", "{}"]))
+        if name == key or (value == "{}" and depth < 2):
+            value = draw(commented_objects("docs", depth + 1))
+        members.append(f'{draw(GAPS)}"{name}": {value}{draw(GAPS)}')
+    end = draw(st.sampled_from(["", ","])) if members else ""
+    return f"{{{draw(GAPS)}{','.join(members)}{end}{draw(GAPS)}}}"
+
+
+@often(60)
+@given(commented_objects("mcp"))
+def test_no_comment_is_lost(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        command = tuple(COMMAND)
+        machine = Machine(home, {}, "python3", home / "memtui/hook.py", server=command)
+        file = write_settings(OPENCODE.server, machine, text)
+        before, comments = read_plain(text), COMMENT.findall(text)
+        install(OPENCODE.server, machine)
+        installed = file.read_text("utf-8")
+        servers = before.get("mcp", {})
+        server = read_plain(installed)["mcp"]["memtui"]
+        assert read_plain(installed) == before | {"mcp": servers | {"memtui": server}}
+        assert sorted(COMMENT.findall(installed)) == sorted(comments)
+        uninstall(OPENCODE.server, machine)
+        remaining = file.read_text("utf-8") if file.exists() else "{}"
+        expected = {k: v for k, v in before.items() if k != "mcp" or v != {}}
+        assert read_plain(remaining) == expected
+        assert sorted(COMMENT.findall(remaining)) == sorted(comments)
 
 
 def test_settings_too_long_to_keep_comments_are_refused(machine: Machine) -> None:
