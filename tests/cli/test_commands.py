@@ -21,12 +21,12 @@ from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_separat
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"
 
 
-def asked(home: Path, *words: str, code: int = 0) -> Any:
+def read_json(home: Path, *words: str, code: int = 0) -> Any:
     return json_data(run_memtui(home, *words, "--json", code=code).stdout)
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def imported_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the written history in it, made once."""
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
@@ -37,9 +37,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(imported: Path, tmp_path: Path) -> Path:
+def home(imported_home: Path, tmp_path: Path) -> Path:
     """A home with the written history in it."""
-    return Path(shutil.copytree(imported, tmp_path / "home"))
+    return Path(shutil.copytree(imported_home, tmp_path / "home"))
 
 
 def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_empty_store_names_the_import_command(tmp_path: Path) -> None:
     for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
         assert "memtui import" in run_memtui(home, *words).stdout
         assert "memtui import" in run_at_terminal(home, *words)
-    assert asked(home, "stats")["events"] == 0
+    assert read_json(home, "stats")["events"] == 0
 
 
 def test_reading_commands_create_no_store(tmp_path: Path) -> None:
@@ -60,22 +60,22 @@ def test_reading_commands_create_no_store(tmp_path: Path) -> None:
     assert f"no store in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
-        said = run_separately(tmp_path / "typo", *changing, code=1).stderr
-        assert "there is no store in" in said
+        printed = run_separately(tmp_path / "typo", *changing, code=1).stderr
+        assert "there is no store in" in printed
     run_memtui(tmp_path / "typo", "sources")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_commands_lead_from_years_to_a_source(home: Path) -> None:
-    years = asked(home, "show")["children"]
+    years = read_json(home, "show")["children"]
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
-    (segment,) = asked(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
+    (segment,) = read_json(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
         "children"
     ]
-    node = asked(home, "show", segment["node_id"])
+    node = read_json(home, "show", segment["node_id"])
     assert 0 <= node["surprise"] <= 1
     grip_id = node["bullets"][0]["grip_ids"][0]
-    expansion = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
+    expansion = read_json(home, "expand", grip_id, "--before", "1", "--after", "1")
     texts = [event["text"] for event in expansion["excerpt"]]
     assert any(expansion["grip"]["excerpt"] in text for text in texts)
     assert len(expansion["before"]) <= 1 and len(expansion["after"]) <= 1
@@ -93,21 +93,21 @@ def test_node_is_printed_with_bullets_and_children(home: Path) -> None:
 
 
 def test_teleport_answers_in_json(home: Path) -> None:
-    output = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
+    output = read_json(home, "call", "teleport", "query=mutex tokne", "limit=10")
     assert set(output) == {"hits", "notes"}
     assert "Did you mean: mutex token" in output["notes"]
     for hit in output["hits"]:
         assert set(hit) >= {"id", "score", "band", "at", "title", "snippet"}
     leads = output["hits"][0].get("leads_to", output["hits"][0]["id"])
-    opened = asked(home, "show", leads)
+    opened = read_json(home, "show", leads)
     assert opened["node_id"].startswith(leads)
-    answer = asked(home, "call", "teleport", "query=mutex agent:none")
+    answer = read_json(home, "call", "teleport", "query=mutex agent:none")
     assert answer["hits"] == [] and "none" in answer["notes"][0]
 
 
 def test_excluded_word_belongs_to_the_query(home: Path) -> None:
-    answer = asked(home, "search", "mutex", "--limit", "5")
-    without = asked(home, "search", "mutex", "-mutex", "--limit", "5")
+    answer = read_json(home, "search", "mutex", "--limit", "5")
+    without = read_json(home, "search", "mutex", "-mutex", "--limit", "5")
     assert (bool(answer["hits"]), without["hits"]) == (True, [])
 
 
@@ -151,7 +151,7 @@ def test_errors_keep_within_the_budget(home: Path) -> None:
 
 
 def test_search_finds_messages(home: Path) -> None:
-    hits = asked(home, "search", "mutex", "tabs")["hits"]
+    hits = read_json(home, "search", "mutex", "tabs")["hits"]
     assert hits
     assert all(0 <= hit["score"] <= 1 for hit in hits)
     assert "mutex" in run_at_terminal(home, "search", "mutex")
@@ -169,29 +169,29 @@ def test_missing_things_are_not_errors(home: Path) -> None:
         ("messages", "session", "nobody"),
         ("messages", "session", "s"),
     ):
-        output = asked(home, *words)
+        output = read_json(home, *words)
         assert (output[name], bool(output["notes"])) == ([], True), words
         assert run_at_terminal(home, *words).strip()
-    assert "memtui show" in asked(home, "show", "nonsense")["notes"][0]
+    assert "memtui show" in read_json(home, "show", "nonsense")["notes"][0]
 
 
 def test_importing_again_changes_nothing(home: Path) -> None:
-    before = asked(home, "stats")
-    again = asked(home, "import", str(HISTORY))["imported"]
+    before = read_json(home, "stats")
+    again = read_json(home, "import", str(HISTORY))["imported"]
     assert (again["unchanged"], again["created"]) == (1, 0)
-    assert asked(home, "stats") == before
+    assert read_json(home, "stats") == before
 
 
 def test_reindex_restores_search(home: Path) -> None:
     run_memtui(home, "reindex")
-    assert asked(home, "search", "mutex")["hits"]
+    assert read_json(home, "search", "mutex")["hits"]
 
 
 def test_doctor_reports_problems(home: Path) -> None:
-    assert all(finding["is_ok"] for finding in asked(home, "doctor")["findings"])
+    assert all(finding["is_ok"] for finding in read_json(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     run_memtui(home, "work", "--until-idle")
-    output = asked(home, "doctor", code=1)
+    output = read_json(home, "doctor", code=1)
     failed = [f["name"] for f in output["findings"] if not f["is_ok"]]
     assert failed == ["quarantine"]
     counts = {row["reason"]: row["count"] for row in output["skipped"]}
@@ -227,15 +227,15 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     (folder / "a.jsonl").write_text('{"colour": "blue"}\n')
     (folder / "b.jsonl").write_bytes(HISTORY.read_bytes())
     for _ in range(2):
-        output = asked(home, "import", str(folder), code=1)["imported"]
+        output = read_json(home, "import", str(folder), code=1)["imported"]
         assert (output["unreadable"], output["already_stored"]) in ((1, 44), (1, 0))
         assert output["unreadable_files"] == [
             f"{folder}/a.jsonl: has an unknown format"
         ]
-    said = run_memtui(home, "import", str(folder / "a.jsonl"), code=1).stdout
-    assert said.startswith("0 files read")
-    assert "1 file could not be read:\n" in said
-    assert "a.jsonl: has an unknown format" in said
+    printed = run_memtui(home, "import", str(folder / "a.jsonl"), code=1).stdout
+    assert printed.startswith("0 files read")
+    assert "1 file could not be read:\n" in printed
+    assert "a.jsonl: has an unknown format" in printed
 
 
 def test_unreadable_files_are_reported(home: Path, tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
         new.write_text(json.dumps(told_now) + "\n")
         assert "is running on this store" in run_memtui(home, "import", str(new)).stdout
         end_s = time.monotonic() + 30
-        while not asked(home, "search", "quay")["hits"]:
+        while not read_json(home, "search", "quay")["hits"]:
             assert time.monotonic() < end_s, "the first one does not digest"
     finally:
         first.send_signal(signal.SIGINT)
@@ -304,14 +304,14 @@ def test_impossible_home_is_reported(tmp_path: Path, inside: str) -> None:
 
 
 def test_sessions_lead_to_their_messages(home: Path) -> None:
-    listed = asked(home, "sessions", "--agent", "codex")
+    listed = read_json(home, "sessions", "--agent", "codex")
     first = listed["sessions"][0]
     assert listed["total"] == len(listed["sessions"])
-    output = asked(home, "session", first["id"], "--limit", "1")
+    output = read_json(home, "session", first["id"], "--limit", "1")
     assert output["session"].items() >= first.items()
     assert output["total"] == first["message_count"]
     assert len(output["messages"]) == 1
-    every = asked(home, "session", first["id"], "--all")
+    every = read_json(home, "session", first["id"], "--all")
     assert every["total"] == output["session"]["events"]
     page = run_at_terminal(home, "session", first["id"], "--limit", "1", "--all")
     assert first["id"] in page
@@ -322,28 +322,30 @@ def test_empty_scope_is_reported(home: Path) -> None:
     none = ("--agent", "codex", "--project", "nowhere")
     for words in (("sessions",), ("show",), ("search", "mutex")):
         assert "nowhere" in run_memtui(home, *words, *none).stdout
-    assert asked(home, "show", "--project", "shop")["children"]
+    assert read_json(home, "show", "--project", "shop")["children"]
 
 
 def test_an_unknown_agent_or_project_is_named(home: Path) -> None:
     for words in (["show"], ["toc"], ["sessions"], ["search", "mutex"], ["ask", "x"]):
-        said = run_memtui(home, *words, "--agent", "nobody").stdout
-        assert "Nothing is stored for the agent “nobody”." in said
-        assert "In no message" not in said
-        said = run_memtui(home, *words, "--project", "nowhere").stdout
-        assert "Nothing is stored for the project “nowhere”." in said
+        printed = run_memtui(home, *words, "--agent", "nobody").stdout
+        assert "Nothing is stored for the agent “nobody”." in printed
+        assert "In no message" not in printed
+        printed = run_memtui(home, *words, "--project", "nowhere").stdout
+        assert "Nothing is stored for the project “nowhere”." in printed
         # Each exists, but not both together.
-        said = run_memtui(home, *words, "--agent", "codex", "--project", "shop").stdout
-        assert "“" not in said
+        printed = run_memtui(
+            home, *words, "--agent", "codex", "--project", "shop"
+        ).stdout
+        assert "“" not in printed
     assert "toc:year:2024" in run_memtui(home, "show", "--project", "SHOP").stdout
     assert "shop-1" in run_memtui(home, "sessions", "--project", "SHOP").stdout
 
 
 def test_only_missing_arguments_are_named(home: Path) -> None:
-    said = run_memtui(home, "hooks", code=2).stderr
-    assert "the following arguments are required: action\n" in said
-    said = run_memtui(home, "serve", "--port", "65536", code=2).stderr
-    assert "must be a whole number from 0 to 65,535" in said
+    printed = run_memtui(home, "hooks", code=2).stderr
+    assert "the following arguments are required: action\n" in printed
+    printed = run_memtui(home, "serve", "--port", "65536", code=2).stderr
+    assert "must be a whole number from 0 to 65,535" in printed
 
 
 def test_terminal_codes_in_names_of_files_are_not_printed(
@@ -351,11 +353,11 @@ def test_terminal_codes_in_names_of_files_are_not_printed(
 ) -> None:
     file = tmp_path / "a\x1b]0;title\x07\u202eb.jsonl"
     file.write_text('{"colour": "blue"}\n')
-    said = run_memtui(home, "import", str(file), code=1).stdout
-    assert "could not be read" in said
-    assert not {"\x1b", "\x07", "\u202e"} & set(said)
-    said = run_memtui(home, "backup", str(tmp_path / "\x1b[2J" / "x"), code=1).stderr
-    assert "\x1b" not in said
+    printed = run_memtui(home, "import", str(file), code=1).stdout
+    assert "could not be read" in printed
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed)
+    printed = run_memtui(home, "backup", str(tmp_path / "\x1b[2J" / "x"), code=1).stderr
+    assert "\x1b" not in printed
 
 
 def test_a_command_whose_output_nobody_reads_does_not_report_success(

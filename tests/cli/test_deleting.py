@@ -21,7 +21,7 @@ def events(home: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def imported_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the written history in it, made once."""
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
@@ -31,9 +31,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(imported: Path, tmp_path: Path) -> Path:
+def home(imported_home: Path, tmp_path: Path) -> Path:
     """A home with the written history in it."""
-    return Path(shutil.copytree(imported, tmp_path / "home"))
+    return Path(shutil.copytree(imported_home, tmp_path / "home"))
 
 
 FORGET = ("forget", "session", "shop-1")
@@ -47,15 +47,15 @@ def test_forget_without_a_terminal_needs_yes(home: Path) -> None:
 
 
 def test_forget_asks_for_confirmation(home: Path) -> None:
-    said, terminal = run_with_answer(home, *FORGET, answer="no")
-    assert said == "Nothing was done.\n"
+    printed, terminal = run_with_answer(home, *FORGET, answer="no")
+    assert printed == "Nothing was done.\n"
     assert "11 events" in terminal and "would be forgotten" in terminal
     assert "  Sessions time out after ten minutes, customers lose their…  (shop)" in (
         terminal
     )
     assert events(home) == 44
-    said, _ = run_with_answer(home, *FORGET, answer="y")
-    assert "11 events" in said and ": forgotten." in said
+    printed, _ = run_with_answer(home, *FORGET, answer="y")
+    assert "11 events" in printed and ": forgotten." in printed
     assert events(home) == 33
 
 
@@ -101,7 +101,7 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 
 
 def test_doctor_reports_older_redaction_rules(home: Path) -> None:
-    def found() -> Any:
+    def find_secrets_check() -> Any:
         code = 1 if row else 0
         output = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
         (check,) = [
@@ -110,18 +110,18 @@ def test_doctor_reports_older_redaction_rules(home: Path) -> None:
         return check["is_ok"], check["remedy"]
 
     row = ""
-    assert found() == (True, "")
+    assert find_secrets_check() == (True, "")
     for row in ("DELETE FROM meta WHERE name = 'redacted_by'",
                 "INSERT INTO meta VALUES ('needs_cleanup', '1')"):  # fmt: skip
         with closing(sqlite3.connect(home / "memory.db")) as db, db:
             db.execute(row)
-        assert found() == (False, "memtui redact")
+        assert find_secrets_check() == (False, "memtui redact")
         run_memtui(home, "redact")
     row = ""
-    assert found() == (True, "")
+    assert find_secrets_check() == (True, "")
 
 
-def quarantined(home: Path) -> Path:
+def quarantined_file(home: Path) -> Path:
     file = home / "spool" / "bad" / "1.1.a.json"
     file.write_text(json.dumps({"hook_event_name": "Novel", "prompt": f"use {KEY}"}))
     return file
@@ -130,7 +130,7 @@ def quarantined(home: Path) -> Path:
 def test_redact_counts_secrets_by_kind_without_printing_them(
     home: Path,
 ) -> None:
-    file = quarantined(home)
+    file = quarantined_file(home)
     tried = run_memtui(home, "redact", "--dry-run").stdout
     assert (
         tried == "1 secret would be removed from 1 hook file:\n       1  github token\n"
@@ -143,14 +143,14 @@ def test_redact_counts_secrets_by_kind_without_printing_them(
 
 
 def test_redact_is_reported_in_json(home: Path) -> None:
-    quarantined(home)
+    quarantined_file(home)
     output = json_data(run_memtui(home, "redact", "--json").stdout)
     assert (output["is_done"], output["kinds"]) == (True, {"github token": 1})
     assert (output["hook_files"], output["events"], output["errors"]) == (1, 0, [])
 
 
 def test_redact_needs_the_worker_lock_except_for_a_dry_run(home: Path) -> None:
-    file = quarantined(home)
+    file = quarantined_file(home)
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     output = run_memtui(home, "redact", code=1)
@@ -160,14 +160,14 @@ def test_redact_needs_the_worker_lock_except_for_a_dry_run(home: Path) -> None:
     assert KEY in file.read_text()
 
 
-def shown(home: Path) -> Any:
+def read_years(home: Path) -> Any:
     return json_data(run_memtui(home, "show", "--json").stdout)
 
 
 def test_restored_store_is_searchable(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
-    said = run_memtui(home, "backup", str(file)).stdout
-    assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
+    printed = run_memtui(home, "backup", str(file)).stdout
+    assert printed.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
     assert (
         "exists already; --force"
         in run_memtui(home, "backup", str(file), code=1).stderr
@@ -176,20 +176,20 @@ def test_restored_store_is_searchable(home: Path, tmp_path: Path) -> None:
         run_memtui(home, "backup", str(file), "--force", "--json").stdout
     )
     assert (output["events"], output["bytes"]) == (44, file.stat().st_size)
-    before = shown(home)
+    before = read_years(home)
     results = run_at_terminal(home, "search", "timeout")
     run_memtui(home, *FORGET, "--yes")
-    assert shown(home) != before
+    assert read_years(home) != before
 
     refused = run_memtui(home, "restore", str(file), code=2)
     assert "--yes" in refused.stderr
     assert events(home) == 33
-    said = run_memtui(home, "restore", str(file), "--yes").stdout
-    first, back, named = said.splitlines()
+    printed = run_memtui(home, "restore", str(file), "--yes").stdout
+    first, back, named = printed.splitlines()
     assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
     assert back == "To delete again what the backup brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
-    assert shown(home) == before
+    assert read_years(home) == before
     assert run_at_terminal(home, "search", "timeout") == results
     assert json_data(run_memtui(home, "doctor", "--json").stdout)
 
@@ -203,15 +203,15 @@ def test_restore_into_an_empty_home_needs_no_confirmation(
     (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
     output = json_data(run_memtui(empty, "restore", str(file), "--json").stdout)
     assert (output["events"], output["is_done"], output["to_do"]) == (44, True, [])
-    assert shown(empty) == shown(home)
+    assert read_years(empty) == read_years(home)
 
 
 def test_restore_compares_and_asks_for_confirmation(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     run_memtui(home, "backup", str(file))
     run_memtui(home, *FORGET, "--yes")
-    said, terminal = run_with_answer(home, "restore", str(file), answer="n")
-    assert said == "Nothing was done.\n"
+    printed, terminal = run_with_answer(home, "restore", str(file), answer="n")
+    assert printed == "Nothing was done.\n"
     assert f"{file}: 44 events in 6 sessions" in terminal
     assert "The store now: 33 events in 5 sessions" in terminal
     assert events(home) == 33
@@ -230,14 +230,14 @@ def test_restore_needs_the_worker_lock(home: Path, tmp_path: Path) -> None:
 def test_damaged_store_is_replaced_by_a_backup(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
     run_memtui(home, "backup", str(file))
-    before = shown(home)
+    before = read_years(home)
     store = home / "memory.db"
     store.write_bytes(b"no database" * 1000)
     assert "damaged" in run_memtui(home, "stats", code=1).stderr
     output = run_memtui(home, "restore", str(file), code=2)
     assert "--yes" in output.stderr
     run_memtui(home, "restore", str(file), "--yes")
-    assert shown(home) == before
+    assert read_years(home) == before
 
 
 def test_dry_run_of_restore_changes_nothing(home: Path, tmp_path: Path) -> None:
@@ -274,8 +274,8 @@ def test_invalid_backup_changes_nothing(home: Path, tmp_path: Path) -> None:
 
 def test_export_writes_to_a_file_or_standard_output(home: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "said.jsonl", tmp_path / "other"
-    said = run_memtui(home, "export", "--events", str(file)).stdout
-    assert said.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")
+    printed = run_memtui(home, "export", "--events", str(file)).stdout
+    assert printed.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for words in (("--events",), ("--events", "-")):
         assert run_memtui(home, "export", *words).stdout == file.read_text()
@@ -289,4 +289,4 @@ def test_export_writes_to_a_file_or_standard_output(home: Path, tmp_path: Path) 
     other.mkdir()
     (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
     run_memtui(other, "import", str(file))
-    assert shown(other) == shown(home)
+    assert read_years(other) == read_years(home)

@@ -47,7 +47,7 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def of(answer: Any, name: str) -> Any:
+def find_source(answer: Any, name: str) -> Any:
     return next(source for source in answer["sources"] if source["name"] == name)
 
 
@@ -62,7 +62,7 @@ def test_sources_list_every_agent(memtui: Run, person: Path) -> None:
         "copilot-cli",
         "aider",
     ]
-    claude = of(answer, "claude-code")
+    claude = find_source(answer, "claude-code")
     assert claude["places"] == [str(person / ".claude" / "projects")]
     assert (claude["files"], claude["is_watched"]) == (1, False)
     assert claude["reason"] == "you have not been asked yet"
@@ -83,7 +83,7 @@ def test_latest_events_of_transcripts_and_hooks_are_listed(
     new.mkdir(parents=True)
     (new / "1.json").write_text(json.dumps(payload))
     memtui("import")
-    claude = of(memtui("sources", "--json"), "claude-code")
+    claude = find_source(memtui("sources", "--json"), "claude-code")
     assert claude["by_transcript"]["last_event_at"] == "2025-03-14T10:00:00Z"
     assert claude["by_hook"]["source"] == "hooks"
 
@@ -93,10 +93,10 @@ def test_watching_is_stored_and_can_be_ended(memtui: Run, person: Path) -> None:
         "sources", "watch", "claude-code"
     )
     answer = memtui("sources", "--json")
-    assert of(answer, "claude-code")["is_watched"]
-    assert of(answer, "codex")["reason"] == "you did not agree"
+    assert find_source(answer, "claude-code")["is_watched"]
+    assert find_source(answer, "codex")["reason"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
-    assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
+    assert not find_source(memtui("sources", "--json"), "claude-code")["is_watched"]
 
 
 def test_all_watches_every_agent_with_a_folder(memtui: Run) -> None:
@@ -110,8 +110,8 @@ def test_all_watches_every_agent_with_a_folder(memtui: Run) -> None:
 def test_settings_that_override_a_choice_are_reported(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
     answer = memtui(*setting, "sources", "unwatch", "codex", "--json")
-    assert of(answer, "codex")["is_watched"]
-    assert "capture.sources" in of(answer, "codex")["reason"]
+    assert find_source(answer, "codex")["is_watched"]
+    assert "capture.sources" in find_source(answer, "codex")["reason"]
     assert "the settings override it for Codex" in answer["note"]
     assert "override it" in memtui(*setting, "sources", "watch", "opencode")
 
@@ -119,7 +119,7 @@ def test_settings_that_override_a_choice_are_reported(memtui: Run) -> None:
 def test_folders_in_settings_are_listed(memtui: Run, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     setting = ("--set", f"capture.folders={tmp_path / 'old'}")
-    folders = of(memtui(*setting, "sources", "--json"), "folders")
+    folders = find_source(memtui(*setting, "sources", "--json"), "folders")
     assert folders["is_watched"]
     assert folders["places"] == [str(tmp_path / "old")]
 

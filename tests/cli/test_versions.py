@@ -22,7 +22,7 @@ listing = pytest.mark.skipif(
 )
 
 
-def asked(home: Path, *words: str) -> Any:
+def read_json(home: Path, *words: str) -> Any:
     return json_data(run_memtui(home, *words, "--json").stdout)
 
 
@@ -59,7 +59,7 @@ def test_versions_are_printed_with_author_and_state(
 
 
 def test_versions_are_given_in_json(home: Path) -> None:
-    output = asked(home, "versions", DAY)
+    output = read_json(home, "versions", DAY)
     assert (output["node"]["node_id"], output["requested_at"]) == (DAY, None)
     rejected, model, _ = output["versions"]
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
@@ -89,12 +89,12 @@ def test_earlier_version_is_pinned_and_unpinned(home: Path) -> None:
 def test_rejected_version_is_pinned_with_an_option(
     home: Path,
 ) -> None:
-    said = run_memtui(home, "pin", DAY, "3", code=1).stderr
-    assert said == (
+    printed = run_memtui(home, "pin", DAY, "3", code=1).stderr
+    assert printed == (
         f"memtui: version 3 was rejected: {WHY}; to show it all the same: memtui pin"
         f" {DAY} 3 --even-rejected\n"
     )
-    output = asked(home, "pin", DAY, "3", "--even-rejected")
+    output = read_json(home, "pin", DAY, "3", "--even-rejected")
     assert (output["shown"]["version"], output["shown"]["is_pinned"]) == (3, True)
     assert f"It was rejected: {WHY}." in output["note"]
     assert "Moons counted" in run_at_terminal(home, "show", DAY)
@@ -112,12 +112,12 @@ def test_any_version_is_printed_whole(home: Path) -> None:
         "    withheld: no source",
     ]
     assert not any("toc:segment" in line for line in output)
-    node = asked(home, "show", DAY, "--version", "3")
+    node = read_json(home, "show", DAY, "--version", "3")
     assert (node["version"], node["is_models"], node["rejected"]) == (3, True, WHY)
     assert [
         bullet["text"] for bullet in node["bullets"] if bullet.get("is_withheld")
     ] == ["The moon was counted"]
-    node = asked(home, "show", DAY, "--version", "1")
+    node = read_json(home, "show", DAY, "--version", "1")
     assert (node["version"], node["is_models"], node["rejected"]) == (1, False, "")
 
 
@@ -131,9 +131,9 @@ def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
     assert output[at + 1] == (
         "    weak: not there: payments.py, 42; 50 % of its wording is in one passage"
     )
-    versions = asked(home, "versions", DAY)["versions"]
+    versions = read_json(home, "versions", DAY)["versions"]
     (number,) = [version["version"] for version in versions if version["is_shown"]]
-    node = asked(home, "show", DAY, "--version", str(number))
+    node = read_json(home, "show", DAY, "--version", str(number))
     first, second, *_ = node["bullets"]
     assert (first["verdict"], first["covered"]) == ("weak", 0.5)
     assert first["missing"] == ["payments.py", "42"]
@@ -141,7 +141,7 @@ def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
     assert (second["repaired"], "jwt" in second["matched"]) == (False, True)
     assert node["facts"]["reply_tokens"] == model_versions.STATS.reply_tokens
     segment = node["child_node_ids"][0]
-    bullet = asked(home, "show", segment, "--version", "1")["bullets"][0]
+    bullet = read_json(home, "show", segment, "--version", "1")["bullets"][0]
     (quote, *_) = bullet["quotes"]
     assert len(quote["event_id"]) == 26 and quote["start"] < quote["end"]
 
@@ -174,8 +174,8 @@ def test_regenerate_without_a_model_says_so(home: Path) -> None:
 
 
 def test_unknown_versions_are_errors(home: Path) -> None:
-    said = run_memtui(home, "show", DAY, "--version", "9", code=1).stderr
-    assert said == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
+    printed = run_memtui(home, "show", DAY, "--version", "9", code=1).stderr
+    assert printed == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
     assert "it has versions 1 to 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
     for command in ("versions", "pin", "unpin", "regenerate"):
         output = run_memtui(home, command, "toc:day:1999-01-01", code=1).stderr
@@ -190,9 +190,9 @@ def test_node_without_a_summary_has_no_versions(home: Path) -> None:
     store.open_at(home / "memory.db")
     with database.transaction():
         queues.add_rollups([pending], UTC)
-    said = "toc:day:2024-06-01 has no version yet: it is summarized automatically"
-    assert said in run_memtui(home, "pin", pending, code=1).stderr
-    assert said in run_memtui(home, "regenerate", pending, code=1).stderr
+    printed = "toc:day:2024-06-01 has no version yet: it is summarized automatically"
+    assert printed in run_memtui(home, "pin", pending, code=1).stderr
+    assert printed in run_memtui(home, "regenerate", pending, code=1).stderr
     assert "Not summarized yet" in run_memtui(home, "versions", pending).stdout
     output = run_memtui(home, "show", pending, "--version", "1", code=1).stderr
     assert "it has none yet" in output

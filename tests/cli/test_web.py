@@ -38,30 +38,30 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(home: Path) -> Iterator[WebServer]:
+def server(home: Path) -> Iterator[WebServer]:
     with run_web_server(home) as server:
         yield server
 
 
-async def status(served: WebServer, path: str = "/", **sent: str) -> int:
+async def status(server: WebServer, path: str = "/", **sent: str) -> int:
     """How a request is answered that holds the key and these headers."""
     async with (
         aiohttp.ClientSession() as session,
         session.get(
-            served.url + path,
-            headers={"Cookie": cookie(served), **sent},
+            server.url + path,
+            headers={"Cookie": cookie(server), **sent},
             allow_redirects=False,
         ) as answer,
     ):
         return answer.status
 
 
-def cookie(served: WebServer) -> str:
+def cookie(server: WebServer) -> str:
     """What a browser sends that opened the address."""
-    return f"memtui-{served.origin.rpartition(':')[2]}={served.key}"
+    return f"memtui-{server.origin.rpartition(':')[2]}={server.key}"
 
 
-async def seen(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
+async def wait_for_text(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
     """Wait until a tab was told to draw these words."""
     drawn = b""
     async with asyncio.timeout(PATIENCE_S):
@@ -70,12 +70,12 @@ async def seen(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
 
 
 async def test_printed_address_opens_a_page_without_other_hosts(
-    served: WebServer,
+    server: WebServer,
 ) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
     async with (
         aiohttp.ClientSession(cookie_jar=jar) as session,
-        session.get(served.address) as answer,
+        session.get(server.address) as answer,
     ):
         page = await answer.text()
         assert answer.status == 200
@@ -85,35 +85,35 @@ async def test_printed_address_opens_a_page_without_other_hosts(
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         (kept,) = jar
         assert (kept["httponly"], kept["samesite"]) == (True, "Strict")
-        assert kept["path"] == f"{served.url.removeprefix(served.origin)}/"
-    assert await status(served, "/static/js/textual.js") == 200
+        assert kept["path"] == f"{server.url.removeprefix(server.origin)}/"
+    assert await status(server, "/static/js/textual.js") == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/ws", "/static/js/textual.js", "/download/1"])
-async def test_nothing_is_served_without_the_key(served: WebServer, path: str) -> None:
-    assert await status(served, path, Cookie="") == 403
-    name = cookie(served).partition("=")[0]
-    assert await status(served, path, Cookie=f"{name}=guessed") == 403
-    assert await status(served, path, Cookie=f"{name}=\udcff\udcfe") == 403
-    assert await status(served, "/?key=guessed") == 403
+async def test_nothing_is_served_without_the_key(server: WebServer, path: str) -> None:
+    assert await status(server, path, Cookie="") == 403
+    name = cookie(server).partition("=")[0]
+    assert await status(server, path, Cookie=f"{name}=guessed") == 403
+    assert await status(server, path, Cookie=f"{name}=\udcff\udcfe") == 403
+    assert await status(server, "/?key=guessed") == 403
 
 
 async def test_cookie_is_bound_to_the_secret_folder(
-    served: WebServer,
+    server: WebServer,
 ) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(cookie_jar=jar) as session:
-        await session.get(served.address)
-    assert jar.filter_cookies(URL(f"{served.url}/ws"))
+        await session.get(server.address)
+    assert jar.filter_cookies(URL(f"{server.url}/ws"))
     # Browsers do not tell ports apart when they send cookies.
     for path in ("/", "/ws", "/static/js/textual.js"):
-        assert not jar.filter_cookies(URL(served.origin + path))
+        assert not jar.filter_cookies(URL(server.origin + path))
 
 
-async def test_nothing_is_served_outside_the_secret_folder(served: WebServer) -> None:
+async def test_nothing_is_served_outside_the_secret_folder(server: WebServer) -> None:
     async with (
-        aiohttp.ClientSession(headers={"Cookie": cookie(served)}) as session,
-        session.get(f"{served.origin}/ws") as answer,
+        aiohttp.ClientSession(headers={"Cookie": cookie(server)}) as session,
+        session.get(f"{server.origin}/ws") as answer,
     ):
         assert answer.status == 404
 
@@ -132,41 +132,41 @@ async def test_nothing_is_served_outside_the_secret_folder(served: WebServer) ->
     ],
 )
 async def test_requests_from_other_sites_are_refused(
-    served: WebServer, sent: dict[str, str]
+    server: WebServer, sent: dict[str, str]
 ) -> None:
-    assert await status(served, **sent) == 403
-    assert await status(served) == 200
+    assert await status(server, **sent) == 403
+    assert await status(server) == 200
 
 
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", ""])
 async def test_sockets_from_other_sites_are_refused(
-    served: WebServer, origin: str
+    server: WebServer, origin: str
 ) -> None:
-    headers = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
+    headers = {"Cookie": cookie(server)} | ({"Origin": origin} if origin else {})
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await session.ws_connect(f"{served.url}/ws", headers=headers)
+            await session.ws_connect(f"{server.url}/ws", headers=headers)
     assert refused.value.status == 403
-    assert served.child_processes() == set()
+    assert server.child_processes() == set()
 
 
 @pytest.mark.full
 async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
-    with run_web_server(home) as served:
+    with run_web_server(home) as server:
         async with aiohttp.ClientSession() as session:
-            socket = f"{served.url}/ws?width=120"
-            headers = {"Origin": served.origin, "Cookie": cookie(served)}
+            socket = f"{server.url}/ws?width=120"
+            headers = {"Origin": server.origin, "Cookie": cookie(server)}
             async with session.ws_connect(socket, headers=headers) as tab:
-                await seen(tab, FIRST_WORDS)
-                (first,) = served.child_processes()
+                await wait_for_text(tab, FIRST_WORDS)
+                (first,) = server.child_processes()
                 another = await session.ws_connect(socket, headers=headers)
-                await seen(another, ELSEWHERE)
-                (second,) = served.child_processes() - {first}
-            wait_until(lambda: served.child_processes() == {second})
-            served.process.send_signal(signal.SIGINT)
+                await wait_for_text(another, ELSEWHERE)
+                (second,) = server.child_processes() - {first}
+            wait_until(lambda: server.child_processes() == {second})
+            server.process.send_signal(signal.SIGINT)
             assert (await another.receive()).type is not aiohttp.WSMsgType.TEXT
             await another.close()
-        assert served.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(PATIENCE_S) == 0
         assert not is_running(second)
 
 
@@ -180,11 +180,11 @@ MALFORMED = (
 
 
 async def test_malformed_frames_are_ignored(home: Path) -> None:
-    with run_web_server(home) as served:
+    with run_web_server(home) as server:
         async with aiohttp.ClientSession() as session:
-            headers = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=headers) as tab:
-                await seen(tab, FIRST_WORDS)
+            headers = {"Origin": server.origin, "Cookie": cookie(server)}
+            async with session.ws_connect(f"{server.url}/ws", headers=headers) as tab:
+                await wait_for_text(tab, FIRST_WORDS)
                 for frame in MALFORMED:
                     await tab.send_str(frame)
                 await tab.send_bytes(b"\xff")
@@ -194,21 +194,21 @@ async def test_malformed_frames_are_ignored(home: Path) -> None:
                     while (answer := await tab.receive()).data != '["pong", "7"]':
                         assert answer.type is aiohttp.WSMsgType.BINARY, answer
                 await tab.send_str('["stdin", "?"]')
-                await seen(tab, "quit")
-        served.process.send_signal(signal.SIGINT)
-        printed, _ = served.process.communicate(timeout=PATIENCE_S)
+                await wait_for_text(tab, "quit")
+        server.process.send_signal(signal.SIGINT)
+        printed, _ = server.process.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in printed
 
 
 @pytest.mark.full
 async def test_processes_end_with_a_killed_server(home: Path) -> None:
-    with run_web_server(home) as served:
+    with run_web_server(home) as server:
         async with aiohttp.ClientSession() as session:
-            headers = {"Origin": served.origin, "Cookie": cookie(served)}
-            async with session.ws_connect(f"{served.url}/ws", headers=headers) as tab:
+            headers = {"Origin": server.origin, "Cookie": cookie(server)}
+            async with session.ws_connect(f"{server.url}/ws", headers=headers) as tab:
                 await tab.receive()
-                (process,) = served.child_processes()
-                served.process.kill()
+                (process,) = server.child_processes()
+                server.process.kill()
         wait_until(lambda: not is_running(process))
     claim = WorkerLock(in_home(home).worker_lock)
     assert claim.acquire()
@@ -253,8 +253,8 @@ def test_missing_package_is_named(
 async def test_a_browser_shows_the_app_and_takes_keys(
     home: Path, tmp_path: Path
 ) -> None:
-    with run_web_server(home) as served:
-        async with open_page(tmp_path, served.address) as tab:
+    with run_web_server(home) as server:
+        async with open_page(tmp_path, server.address) as tab:
             await tab.wait_until("document.body.classList.contains('-first-byte')")
             await tab.wait_for_text(FIRST_WORDS)
             await tab.wait_until("location.search === ''")
@@ -263,4 +263,4 @@ async def test_a_browser_shows_the_app_and_takes_keys(
             await tab.press("", "Escape")
             await tab.press("q")
             await tab.wait_until("document.body.innerText.includes('memtui has ended')")
-        wait_until(lambda: not served.child_processes())
+        wait_until(lambda: not server.child_processes())

@@ -29,9 +29,9 @@ class Agent:
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal, self.client = portal, client
 
-    def get(self, wish: Any, *words: Any) -> Any:
+    def get(self, method: Any, *words: Any) -> Any:
         """Ask the client for anything."""
-        return self._portal.call(wish, *words)
+        return self._portal.call(method, *words)
 
     def call(self, tool: str, **arguments: Any) -> CallToolResult:
         """Call a tool."""
@@ -43,7 +43,7 @@ class Agent:
     def ask(self, tool: str, **arguments: Any) -> str:
         """What a tool answers; it keeps within its budget."""
         answer = self.call(tool, **arguments)
-        text = said(answer)
+        text = answer_text(answer)
         assert not answer.is_error, text
         assert estimate(text) <= arguments.get("max_tokens", DEFAULT_TOKENS)
         return text
@@ -51,19 +51,19 @@ class Agent:
     def fail(self, tool: str, **arguments: Any) -> str:
         """Why a tool does not answer."""
         answer = self.call(tool, **arguments)
-        text = said(answer)
+        text = answer_text(answer)
         assert answer.is_error, text
         return text
 
 
-def said(answer: CallToolResult) -> str:
+def answer_text(answer: CallToolResult) -> str:
     """The text of an answer, which is all there is of it."""
     (content,) = answer.content
     assert isinstance(content, TextContent)
     return content.text
 
 
-def described(agent: Agent) -> list[dict[str, Any]]:
+def list_tools(agent: Agent) -> list[dict[str, Any]]:
     """The tools as an agent is told them."""
     listed = agent.get(agent.client.list_tools).tools
     return [
@@ -73,7 +73,7 @@ def described(agent: Agent) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def served(home: Path, *words: str) -> Iterator[Agent]:
+def serve(home: Path, *words: str) -> Iterator[Agent]:
     """A server of a home, and a client that asks it."""
     server = StdioServerParameters(
         command=sys.executable,
@@ -91,7 +91,7 @@ def served(home: Path, *words: str) -> Iterator[Agent]:
         yield Agent(portal, client)
 
 
-def filled(home: Path) -> Path:
+def fill_home(home: Path) -> Path:
     """A home with the history of ``tests/data``, summarized and indexed."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
     workspace = Workspace(in_home(home), settings)
@@ -105,11 +105,11 @@ def filled(home: Path) -> Path:
 @pytest.fixture(scope="module")
 def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that tests of a module share, and do not change."""
-    return filled(tmp_path_factory.mktemp("served") / "home")
+    return fill_home(tmp_path_factory.mktemp("served") / "home")
 
 
 @pytest.fixture(scope="module")
 def agent(full_home: Path) -> Iterator[Agent]:
     """An agent that may read."""
-    with served(full_home, "--tools", "all") as agent:
+    with serve(full_home, "--tools", "all") as agent:
         yield agent

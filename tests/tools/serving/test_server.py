@@ -24,7 +24,7 @@ from memtui.tools import table
 from memtui.tools.table import TOOLS, Tool, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
-from tests.tools.serving.conftest import GOLDEN, Agent, described, filled, served
+from tests.tools.serving.conftest import GOLDEN, Agent, fill_home, list_tools, serve
 
 DAY = "toc:day:2024-01-15"
 VERSION = {"jsonrpc": "2.0"}
@@ -40,7 +40,7 @@ ASKED = {"name": "search_memory", "arguments": {"query": "basket \ud83d"}}
 def test_tools_are_described_as_in_the_golden_file(agent: Agent) -> None:
     agreed = json.loads(GOLDEN.read_text("utf-8"))
     reading = [tool for tool in agreed if tool["annotations"]["readOnlyHint"]]
-    assert described(agent) == reading
+    assert list_tools(agent) == reading
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -66,7 +66,7 @@ def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
 def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
     tools = [
         {name: tool[name] for name in ("name", "description", "inputSchema")}
-        for tool in described(agent)
+        for tool in list_tools(agent)
     ]
     assert estimate(json.dumps(tools)) < 3_500
     core = [
@@ -79,7 +79,7 @@ def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
 
 
 def test_writing_tools_are_not_offered_by_default(agent: Agent) -> None:
-    names = {str(tool["name"]) for tool in described(agent)}
+    names = {str(tool["name"]) for tool in list_tools(agent)}
     assert names == {tool.name for tool in TOOLS if not tool.is_writing}
     with pytest.raises(MCPError, match="there is no tool"):
         agent.call("scheduler_pause")
@@ -89,8 +89,8 @@ def test_only_core_tools_are_offered_by_default(
     full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = table.available_tools(with_writing=False, only_core=True)
-    with served(full_home) as agent:
-        assert {str(tool["name"]) for tool in described(agent)} == core.keys()
+    with serve(full_home) as agent:
+        assert {str(tool["name"]) for tool in list_tools(agent)} == core.keys()
         with pytest.raises(MCPError, match="there is no tool"):
             agent.call("teleport", query="basket")
     (tmp_path / ".codex").mkdir()
@@ -269,10 +269,10 @@ def test_prompt_names_existing_tools(agent: Agent) -> None:
 
 
 def test_damaged_index_and_store_are_reported(tmp_path: Path) -> None:
-    home = filled(tmp_path / "home")
+    home = fill_home(tmp_path / "home")
     for file in (home / "index").iterdir():
         file.write_bytes(b"damaged")
-    with served(home, "--tools=all") as agent:
+    with serve(home, "--tools=all") as agent:
         assert "index is missing or damaged" in agent.ask("teleport", query="basket")
         assert "[grip:" in agent.ask("get_node", node_id=DAY)
         with closing(sqlite3.connect(home / "memory.db")) as store, store:
@@ -301,14 +301,14 @@ def test_reading_tools_create_no_store_and_use_one_created_later(
     tmp_path: Path,
 ) -> None:
     home = tmp_path / "home"
-    with served(home, "--tools=all") as agent:
+    with serve(home, "--tools=all") as agent:
         question = "what about baskets?"
         assert "No conversations yet" in agent.ask("route", question=question)
         for tool in ("get_toc_root", "list_sessions", "scheduler_status"):
             assert "No conversations yet" in agent.ask(tool)
         assert len(agent.get(agent.client.list_resources).resources) == 1
         assert not home.exists()
-        filled(home)
+        fill_home(home)
         assert DAY in agent.ask("browse_toc", when="15 January 2024")
 
 
@@ -317,7 +317,7 @@ def test_resources_of_a_damaged_store_are_an_error(tmp_path: Path) -> None:
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
     with (
-        served(home) as agent,
+        serve(home) as agent,
         pytest.raises(MCPError, match=r"error store.*memtui doctor"),
     ):
         agent.get(agent.client.list_resources)

@@ -18,7 +18,7 @@ from memtui.tools import routing
 from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
-from tests.tools.serving.conftest import GOLDEN, described, served
+from tests.tools.serving.conftest import GOLDEN, list_tools, serve
 
 AT = "2024-02-20T10:00:00+00:00"
 
@@ -51,13 +51,13 @@ def caller(full_workspace: Workspace) -> Caller:
     return Caller(full_workspace)
 
 
-def begun(text: str) -> str:
+def find_session_id(text: str) -> str:
     match = re.search(r"session: (\S+)", text)
     assert match
     return match[1]
 
 
-def texts() -> list[str]:
+def list_texts() -> list[str]:
     with database.connection():
         rows = EventRow.select(EventRow.text).order_by(EventRow.id).tuples()
         return [text for (text,) in rows]
@@ -68,7 +68,7 @@ def test_created_session_is_filled_and_found(caller: Caller) -> None:
         "new_session", title="A walrus plan", cwd="/home/ada/zoo", timestamp=AT
     )
     assert "when memtui next runs" in answer
-    session = begun(answer)
+    session = find_session_id(answer)
     assert session.startswith("mcp:")
     for _ in range(2):
         caller.call(
@@ -88,7 +88,7 @@ def test_created_session_is_filled_and_found(caller: Caller) -> None:
         timestamp=AT,
     )
     caller.work()
-    (kept,) = [text for text in texts() if "walrus wants" in text]
+    (kept,) = [text for text in list_texts() if "walrus wants" in text]
     assert "ghp_" not in kept
     facts = sessions.get_details(*find_session(session))
     assert facts.session.title == "A walrus plan"
@@ -101,7 +101,7 @@ def test_created_session_is_filled_and_found(caller: Caller) -> None:
 def test_message_sent_again_with_its_id_is_stored_once(
     caller: Caller,
 ) -> None:
-    session = begun(caller.call("new_session"))
+    session = find_session_id(caller.call("new_session"))
 
     def say(name: str, text: str) -> None:
         message = {"session": session, "role": "user", "text": text}
@@ -119,8 +119,8 @@ def test_message_sent_again_with_its_id_is_stored_once(
     say("two", "The walrus disagrees.")
     caller.work()
     for start in ("", "tool\n"):
-        assert texts().count(f"{start}The walrus agrees.") == 2
-        assert texts().count(f"{start}The walrus disagrees.") == 1
+        assert list_texts().count(f"{start}The walrus agrees.") == 2
+        assert list_texts().count(f"{start}The walrus disagrees.") == 1
     facts = sessions.get_details(*find_session(session))
     assert facts.session.message_count == 3
 
@@ -153,7 +153,7 @@ def test_session_is_found_by_title_and_summary(caller: Caller) -> None:
 def test_created_session_can_be_named_before_it_is_stored(caller: Caller) -> None:
     answer = caller.call("new_session", timestamp=AT)
     assert "Quoted from past conversations" not in answer
-    session = begun(answer)
+    session = find_session_id(answer)
     caller.call("set_session_title", session=session, title="An aardvark")
     caller.call(
         "append_message", session=session, role="user", text="Ants", timestamp=AT
@@ -220,7 +220,7 @@ def test_only_the_first_event_is_reported_to_start_a_session(
     caller: Caller,
 ) -> None:
     event = {"event_type": "user_message", "text": "Herring."}
-    is_new, before = "Added to a new session of that name", len(texts())
+    is_new, before = "Added to a new session of that name", len(list_texts())
     assert is_new in caller.call("ingest_event", session="mcp:s1", **event)
     for text in ("More.", "And more."):
         again = event | {"text": text}
@@ -232,7 +232,7 @@ def test_only_the_first_event_is_reported_to_start_a_session(
     assert is_new in caller.call("ingest_event", session="codex:s1", **event)
     caller.work()
     assert is_new not in caller.call("ingest_event", session="mcp:s1", **event)
-    assert len(texts()) == before + 5
+    assert len(list_texts()) == before + 5
 
 
 def test_unknown_session_gets_no_title(workspace: Workspace) -> None:
@@ -252,14 +252,14 @@ def test_events_added_over_mcp_are_stored_by_the_pipeline(
     tmp_path: Path,
 ) -> None:
     home = tmp_path / "home"
-    with served(home, "--allow-write", "--tools=all") as agent:
-        tools = described(agent)
+    with serve(home, "--allow-write", "--tools=all") as agent:
+        tools = list_tools(agent)
         if not GOLDEN.exists():
             GOLDEN.write_text(json.dumps(tools, indent=1) + "\n", "utf-8")
         assert tools == json.loads(GOLDEN.read_text("utf-8"))
         assert [one["name"] for one in tools] == [tool.name for tool in TOOLS]
         assert "walrus" not in agent.ask("teleport", query="walrus")
-        session = begun(agent.ask("new_session"))
+        session = find_session_id(agent.ask("new_session"))
         for role in ("user", "assistant"):
             text = f"The {role} says that the walrus eats herring at noon."
             agent.ask("append_message", session=session, role=role, text=text)
