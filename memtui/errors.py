@@ -23,7 +23,7 @@ class AmbiguousError(MemtuiError):
             count: How many there are.
         """
         lines = [f"{name!r} could be any of {count:,} {nouns}:"]
-        lines += [f"  {one}" for one in names]
+        lines += [f"  {candidate}" for candidate in names]
         if more := count - len(names):
             lines.append(f"  and {more:,} more")
         super().__init__("\n".join(lines))

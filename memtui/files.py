@@ -150,12 +150,12 @@ def walk_files(place: Path) -> Iterator[Path]:
                 folders.append((entry.path, path))
             elif is_file:
                 yield Path(entry.path)
-    known: set[str] = set()
+    linked_files: set[str] = set()
     for link in file_links:
         real = os.path.realpath(link)
         folder = real.rpartition(os.sep)[0] or os.sep
-        if real not in known and folder not in seen:
-            known.add(real)
+        if real not in linked_files and folder not in seen:
+            linked_files.add(real)
             yield Path(link)
 
 

@@ -314,10 +314,10 @@ def _field_name(name: str) -> str:
 
 
 SETTINGS: dict[str, Setting] = {
-    (name := one.name.replace("_", ".", 1)): Setting(
-        name, cast(SettingValue, one.default), **one.metadata
+    (name := setting.name.replace("_", ".", 1)): Setting(
+        name, cast(SettingValue, setting.default), **setting.metadata
     )
-    for one in fields(Settings)[:-1]  # without origins
+    for setting in fields(Settings)[:-1]  # without origins
 }
 """Every setting by its name, in the order of the file."""
 
@@ -367,18 +367,21 @@ def load(
         SettingsError: A setting is unknown or has an invalid value; the message has
             the file and line.
     """
-    found = _read_file(default_file, is_optional=True)
+    given = _read_file(default_file, is_optional=True)
     if config_file:
-        found |= _read_file(config_file)
-    found |= _read_environment(os.environ)
+        given |= _read_file(config_file)
+    given |= _read_environment(os.environ)
     for text in assignments:
         name, equals, value = text.partition("=")
         with _located(f"--set {text}"):
             if not equals:
                 raise SettingsError("expected section.key=value")
-            found[name.strip()] = parse_value(name.strip(), value), COMMAND_LINE
-    values: dict[str, Any] = {_field_name(name): one[0] for name, one in found.items()}
-    return Settings(**values, origins={name: one[1] for name, one in found.items()})
+            given[name.strip()] = parse_value(name.strip(), value), COMMAND_LINE
+    values: dict[str, Any] = {
+        _field_name(name): value for name, (value, _) in given.items()
+    }
+    origins = {name: origin for name, (_, origin) in given.items()}
+    return Settings(**values, origins=origins)
 
 
 @contextmanager
@@ -393,6 +396,7 @@ def _located(where: str) -> Iterator[None]:
 def _read_file(
     file: Path, *, is_optional: bool = False
 ) -> dict[str, tuple[SettingValue, str]]:
+    """Return the value and the place of each setting in a file."""
     import tomllib
 
     from memtui.files import read_small_file
@@ -407,7 +411,7 @@ def _read_file(
             return {}
         reason = getattr(error, "strerror", None) or "is not UTF-8 text"
         raise SettingsError(f"{file}: {reason}") from error
-    found = {}
+    values = {}
     for section, entries in tables.items():
         if not isinstance(entries, dict):
             where = f"{file}:{_line_number(text, '', section)}"
@@ -416,8 +420,8 @@ def _read_file(
             where = f"{file}:{_line_number(text, section, key)}"
             with _located(where):
                 setting = _find(f"{section}.{key}")
-                found[setting.name] = _validate(setting, value), where
-    return found
+                values[setting.name] = _validate(setting, value), where
+    return values
 
 
 def _line_number(text: str, section: str, key: str) -> int:
@@ -434,7 +438,7 @@ def _line_number(text: str, section: str, key: str) -> int:
 def _read_environment(
     environment: Mapping[str, str],
 ) -> dict[str, tuple[SettingValue, str]]:
-    found = {}
+    values = {}
     for variable, value in environment.items():
         if not variable.startswith(ENVIRONMENT_PREFIX):
             continue
@@ -443,8 +447,8 @@ def _read_environment(
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".", 1)
         with _located(variable):
-            found[name] = parse_value(name, value), variable
-    return found
+            values[name] = parse_value(name, value), variable
+    return values
 
 
 def _check_underscores(variable: str) -> None:

@@ -152,7 +152,9 @@ class SettingsEditor:
             self._last = self._load()
         except SettingsError as error:
             problem = str(error)
-        entries = tuple(self._entry(one, self._last) for one in SETTINGS.values())
+        entries = tuple(
+            self._entry(setting, self._last) for setting in SETTINGS.values()
+        )
         return SettingsState(entries, str(self._file), problem)
 
     def change(self, name: str, text: str) -> SettingEntry:

@@ -360,8 +360,8 @@ class Workspace:
             report: Called with the progress, from that thread.
             is_watched: Watch the agents from then on.
         """
-        folders = [one.folder for one in histories]
-        agents = {one.agent for one in histories} if is_watched else set()
+        folders = [history.folder for history in histories]
+        agents = {history.agent for history in histories} if is_watched else set()
 
         def run() -> None:
             from memtui.capture import formats

@@ -19,13 +19,13 @@ def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
     return settings.load(file, **given)  # type: ignore[arg-type]
 
 
-def test_nothing_set_is_all_built_in(tmp_path: Path) -> None:
+def test_defaults_without_any_file(tmp_path: Path) -> None:
     read = settings.load(tmp_path / "missing.toml")
     assert read == settings.Settings()
     assert {read.origin(name) for name in settings.SETTINGS} == {settings.DEFAULT}
 
 
-def test_the_command_line_wins_over_all_others(
+def test_command_line_overrides_files_and_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "[segments]\nmax_gap_min = 10\noverlap_min = 1\nmax_tokens = 7\n"
@@ -54,7 +54,7 @@ def _segments(read: settings.Settings) -> tuple[float, float, int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[segments]\n\nmax_gp_min = 3\n", "config.toml:3: there is no setting"),
         ("[segments]\nmax_gp_min = 3\n", "did you mean segments.max_gap_min?"),
@@ -82,17 +82,15 @@ def _segments(read: settings.Settings) -> tuple[float, float, int]:
         ("[jobs]\nmonth = 3\n", "jobs.month is text, not 3"),
     ],
 )
-def test_a_wrong_key_or_value_is_said_with_file_and_line(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_error_names_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as raised:
         load(tmp_path, text)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "config.toml" in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("segments.max_gap_min", "expected section.key=value"),
         ("segments.max_gap_min=soon", "is a number from 0.01, not 'soon'"),
@@ -101,14 +99,14 @@ def test_a_wrong_key_or_value_is_said_with_file_and_line(
         ("segments.include_subagents=perhaps", "is true or false"),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_said(
-    tmp_path: Path, given: str, said: str
+def test_error_names_argument_of_command_line(
+    tmp_path: Path, given: str, message: str
 ) -> None:
-    with pytest.raises(SettingsError, match=said):
+    with pytest.raises(SettingsError, match=message):
         load(tmp_path, assignments=[given])
 
 
-def test_an_unknown_name_in_the_environment_is_said(
+def test_error_names_variable_of_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTUI_LOG__LEVELS", "info")
@@ -116,14 +114,14 @@ def test_an_unknown_name_in_the_environment_is_said(
         load(tmp_path)
 
 
-def test_places_in_the_environment_are_no_settings(
+def test_variables_of_paths_are_no_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTUI_HOME", str(tmp_path))
     assert load(tmp_path).log_level == "info"
 
 
-def test_the_manual_names_every_setting_and_changes_none(tmp_path: Path) -> None:
+def test_template_names_every_setting_and_changes_none(tmp_path: Path) -> None:
     text = settings.template()
     assert tomllib.loads(text) == {
         name.partition(".")[0]: {} for name in settings.SETTINGS
@@ -136,7 +134,7 @@ def test_the_manual_names_every_setting_and_changes_none(tmp_path: Path) -> None
     assert all(len(line) <= 88 for line in text.splitlines())
 
 
-def test_a_setting_with_one_underscore_is_pointed_to_two(
+def test_variable_with_one_underscore_suggests_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTUI_MAX_GAP_MIN", "1")
@@ -144,7 +142,7 @@ def test_a_setting_with_one_underscore_is_pointed_to_two(
         load(tmp_path)
 
 
-def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> None:
+def test_model_options_follow_settings(tmp_path: Path) -> None:
     assert workspace.model_options(load(tmp_path)) == ModelOptions(
         "http://127.0.0.1:11434"
     )
@@ -159,7 +157,7 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
     assert options.timeout_s == 5.0
 
 
-def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
+def test_job_schedules_follow_settings(tmp_path: Path) -> None:
     text = "[jobs]\nday = '*/30 6 * * *'\n"
     store = tmp_path / "memory.db"
     schedules = workspace.job_schedules(load(tmp_path, text), UTC, store)
@@ -177,7 +175,7 @@ def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     assert {schedule.store for schedule in schedules.values()} == {str(store)}
 
 
-def test_settings_that_are_no_regular_file_are_an_error(tmp_path: Path) -> None:
+def test_settings_file_must_be_a_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.toml")
     with pytest.raises(SettingsError, match="not a regular file"):
         settings.load(tmp_path / "config.toml")

@@ -47,7 +47,7 @@ def own(file: Path) -> Path:
     return file
 
 
-def test_the_first_change_makes_the_file_for_its_owner_alone(file: Path) -> None:
+def test_first_change_creates_a_private_file(file: Path) -> None:
     entry = editor_of(file).change("segments.max_gap_min", "45")
     assert file.read_text() == "[segments]\nmax_gap_min = 45.0\n"
     assert (entry.text, entry.origin) == ("45.0", f"{file}:2")
@@ -81,14 +81,14 @@ def test_the_first_change_makes_the_file_for_its_owner_alone(file: Path) -> None
         ),
     ],
 )
-def test_one_value_changes_and_nothing_else(
+def test_change_leaves_the_rest_of_the_file(
     own: Path, name: str, text: str, before: str, after: str
 ) -> None:
     editor_of(own).change(name, text)
     assert own.read_text() == OWN.replace(before, after)
 
 
-def test_the_manual_sets_a_value_where_it_is_explained(file: Path) -> None:
+def test_value_is_set_where_the_template_explains_it(file: Path) -> None:
     file.parent.mkdir()
     file.write_text(settings.template())
     editor_of(file).change("jobs.day", "30 2 * * *")
@@ -99,7 +99,7 @@ def test_the_manual_sets_a_value_where_it_is_explained(file: Path) -> None:
     assert len(file.read_text().splitlines()) == len(before)
 
 
-def test_line_ends_and_links_stay_what_they_are(file: Path, tmp_path: Path) -> None:
+def test_line_ends_and_links_are_kept(file: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_bytes(b"[log]\r\nlevel = 'info'\r\n")
     real.chmod(0o640)
@@ -111,7 +111,7 @@ def test_line_ends_and_links_stay_what_they_are(file: Path, tmp_path: Path) -> N
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_link_that_leads_to_itself_is_refused(file: Path) -> None:
+def test_link_to_itself_is_an_error(file: Path) -> None:
     file.parent.mkdir()
     file.symlink_to(file.name)
     with pytest.raises(SettingsError, match="leads to itself"):
@@ -120,7 +120,7 @@ def test_a_link_that_leads_to_itself_is_refused(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (
             "segments.max_gap_min",
@@ -132,16 +132,16 @@ def test_a_link_that_leads_to_itself_is_refused(file: Path) -> None:
         ("jobs.day", "0 25 * * *", "that is no hour"),
     ],
 )
-def test_a_bad_value_is_said_and_the_file_stays_untouched(
-    own: Path, name: str, text: str, said: str
+def test_invalid_value_leaves_the_file_unchanged(
+    own: Path, name: str, text: str, message: str
 ) -> None:
-    with pytest.raises(SettingsError, match=said):
+    with pytest.raises(SettingsError, match=message):
         editor_of(own).change(name, text)
     assert own.read_text() == OWN
 
 
 @pytest.mark.parametrize("written", ["log = {level = %s}\n", "log.level = %s\n"])
-def test_a_value_in_an_inline_table_or_with_a_dotted_key_is_changed_in_place(
+def test_inline_tables_and_dotted_keys_are_changed_in_place(
     own: Path, written: str
 ) -> None:
     own.write_text(written % "'debug'")
@@ -149,7 +149,7 @@ def test_a_value_in_an_inline_table_or_with_a_dotted_key_is_changed_in_place(
     assert own.read_text() == written % '"info"'
 
 
-def test_a_file_that_broke_is_named_with_its_line_and_never_written(own: Path) -> None:
+def test_invalid_file_is_named_and_not_written(own: Path) -> None:
     editor = editor_of(own)
     own.write_text(broken := OWN + "[log\n")
     sheet = editor.read()
@@ -162,7 +162,7 @@ def test_a_file_that_broke_is_named_with_its_line_and_never_written(own: Path) -
     assert own.read_text() == broken
 
 
-def test_what_wins_over_every_file_cannot_be_changed(
+def test_overridden_setting_cannot_be_changed(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTUI_LOG__LEVEL", "error")
@@ -179,9 +179,7 @@ def test_what_wins_over_every_file_cannot_be_changed(
     assert own.read_text() == OWN
 
 
-def test_a_value_of_a_file_that_was_given_is_changed_there(
-    own: Path, tmp_path: Path
-) -> None:
+def test_value_is_changed_in_the_file_that_sets_it(own: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text("[log]\nlevel = 'info'\n")
     editor = editor_of(own, config_file=other)
@@ -191,13 +189,13 @@ def test_a_value_of_a_file_that_was_given_is_changed_there(
     assert other.read_text() == '[log]\nlevel = "warning"\n'
 
 
-def test_what_takes_effect_at_once_is_not_waited_for(own: Path) -> None:
+def test_change_of_theme_takes_effect_at_once(own: Path) -> None:
     editor = editor_of(own)
     assert editor.change("screen.theme", "memtui-light").running == "memtui-light"
     assert editor.change("log.level", "info").running == "debug"
 
 
-def test_what_cannot_be_read_after_a_good_write_was_written(own: Path) -> None:
+def test_value_is_written_even_if_reading_fails_afterwards(own: Path) -> None:
     editor = editor_of(own)
     load, reads = editor._load, iter((True, False))
 
@@ -212,7 +210,7 @@ def test_what_cannot_be_read_after_a_good_write_was_written(own: Path) -> None:
     assert 'level = "error"' in own.read_text()
 
 
-def test_a_file_that_is_write_protected_is_left_alone(own: Path) -> None:
+def test_write_protected_file_is_unchanged(own: Path) -> None:
     own.chmod(0o444)
     with pytest.raises(SettingsError, match="is write-protected"):
         editor_of(own).change("log.level", "error")
@@ -221,7 +219,7 @@ def test_a_file_that_is_write_protected_is_left_alone(own: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes others' files so")
-def test_the_file_of_another_owner_stays_theirs(own: Path) -> None:
+def test_owner_of_the_file_is_kept(own: Path) -> None:
     os.chown(own, 1234, 5678)
     editor_of(own).change("log.level", "error")
     assert (own.stat().st_uid, own.stat().st_gid) == (1234, 5678)
