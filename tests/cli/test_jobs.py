@@ -69,7 +69,7 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -> None:
+def test_jobs_are_listed_with_schedule_and_last_run(home: Path) -> None:
     output = run_memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
     lines = output.splitlines()
     day = lines.index("rollup_day    at 01:00 every day")
@@ -86,7 +86,7 @@ def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -
     assert jobs_told == NAMES.split(", ")
 
 
-def test_programs_read_the_same_as_people(home: Path) -> None:
+def test_json_has_the_same_as_the_list(home: Path) -> None:
     day = statuses(home)["rollup_day"]
     assert (day["cron"], day["schedule"]) == ("0 1 * * *", "at 01:00 every day")
     assert (day["is_paused"], day["is_running"], day["is_overdue"]) == (0, 0, 1)
@@ -106,7 +106,7 @@ def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
     assert output.stdout.count(", unknown") == 2
 
 
-def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
+def test_jobs_stay_paused_until_they_are_resumed(home: Path) -> None:
     output = run_memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
     assert output == "rollup_day: paused.\nrollup_week: paused.\n"
     by_job = statuses(home)
@@ -122,7 +122,7 @@ def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
 
 
 @listing
-def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
+def test_request_says_which_process_will_run_it(home: Path) -> None:
     output = run_memtui(home, "jobs", "run", "rollup_day").stdout
     assert output == (
         "rollup_day: requested.\nIt is done next, as soon as memtui is running.\n"
@@ -143,7 +143,7 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     assert asked == ["segments", "rollup_day", "rollup_week"]
 
 
-def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
+def test_jobs_say_that_no_model_is_used(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
     said = "No model is used while summaries.provider is extractive (command line)"
     assert said in run_memtui(home, *setting, "jobs", "run", "all").stdout
@@ -171,7 +171,7 @@ def test_the_history_lists_every_run_latest_first(home: Path) -> None:
 
 
 @listing
-def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
+def test_run_without_end_is_interrupted_unless_a_process_works(home: Path) -> None:
     with database.transaction():
         jobs.add_run(JobRun(Job.WEEK, RunReason.REQUESTED, BEGAN, BEGAN))
     database.close()
@@ -199,14 +199,14 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         (("history", "segments", "rollup_day"), "history takes one name at most"),
     ],
 )
-def test_what_cannot_be_meant_is_said_with_what_can(
+def test_wrong_arguments_are_explained(
     home: Path, words: tuple[str, ...], said: str
 ) -> None:
     assert said in run_memtui(home, "jobs", *words, code=2).stderr
     assert not any(status["requested_at"] for status in statuses(home).values())
 
 
-def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:
+def test_invalid_schedule_is_named_with_its_key(home: Path) -> None:
     with (home / "config.toml").open("a") as file:
         file.write("[jobs]\nday = 'every night'\n")
     output = run_memtui(home, "jobs", code=1).stderr

@@ -144,7 +144,7 @@ class Bench:
     def open(self) -> None:
         """Put the stages together that work at once, as another process would."""
         paths = self.workspace.paths
-        self.works = Pipeline(
+        self.pipeline = Pipeline(
             PipelineConfig(
                 spool=paths.spool,
                 node_index=paths.index,
@@ -205,13 +205,13 @@ class Bench:
             for record in session_records
         ]
         file.write_text("\n".join(lines) + "\n")
-        for _ in self.works.importer().run([file]):
+        for _ in self.pipeline.importer().run([file]):
             pass
         self.run_stages()
 
     def run_stages(self) -> None:
         """Let the stages work until they rest."""
-        assert self.works.run_until_idle(lambda _: None) == []
+        assert self.pipeline.run_until_idle(lambda _: None) == []
 
     # What the model does
 

@@ -29,7 +29,9 @@ def waiting() -> int:
         return queues.count_rows(queues.INDEX_EVENT)
 
 
-def test_what_is_kept_is_indexed_once_and_struck_off(workspace: Workspace) -> None:
+def test_stored_events_are_indexed_once_and_leave_the_outbox(
+    workspace: Workspace,
+) -> None:
     store_messages(make_message("quay", 1), make_message("pier", 2))
     assert waiting() == 1
     index_messages(workspace)
@@ -39,7 +41,7 @@ def test_what_is_kept_is_indexed_once_and_struck_off(workspace: Workspace) -> No
     assert count(workspace) == 2
 
 
-def test_an_index_of_another_store_or_version_is_made_anew(
+def test_index_of_another_store_or_version_is_rebuilt(
     workspace: Workspace,
 ) -> None:
     store_messages(make_message("quay", 1))
@@ -51,7 +53,7 @@ def test_an_index_of_another_store_or_version_is_made_anew(
     assert len(workspace.message_search.find("quay").hits) == 1
 
 
-def test_it_may_be_deleted_at_any_time(workspace: Workspace) -> None:
+def test_index_may_be_deleted_at_any_time(workspace: Workspace) -> None:
     store_messages(*(make_message(f"quay {n}", n) for n in range(50)))
     index = MessageIndexer(MessageIndex(workspace.paths.message_index))
     while index.step():
@@ -65,7 +67,7 @@ def test_it_may_be_deleted_at_any_time(workspace: Workspace) -> None:
     assert waiting() == 0
 
 
-def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
+def test_filling_begins_with_the_newest_and_resumes(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 1_000)
@@ -162,7 +164,7 @@ WORK = """
 
 
 @pytest.mark.full
-def test_it_is_whole_however_often_its_maker_is_killed(
+def test_index_is_complete_however_often_its_process_is_killed(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     store_messages(

@@ -69,7 +69,9 @@ def at_work(workspace: Workspace) -> Iterator[Watched]:
         workspace.stop()
 
 
-def bring(workspace: Workspace, folder: Path, number: int, at: datetime) -> None:
+def import_conversation(
+    workspace: Workspace, folder: Path, number: int, at: datetime
+) -> None:
     file = folder / f"{number}.jsonl"
     lines = [
         json.dumps(record) for record in make_records(at, *make_conversation(number))
@@ -89,15 +91,15 @@ def is_a_models(name: str) -> bool:
     return node is not None and node.is_by_model
 
 
-def test_what_arrives_is_there_at_once_while_a_model_writes(
+def test_new_events_are_displayed_while_a_model_writes(
     stub: Stub, tmp_path: Path
 ) -> None:
     workspace = house_of(tmp_path, stub)
     stub.script(faults.stalled(4))
-    bring(workspace, tmp_path, 1, MONDAY)
+    import_conversation(workspace, tmp_path, 1, MONDAY)
     with at_work(workspace) as watched:
         assert stub.wait_for(1).is_stalled.wait(DEADLINE_S)
-        bring(workspace, tmp_path, 2, MONDAY + timedelta(hours=1))
+        import_conversation(workspace, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.list_children(DAY)) == 2)
         watched.until(lambda: status.read_stats().pending == 0)
         watched.until(lambda: bool(workspace.teleport.find("harbour.py").hits))
@@ -112,13 +114,15 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
 
 
 @pytest.mark.full
-def test_all_is_written_from_the_segments_up_while_everything_runs(
+def test_model_writes_from_the_segments_up_beside_the_stages(
     stub: Stub, tmp_path: Path
 ) -> None:
     workspace = house_of(tmp_path, stub)
     with at_work(workspace) as watched:
         for number in range(3):
-            bring(workspace, tmp_path, number, MONDAY + timedelta(hours=number))
+            import_conversation(
+                workspace, tmp_path, number, MONDAY + timedelta(hours=number)
+            )
         watched.until(lambda: bool(browse.list_children(DAY)) and is_a_models(DAY))
         watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
         assert all(line.is_by_model for line in browse.list_children(DAY))
@@ -128,9 +132,11 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
 
 
 @pytest.mark.full
-def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
+def test_only_the_process_with_the_lock_asks_the_model(
+    stub: Stub, tmp_path: Path
+) -> None:
     owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
-    bring(owner, tmp_path, 1, MONDAY)
+    import_conversation(owner, tmp_path, 1, MONDAY)
     assert owner.pipeline.lock.acquire()
     assert owner.pipeline.run_until_idle(lambda _: None) == []
     with at_work(other) as watched:

@@ -39,7 +39,7 @@ REPLY = personas.reply([([n], text) for n, (_, text) in enumerate(SHORT, 1)])
 """What the honest persona replies to it."""
 
 
-def many(bench: Bench, count: int) -> list[str]:
+def import_many(bench: Bench, count: int) -> list[str]:
     """So many segments that say the same, the newest first."""
     bench.import_records(
         *(make_records(MONDAY + timedelta(minutes=n), *SHORT) for n in range(count)),
@@ -62,11 +62,11 @@ def is_sound(node: TocNode) -> None:
 # A reply that is cut
 
 
-def test_a_reply_cut_at_any_byte_gives_whole_bullets_or_nothing(
+def test_reply_cut_at_any_byte_gives_whole_bullets_or_nothing(
     bench: Bench,
 ) -> None:
     cuts = range(len(REPLY.encode()))
-    names = many(bench, len(cuts))
+    names = import_many(bench, len(cuts))
     models = 0
     with database.connection():
         for cut, name in zip(cuts, names, strict=True):
@@ -82,8 +82,8 @@ def test_a_reply_cut_at_any_byte_gives_whole_bullets_or_nothing(
     bench.check_invariants()
 
 
-def test_a_cut_anywhere_keeps_earlier_commits(bench: Bench) -> None:
-    many(bench, 2)
+def test_reply_cut_anywhere_keeps_earlier_commits(bench: Bench) -> None:
+    import_many(bench, 2)
     assert bench.step() and bench.step()
     bench.run_stages()
     models = 0
@@ -106,11 +106,11 @@ def stream_bytes() -> int:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
+def test_stream_cut_anywhere_is_retried_or_changes_nothing(
     bench: Bench, times: int
 ) -> None:
     cuts = range(0, stream_bytes(), 67 * times)
-    names = many(bench, len(cuts))
+    names = import_many(bench, len(cuts))
     for cut, name in zip(cuts, names, strict=True):
         bench.stub.script(*[faults.cut(cut)] * times)
         while bench.step() == 0:
@@ -259,8 +259,8 @@ def called_off(bench: Bench, stub: Stub, path: str = "/api/chat") -> None:
 LEFT_OUT = ("jobs", "job_runs")
 
 
-def test_calling_off_at_any_chunk_leaves_the_store_as_it_was(bench: Bench) -> None:
-    (name,) = many(bench, 1)
+def test_cancelling_at_any_chunk_changes_nothing(bench: Bench) -> None:
+    (name,) = import_many(bench, 1)
     before = bench.dump(*LEFT_OUT)
     lines = -(-len(REPLY) // PIECE) + 1
     for line in range(-1, lines):
@@ -275,8 +275,8 @@ def test_calling_off_at_any_chunk_leaves_the_store_as_it_was(bench: Bench) -> No
     bench.check_invariants()
 
 
-def test_and_of_a_day_too(bench: Bench) -> None:
-    many(bench, 2)
+def test_cancelling_a_day_changes_nothing(bench: Bench) -> None:
+    import_many(bench, 2)
     while bench.step():
         pass
     assert DAY not in bench.order
@@ -290,8 +290,8 @@ def test_and_of_a_day_too(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_and_before_anything_is_asked(bench: Bench, path: str) -> None:
-    (name,) = many(bench, 1)
+def test_cancelling_before_the_chat_changes_nothing(bench: Bench, path: str) -> None:
+    (name,) = import_many(bench, 1)
     before = bench.dump(*LEFT_OUT)
     bench.stub.script(faults.stalled(-1), path=path)
     called_off(bench, bench.stub, path)

@@ -39,7 +39,7 @@ def ran(
     monkeypatch.setenv("OLLAMA_HOST", "http://10.11.12.14:11434")
     options = ModelOptions(stub.url, timeout_s=PATIENT_S)
     bench = Bench(workspace, stub, tmp_path, options)
-    for _ in bench.works.importer().run([HISTORY]):
+    for _ in bench.pipeline.importer().run([HISTORY]):
         pass
     bench.run_stages()
     bench.run_model()
@@ -52,7 +52,7 @@ def ran(
 
 
 @pytest.mark.full
-def test_what_a_server_is_asked_over_a_whole_run(
+def test_requests_of_a_whole_run_are_local_and_fit_the_window(
     ran: Bench, stub: Stub, connected: list[tuple[Any, ...]]
 ) -> None:
     chats = stub.chats()

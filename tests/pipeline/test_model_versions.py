@@ -67,7 +67,7 @@ def written_bullets(node: TocNode) -> list[Bullet]:
 # What stands is shown
 
 
-def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
+def test_supported_version_is_displayed_with_its_measurements(
     bench: Bench,
 ) -> None:
     name = import_segment(bench)
@@ -100,7 +100,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert not bench.needs_version(name)
 
 
-def test_what_is_shown_is_found(bench: Bench) -> None:
+def test_displayed_version_is_found(bench: Bench) -> None:
     name = import_segment(bench)
     writes(
         lambda _: personas.reply([([1], make_conversation(0)[0][1])], "timetable.py"),
@@ -113,7 +113,7 @@ def test_what_is_shown_is_found(bench: Bench) -> None:
     assert name in {hit.node_id for hit in hits}
 
 
-def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
+def test_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
     name = import_segment(bench)
     writes(personas.wrong_refs, bench)
     bench.step()
@@ -125,7 +125,7 @@ def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
     assert len(set(quoted)) == 2
 
 
-def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
+def test_bullet_said_only_in_part_is_weak(bench: Bench) -> None:
     name = import_segment(bench)
     sentence = make_conversation(0)[0][1]
     texts = (
@@ -147,7 +147,7 @@ def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
         (MOON, Objection.NO_SOURCE),
     ],
 )
-def test_a_title_that_the_session_does_not_bear_out_is_withheld(
+def test_title_without_support_is_withheld(
     bench: Bench, title: str, objection: Objection
 ) -> None:
     name = import_segment(bench)
@@ -165,7 +165,7 @@ def test_a_title_that_the_session_does_not_bear_out_is_withheld(
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
-def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
+def test_secret_that_a_model_puts_together_is_redacted(bench: Bench) -> None:
     hidden = f"{TOKEN[:9]}\u200b{TOKEN[9:]}"
     bench.import_records(
         make_records(
@@ -185,7 +185,7 @@ def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
     assert TOKEN not in repr(bench.dump())
 
 
-def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
+def test_title_that_nobody_said_is_replaced(bench: Bench) -> None:
     name = import_segment(bench)
     import_segment(bench, 3)
 
@@ -209,7 +209,7 @@ def lying(prompt: Prompt) -> str:
     return prompt.reply([(first, text), (first, MOON), *others])
 
 
-def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
+def test_bullet_without_source_is_withheld_everywhere(bench: Bench) -> None:
     name = import_segment(bench)
     import_segment(bench, 3)
     writes(lying, bench)
@@ -249,7 +249,7 @@ def test_each_line_is_withheld_alone(bench: Bench) -> None:
     bench.check_invariants()
 
 
-def test_a_version_of_which_nothing_stands_is_rejected(bench: Bench) -> None:
+def test_version_without_supported_bullets_is_rejected(bench: Bench) -> None:
     name = import_segment(bench)
     writes(lambda _: personas.reply([([1], MOON)], MOON), bench)
     assert bench.step() == 1
@@ -271,7 +271,7 @@ BAD: Sequence[tuple[Persona, str]] = (
 
 
 @pytest.mark.parametrize(("persona", "why"), BAD, ids=_named)
-def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
+def test_unusable_reply_is_rejected_with_its_reason(
     bench: Bench, persona: Persona, why: str
 ) -> None:
     name = import_segment(bench)
@@ -291,7 +291,7 @@ def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     assert not bench.needs_version(name)
 
 
-def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) -> None:
+def test_model_without_usable_replies_changes_nothing(bench: Bench) -> None:
     name = import_segment(bench)
     import_segment(bench, 3)
     writes(personas.empty, bench)
@@ -302,7 +302,7 @@ def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) ->
     bench.check_invariants()
 
 
-def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
+def test_json_is_found_within_prose(bench: Bench) -> None:
     for number, persona in enumerate((personas.chatty, personas.thinking_aloud)):
         writes(persona, bench)
         name = import_segment(bench, number)
@@ -326,7 +326,7 @@ def test_equal_input_makes_no_new_version(bench: Bench) -> None:
     assert bench.node(name).version == 2
 
 
-def test_what_the_same_model_made_of_the_same_before_is_shown_again(
+def test_earlier_version_from_the_same_input_is_displayed_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = import_segment(bench)
@@ -344,7 +344,7 @@ def test_what_the_same_model_made_of_the_same_before_is_shown_again(
         assert bench.history(node.node_id).versions[0].summarizer == "extractive-77"
 
 
-def test_what_was_rejected_before_is_not_asked_for_again(
+def test_rejected_input_is_not_asked_about_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = import_segment(bench)
@@ -360,7 +360,7 @@ def test_what_was_rejected_before_is_not_asked_for_again(
     assert len(bench.stub.chats()) == asked
 
 
-def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
+def test_request_gets_another_seed_and_another_version(
     bench: Bench,
 ) -> None:
     name = import_segment(bench)
@@ -376,7 +376,7 @@ def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
     assert bench.history(name).requested_at is None
 
 
-def test_a_refused_attempt_counts_as_one_and_hides_nothing(
+def test_rejected_attempt_is_counted_and_hides_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = import_segment(bench)
@@ -402,7 +402,7 @@ def test_a_refused_attempt_counts_as_one_and_hides_nothing(
     assert len(bench.stub.chats()) == asked
 
 
-def test_another_model_writes_anew(bench: Bench) -> None:
+def test_another_model_makes_new_versions(bench: Bench) -> None:
     name = import_segment(bench)
     bench.step()
     bench.stub.models[:] = [Model("gemma3:4b", family="gemma3")]
@@ -432,7 +432,7 @@ def test_a_pinned_version_stays(bench: Bench) -> None:
 # What changes while a model writes
 
 
-def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
+def test_events_that_arrive_while_a_model_writes_are_summarized(bench: Bench) -> None:
     first = make_records(MONDAY, *make_conversation(0), session="s1", ends=False)
     late = make_records(
         MONDAY + timedelta(minutes=5),
@@ -523,7 +523,7 @@ WORSE = [
 
 @pytest.mark.parametrize(("fault", "why"), WORSE, ids=_named)
 @pytest.mark.full
-def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
+def test_error_that_the_text_may_cause_is_retried_after_other_nodes(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
     bench.options = ModelOptions(bench.stub.url, timeout_s=1.0)
@@ -569,7 +569,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     ids=lambda value: repr(value)[:40],
 )
 @pytest.mark.full
-def test_what_is_the_server_s_own_fault_lets_the_node_be(
+def test_error_of_the_server_leaves_the_node_queued(
     bench: Bench, fault: faults.Fault, why: str, rest_s: float
 ) -> None:
     name = import_segment(bench)
@@ -603,7 +603,7 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     ],
     ids=["too long a prompt", "too long a reply"],
 )
-def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
+def test_error_that_would_repeat_rejects_the_version(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
     name = import_segment(bench)
@@ -630,7 +630,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     ]
 
 
-def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
+def test_missing_model_is_named_with_the_command_to_pull_it(bench: Bench) -> None:
     import_segment(bench)
     bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
     before = bench.dump("jobs")
@@ -643,7 +643,7 @@ def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
     assert bench.step() == 1
 
 
-def test_a_fault_of_our_own_is_put_off_like_any_other(
+def test_error_of_memtui_is_retried_later(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_segment(bench, 0)

@@ -34,7 +34,7 @@ TUESDAY = "toc:day:2025-03-11"
 WEDNESDAY = "toc:day:2025-03-12"
 
 
-def hours(bench: Bench, count: int, days: int = 0) -> None:
+def import_hours(bench: Bench, count: int, days: int = 0) -> None:
     """So many conversations of one day, an hour apart."""
     begin = MONDAY + timedelta(days=days)
     bench.import_records(
@@ -42,11 +42,11 @@ def hours(bench: Bench, count: int, days: int = 0) -> None:
     )
 
 
-def test_segments_come_the_newest_first_and_then_all_above_from_the_days_up(
+def test_newest_segments_come_first_then_periods_from_the_days_up(
     bench: Bench,
 ) -> None:
-    hours(bench, 2)
-    hours(bench, 2, days=1)
+    import_hours(bench, 2)
+    import_hours(bench, 2, days=1)
     newest = bench.segments(TUESDAY) + bench.segments(DAY)
     assert bench.run_model() == [*newest, TUESDAY, DAY, WEEK, MONTH]
     assert all(bench.node(name).is_by_model for name in [*newest, DAY, WEEK, MONTH])
@@ -60,8 +60,8 @@ def test_segments_come_the_newest_first_and_then_all_above_from_the_days_up(
     bench.check_invariants()
 
 
-def test_what_a_person_asked_for_comes_before_all_else(bench: Bench) -> None:
-    hours(bench, 3)
+def test_requested_nodes_come_first(bench: Bench) -> None:
+    import_hours(bench, 3)
     newest, middle, oldest = bench.segments()
     bench.request_version(oldest)
     bench.clock.advance(seconds=1)
@@ -71,10 +71,10 @@ def test_what_a_person_asked_for_comes_before_all_else(bench: Bench) -> None:
     assert bench.history(oldest).requested_at is None
 
 
-def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
-    hours(bench, 1)
+def test_due_rollups_come_before_segments(bench: Bench) -> None:
+    import_hours(bench, 1)
     assert bench.step()
-    hours(bench, 2, days=1)
+    import_hours(bench, 2, days=1)
     bench.run_stages()
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.run_model()[:3] == [DAY, *bench.segments(TUESDAY)]
@@ -90,12 +90,12 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
         (YEAR, Job.YEAR),
     ],
 )
-def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
+def test_period_is_rolled_up_after_its_minimum_age(
     bench: Bench, name: str, job: Job
 ) -> None:
     _, end = calendar.bounds(name, bench.workspace.zone)
     bench.clock.now = end + MIN_AGES[job.level] - MS
-    hours(bench, 2)
+    import_hours(bench, 2)
     assert name not in bench.run_model()
     jobs.request_run([job], bench.clock())
     assert bench.run_model() == []
@@ -106,12 +106,12 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     assert bench.node(name).is_by_model
 
 
-def test_the_ages_are_those_that_were_decided() -> None:
+def test_minimum_ages() -> None:
     assert [age / HOUR for age in MIN_AGES.values()] == [1, 24, 24, 7 * 24]
 
 
 def test_a_day_waits_for_its_segments(bench: Bench) -> None:
-    hours(bench, 2)
+    import_hours(bench, 2)
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.step() == 0
     assert bench.step() == 1
@@ -122,8 +122,8 @@ def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     assert bench.run_model() == [bench.segments()[1], DAY, WEEK, MONTH]
 
 
-def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
-    hours(bench, 2)
+def test_week_waits_for_the_extracts_of_its_days(bench: Bench) -> None:
+    import_hours(bench, 2)
     while DAY not in bench.order:
         bench.run_stages()
         bench.step()
@@ -136,8 +136,8 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
     assert bench.order[-1] == WEEK and bench.node(WEEK).is_by_model
 
 
-def test_what_is_above_follows_each_version_of_a_segment(bench: Bench) -> None:
-    hours(bench, 2)
+def test_day_follows_each_version_of_its_segments(bench: Bench) -> None:
+    import_hours(bench, 2)
     before = bench.node(DAY).version
     bench.step()
     with database.connection():
@@ -152,7 +152,7 @@ def test_what_is_above_follows_each_version_of_a_segment(bench: Bench) -> None:
 
 
 def test_a_period_of_one_session_is_not_asked_about(bench: Bench, stub: Stub) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     bench.run_model()
     assert len(stub.chats()) == 1
     (segment,) = bench.segments()
@@ -165,10 +165,10 @@ def test_a_period_of_one_session_is_not_asked_about(bench: Bench, stub: Stub) ->
 # When Ollama does not answer
 
 
-def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
+def test_without_a_server_nothing_changes_and_it_is_checked_again(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 2)
+    import_hours(bench, 2)
     before = bench.dump("jobs", "meta")
     stub.close()
     assert bench.step() == 0
@@ -185,10 +185,10 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
     assert bench.node(bench.segments()[0]).is_by_model
 
 
-def test_a_requested_run_reports_that_no_process_works(
+def test_requested_run_fails_with_the_reason_why_no_model_is_ready(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     stub.close()
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.step() == 0
@@ -198,10 +198,10 @@ def test_a_requested_run_reports_that_no_process_works(
     assert bench.count_pending()["segment"] == 1
 
 
-def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
+def test_server_that_stops_ends_the_run_and_work_goes_on_later(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 3)
+    import_hours(bench, 3)
     assert bench.step() == 1
     stub.close()
     assert bench.step() == 0
@@ -218,9 +218,9 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     assert bench.count_pending()["segment"] == 0
 
 
-def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> None:
+def test_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> None:
     for day in range(3):
-        hours(bench, 2, days=day)
+        import_hours(bench, 2, days=day)
     while not {TUESDAY, WEDNESDAY} & set(bench.order):
         bench.step()
         bench.run_stages()
@@ -245,11 +245,11 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     )
 
 
-def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
+def test_interrupted_rollup_is_made_up_for_when_the_server_is_back(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 2)
-    hours(bench, 2, days=1)
+    import_hours(bench, 2)
+    import_hours(bench, 2, days=1)
     while TUESDAY not in bench.order:
         bench.step()
         bench.run_stages()
@@ -261,10 +261,8 @@ def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
     assert bench.run_model(8) == [DAY, WEEK, MONTH]
 
 
-def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
-    bench: Bench, stub: Stub
-) -> None:
-    hours(bench, 2)
+def test_without_work_no_server_is_asked(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 2)
     bench.run_model()
     asked = len(stub.received)
     stub.close()
@@ -282,10 +280,8 @@ def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
     )
 
 
-def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
-    bench: Bench, stub: Stub
-) -> None:
-    hours(bench, 1)
+def test_clock_set_back_does_not_lengthen_a_pause(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 1)
     stub.close()
     bench.step()
     stub.start()
@@ -297,7 +293,7 @@ def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
 
 
 def test_a_run_lists_the_result_for_each_node(bench: Bench, stub: Stub) -> None:
-    hours(bench, 4)
+    import_hours(bench, 4)
     good = faults.GOOD
     bad = faults.saying("I cannot do that.")
     worse = faults.refused(500, "the model fell over")
@@ -316,8 +312,8 @@ def test_a_run_lists_the_result_for_each_node(bench: Bench, stub: Stub) -> None:
     assert (run.result, run.error) == (RunResult.FAILED, "the model fell over")
 
 
-def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -> None:
-    hours(bench, 2)
+def test_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 2)
     stub.script(*[faults.BUSY] * 6)
     assert bench.step() == 1
     (run,) = bench.runs()
@@ -329,7 +325,7 @@ def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -
 
 
 def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
-    hours(bench, 3)
+    import_hours(bench, 3)
     assert bench.step() == 1
     jobs.pause([Job.SEGMENTS])
     assert bench.run_model() == []
@@ -342,11 +338,11 @@ def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
     assert bench.count_pending()["segment"] == 0
 
 
-def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
+def test_paused_rollup_runs_only_on_request(
     bench: Bench,
 ) -> None:
     jobs.pause([Job.DAY])
-    hours(bench, 1)
+    import_hours(bench, 1)
     bench.run_model()
     assert DAY not in bench.order
     jobs.request_run([Job.DAY], bench.clock())
@@ -354,16 +350,18 @@ def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
     assert DAY in bench.order
 
 
-def test_a_person_s_wish_for_one_node_knows_no_pause(bench: Bench) -> None:
-    hours(bench, 1)
+def test_requested_node_is_written_although_its_job_is_paused(bench: Bench) -> None:
+    import_hours(bench, 1)
     jobs.pause(list(Job))
     bench.request_version(DAY)
     assert bench.run_model() == [DAY]
 
 
-def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
+def test_missed_runs_are_made_up_for_once_at_the_start_by_the_model(
+    bench: Bench,
+) -> None:
     bench.clock.now = MONDAY + 13 * HOUR
-    hours(bench, 1)
+    import_hours(bench, 1)
     bench.run_model()
     assert bench.runs(Job.DAY) == []
     assert not bench.node(DAY).is_by_model
@@ -379,9 +377,9 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
     assert bench.run_model() == []
 
 
-def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> None:
+def test_rollup_runs_on_schedule_while_memtui_runs(bench: Bench) -> None:
     bench.clock.now = MONDAY + 13 * HOUR
-    hours(bench, 2)
+    import_hours(bench, 2)
     bench.run_model()
     bench.clock.now = MONDAY.replace(hour=0, minute=59) + timedelta(days=1)
     assert bench.run_model() == []
@@ -398,10 +396,10 @@ def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> Non
 # Nodes that fail
 
 
-def test_a_poison_node_is_tried_less_and_less_often_and_blocks_nobody(
+def test_failing_node_is_retried_less_often_and_blocks_no_other(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 3)
+    import_hours(bench, 3)
     poison, *others = bench.segments()
     waits = []
     for _ in range(3):
@@ -419,10 +417,8 @@ def test_a_poison_node_is_tried_less_and_less_often_and_blocks_nobody(
     assert bench.node(poison).is_by_model
 
 
-def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
-    bench: Bench, stub: Stub
-) -> None:
-    hours(bench, 2)
+def test_failing_requested_node_blocks_no_other(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 2)
     other, poison = bench.segments()
     bench.request_version(poison)
     stub.script(*[faults.reset(0)] * 3)
@@ -436,10 +432,10 @@ def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
     assert bench.node(poison).is_by_model
 
 
-def test_several_that_fail_do_not_keep_the_server_from_the_others(
+def test_several_failing_nodes_do_not_block_the_others(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 4)
+    import_hours(bench, 4)
     *poison, good = bench.segments()
     for name in poison:
         stub.script(*[faults.reset(0)] * 3)
@@ -452,10 +448,8 @@ def test_several_that_fail_do_not_keep_the_server_from_the_others(
     assert bench.node(good).is_by_model
 
 
-def test_a_segment_that_fails_does_not_hold_up_its_day(
-    bench: Bench, stub: Stub
-) -> None:
-    hours(bench, 2)
+def test_failing_segment_does_not_hold_up_its_day(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 2)
     poison, good = bench.segments()
     stub.script(*[faults.ended(0)] * 3)
     assert bench.step() == 1
@@ -472,12 +466,12 @@ def test_a_segment_that_fails_does_not_hold_up_its_day(
 
 
 @pytest.mark.full
-def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
+def test_late_event_has_only_its_ancestors_rewritten(
     bench: Bench,
 ) -> None:
-    hours(bench, 1)
-    hours(bench, 1, days=1)
-    hours(bench, 1, days=10)
+    import_hours(bench, 1)
+    import_hours(bench, 1, days=1)
+    import_hours(bench, 1, days=10)
     bench.run_model()
     other = MONDAY + timedelta(days=2, hours=1)
     bench.import_records(make_records(other, *make_conversation(7)))
@@ -487,10 +481,8 @@ def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
 
 
 @pytest.mark.full
-def test_all_above_follows_what_a_person_had_written_anew(
-    bench: Bench, stub: Stub
-) -> None:
-    hours(bench, 2)
+def test_periods_follow_a_requested_version(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 2)
     bench.run_model()
     newest, _ = bench.segments()
     title = "Boats of a quay are late"
@@ -506,17 +498,17 @@ def test_all_above_follows_what_a_person_had_written_anew(
 
 
 def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     bench.run_model()
     rows = {row[0]: row for row in bench.dump()["checkpoints"]}
     assert set(rows) >= {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
 
 
 @pytest.mark.full
-def test_a_new_version_of_the_prompts_has_all_written_anew(
+def test_new_prompts_have_everything_rewritten(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hours(bench, 2)
+    import_hours(bench, 2)
     first = bench.run_model()
     assert bench.node(DAY).status is NodeStatus.CURRENT
     monkeypatch.setattr(prompts, "VERSION", "next")
@@ -535,7 +527,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
 
 
 def test_the_model_reports_while_it_works(bench: Bench) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     bench.step()
     phases = list(dict.fromkeys(doing.phase.value for doing in bench.seen))
     assert phases == ["loading", "writing", "checking"]
@@ -545,7 +537,7 @@ def test_the_model_reports_while_it_works(bench: Bench) -> None:
 
 
 def test_the_number_of_pending_nodes_is_shown(bench: Bench) -> None:
-    hours(bench, 3)
+    import_hours(bench, 3)
     assert bench.count_pending()["segment"] == 3
     left = []
     for _ in range(3):
@@ -554,10 +546,10 @@ def test_the_number_of_pending_nodes_is_shown(bench: Bench) -> None:
     assert left == [3, 2, 1]
 
 
-def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
+def test_model_that_stops_is_reported_missing_until_it_is_back(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 2)
+    import_hours(bench, 2)
     bench.step()
     assert bench.improve.model.was_ready and not bench.improve.model.is_missing
 
@@ -576,10 +568,10 @@ def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
     assert not bench.improve.model.is_missing
 
 
-def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
+def test_absent_model_is_reported_missing_only_if_configured(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     stub.close()
     bench.step()
     assert not bench.improve.model.is_missing
@@ -597,14 +589,14 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     assert wanting.model.held_segments == 0
 
 
-def test_talks_differ() -> None:
+def test_generated_conversations_differ() -> None:
     assert make_conversation(1) != make_conversation(2) != CONVERSATION
 
 
-def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
+def test_request_has_the_model_checked_although_it_rests(
     bench: Bench, stub: Stub
 ) -> None:
-    hours(bench, 1)
+    import_hours(bench, 1)
     stub.always(faults.CRASHED, "/api/tags")
     assert bench.step() == 0
     looked = len(stub.requests_for("/api/tags"))
@@ -618,8 +610,8 @@ def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
     assert bench.node(segment).is_by_model
 
 
-def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
-    hours(bench, 3)
+def test_interrupted_run_has_the_number_of_pending_nodes(bench: Bench) -> None:
+    import_hours(bench, 3)
     bench.step()
     assert bench.runs(Job.SEGMENTS)[0].waiting == 2
     bench.start()
@@ -627,8 +619,8 @@ def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
     assert bench.runs(Job.SEGMENTS)[1].waiting == 2
 
 
-def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
-    hours(bench, 3)
+def test_pause_stops_a_requested_run(bench: Bench) -> None:
+    import_hours(bench, 3)
     jobs.request_run([Job.SEGMENTS], bench.clock())
     assert bench.step() == 1
     jobs.pause([Job.SEGMENTS])
@@ -636,8 +628,8 @@ def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
     assert bench.runs(Job.SEGMENTS)[0].result is RunResult.STOPPED
 
 
-def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
-    hours(bench, 2)
+def test_requested_rollup_says_that_lower_levels_come_first(bench: Bench) -> None:
+    import_hours(bench, 2)
     jobs.pause([Job.SEGMENTS])
     jobs.request_run([Job.DAY], bench.clock())
     bench.step()

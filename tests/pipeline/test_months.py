@@ -25,7 +25,7 @@ from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.tools import toc
 from memtui.workspace import Workspace
 from tests.conftest import often
-from tests.pipeline.test_pipeline import bring, made, settle, tree
+from tests.pipeline.test_pipeline import import_file, made, settle, tree
 from tests.services.test_forget import forget
 
 SATURDAY = date(2026, 8, 1)
@@ -45,7 +45,7 @@ def clock() -> datetime:
 
 
 @pytest.fixture
-def works(workspace: Workspace) -> Pipeline:
+def pipeline(workspace: Workspace) -> Pipeline:
     return made(workspace, clock)
 
 
@@ -62,9 +62,9 @@ def line(day: date, text: str = "") -> str:
     return json.dumps(output)
 
 
-def keep(works: Pipeline, folder: Path, days: Iterable[date]) -> None:
-    bring(works, folder, "days", [line(day) for day in days])
-    settle(works)
+def import_days(pipeline: Pipeline, folder: Path, days: Iterable[date]) -> None:
+    import_file(pipeline, folder, "days", [line(day) for day in days])
+    settle(pipeline)
 
 
 def expected_counts() -> Counter[str]:
@@ -84,9 +84,9 @@ def list_all(parent: str = "") -> Iterator[TocEntry]:
 
 
 def test_a_month_and_a_year_have_the_events_of_their_days(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    keep(works, tmp_path, DAYS)
+    import_days(pipeline, tmp_path, DAYS)
     counts = expected_counts()
     listed = {entry.node_id: entry for entry in list_all()}
     for entry in browse.add_activity([*listed.values()]):
@@ -105,9 +105,9 @@ def test_a_month_and_a_year_have_the_events_of_their_days(
 
 
 def test_a_week_across_two_months_has_its_own_days_in_each(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    keep(works, tmp_path, DAYS)
+    import_days(pipeline, tmp_path, DAYS)
     week = "toc:week:2026-W31"
     for month, days in (("toc:month:2026-07", [31]), ("toc:month:2026-08", [2, 1])):
         weeks = {entry.node_id: entry for entry in browse.list_children(month)}
@@ -129,8 +129,8 @@ def test_a_week_across_two_months_has_its_own_days_in_each(
     assert [entry.node_id for entry in across_years] == ["toc:week:2026-W53"]
 
 
-def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> None:
-    keep(works, tmp_path, [SATURDAY])
+def test_there_is_no_month_without_events(pipeline: Pipeline, tmp_path: Path) -> None:
+    import_days(pipeline, tmp_path, [SATURDAY])
     assert [entry.node_id for entry in list_all()] == [
         "toc:year:2026",
         "toc:month:2026-08",
@@ -159,9 +159,9 @@ def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> No
     ],
 )
 def test_a_time_is_covered_once(
-    works: Pipeline, tmp_path: Path, first: date, end: date, covered: list[str]
+    pipeline: Pipeline, tmp_path: Path, first: date, end: date, covered: list[str]
 ) -> None:
-    keep(works, tmp_path, DAYS)
+    import_days(pipeline, tmp_path, DAYS)
     bounds = [datetime.combine(day, time(), UTC) for day in (first, end)]
     entries = browse.list_covering(bounds[0], bounds[1], UTC)
     assert [entry.node_id.removeprefix("toc:") for entry in entries] == covered
@@ -170,7 +170,7 @@ def test_a_time_is_covered_once(
 def test_the_tools_of_agents_find_both_months_of_a_week(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    keep(made(workspace, clock), tmp_path, DAYS)
+    import_days(made(workspace, clock), tmp_path, DAYS)
     week = "toc:week:2026-W31"
     for month in ("toc:month:2026-07", "toc:month:2026-08"):
         listed = toc.browse_toc(workspace, month).items
@@ -196,11 +196,11 @@ def test_months_do_not_depend_on_the_order_of_arrival(
     for days in (DAYS, order):
         folder = tmp_path_factory.mktemp("order")
         workspace = Workspace(in_home(folder / "home"), settings)
-        works = made(workspace, clock)
+        pipeline = made(workspace, clock)
         for place in range(0, len(days), 3):
             lines = [line(day) for day in days[place : place + 3]]
-            bring(works, folder, f"{place}", lines)
-            settle(works)
+            import_file(pipeline, folder, f"{place}", lines)
+            settle(pipeline)
         trees.append(tree())
         workspace.stop()
     assert trees[0] == trees[1]
@@ -209,11 +209,11 @@ def test_months_do_not_depend_on_the_order_of_arrival(
 def test_a_month_without_its_only_events_is_removed(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    works = made(workspace, clock)
-    keep(works, tmp_path, [date(2026, 7, 31), SATURDAY, date(2027, 1, 1)])
+    pipeline = made(workspace, clock)
+    import_days(pipeline, tmp_path, [date(2026, 7, 31), SATURDAY, date(2027, 1, 1)])
     for day in (SATURDAY, date(2027, 1, 1)):
         forget(workspace, TombstoneKind.SESSION, f"s-{day}")
-    settle(works)
+    settle(pipeline)
     assert [entry.node_id for entry in list_all()] == [
         "toc:year:2026",
         "toc:month:2026-07",
@@ -225,9 +225,9 @@ def test_a_month_without_its_only_events_is_removed(
 
 
 def test_a_model_writes_a_month_after_its_own_days(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    keep(works, tmp_path, DAYS)
+    import_days(pipeline, tmp_path, DAYS)
 
     def months() -> list[str]:
         return queues.list_parent_rewrites(TocLevel.MONTH, 1, 99, before_ms=1 << 62)
@@ -248,7 +248,7 @@ class OlderSummarizer(ExtractiveSummarizer):
 def test_a_store_with_months_of_whole_weeks_is_rolled_up_again(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    keep(made(workspace, clock, summarizer=OlderSummarizer()), tmp_path, DAYS)
+    import_days(made(workspace, clock, summarizer=OlderSummarizer()), tmp_path, DAYS)
     january = {"node_id": "toc:month:2025-01", "level": "month", "is_dirty": False}
     is_wide = NodeRow.level << ["month", "year"]
     with database.transaction():

@@ -63,7 +63,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def works(workspace: Workspace, clock: Clock) -> Pipeline:
+def pipeline(workspace: Workspace, clock: Clock) -> Pipeline:
     return made(workspace, clock)
 
 
@@ -98,15 +98,17 @@ def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
     return json.dumps({**record, **fields})
 
 
-def bring(works: Pipeline, folder: Path, name: str, lines: Sequence[str]) -> None:
+def import_file(
+    pipeline: Pipeline, folder: Path, name: str, lines: Sequence[str]
+) -> None:
     file = folder / f"{name}.jsonl"
     file.write_text("\n".join(lines) + "\n")
-    for _ in works.importer().run([file]):
+    for _ in pipeline.importer().run([file]):
         pass
 
 
-def settle(works: Pipeline) -> None:
-    assert works.run_until_idle(lambda _: None) == []
+def settle(pipeline: Pipeline) -> None:
+    assert pipeline.run_until_idle(lambda _: None) == []
 
 
 def tree() -> dict[str, Any]:
@@ -137,47 +139,49 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
         order = list(lines)
         random.Random(seed).shuffle(order)
         workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
-        works = made(workspace, clock)
+        pipeline = made(workspace, clock)
         for place in range(0, len(order), 7):
-            bring(works, tmp_path, f"{seed}-{place}", order[place : place + 7])
-            settle(works)
+            import_file(pipeline, tmp_path, f"{seed}-{place}", order[place : place + 7])
+            settle(pipeline)
         trees.append(tree())
         workspace.stop()
     assert len(trees[0]) == 20
     assert all(other == trees[0] for other in trees)
 
 
-def test_a_bulk_import_makes_every_node_once(works: Pipeline) -> None:
-    for _ in works.importer().run([HISTORY]):
+def test_a_bulk_import_makes_every_node_once(pipeline: Pipeline) -> None:
+    for _ in pipeline.importer().run([HISTORY]):
         pass
-    settle(works)
+    settle(pipeline)
     assert versions() == len(tree())
 
 
-def test_nothing_new_makes_no_new_version(works: Pipeline, tmp_path: Path) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+def test_nothing_new_makes_no_new_version(pipeline: Pipeline, tmp_path: Path) -> None:
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     before = versions()
-    bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
+    import_file(pipeline, tmp_path, "two", [line(0, "Fix the ferry importer")])
     with database.transaction():
         queues.add_rollups(["toc:day:2025-03-14"], UTC)
-    settle(works)
+    settle(pipeline)
     assert versions() == before
 
 
 def test_a_late_event_changes_its_own_ancestors_alone(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    bring(works, tmp_path, "march", [line(0, "Fix the ferry importer")])
-    bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
-    clock = works._config.clock
+    import_file(pipeline, tmp_path, "march", [line(0, "Fix the ferry importer")])
+    import_file(pipeline, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
+    clock = pipeline._config.clock
     assert isinstance(clock, Clock)
     clock.now = START + timedelta(days=90)
-    bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
-    settle(works)
+    import_file(pipeline, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
+    settle(pipeline)
     before = tree()
-    bring(works, tmp_path, "late", [line(86400, "Where are the tickets?", "s3")])
-    settle(works)
+    import_file(
+        pipeline, tmp_path, "late", [line(86400, "Where are the tickets?", "s3")]
+    )
+    settle(pipeline)
     after = tree()
     changed = {name for name in after if after[name] != before.get(name)}
     assert {name for name in changed if "segment" not in name} == {
@@ -188,44 +192,46 @@ def test_a_late_event_changes_its_own_ancestors_alone(
     }
 
 
-def test_a_late_event_joins_two_segments(works: Pipeline, tmp_path: Path) -> None:
-    bring(works, tmp_path, "one", [line(0, "First half"), line(2400, "Second half")])
-    settle(works)
+def test_a_late_event_joins_two_segments(pipeline: Pipeline, tmp_path: Path) -> None:
+    import_file(
+        pipeline, tmp_path, "one", [line(0, "First half"), line(2400, "Second half")]
+    )
+    settle(pipeline)
     assert len(browse.list_children("toc:day:2025-03-14")) == 2
-    bring(works, tmp_path, "two", [line(1200, "The middle")])
-    settle(works)
+    import_file(pipeline, tmp_path, "two", [line(1200, "The middle")])
+    settle(pipeline)
     (only,) = browse.list_children("toc:day:2025-03-14")
     assert only.counts.messages == 3
 
 
 def test_a_segment_is_live_until_a_silence_closes_it(
-    works: Pipeline, tmp_path: Path, clock: Clock
+    pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     clock.now = START + timedelta(minutes=5)
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     (live,) = browse.list_children("toc:day:2025-03-14")
     assert (live.is_live, live.status) == (True, NodeStatus.PROVISIONAL)
     assert all(year.is_live for year in browse.list_children())
 
     clock.now = START + timedelta(minutes=31)
-    settle(works)
+    settle(pipeline)
     (closed,) = browse.list_children("toc:day:2025-03-14")
     assert (closed.is_live, closed.status) == (False, NodeStatus.CURRENT)
     assert not any(year.is_live for year in browse.list_children())
 
 
 def test_a_message_of_a_live_session_is_on_its_page_after_one_round(
-    works: Pipeline, tmp_path: Path, clock: Clock
+    pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     clock.now = START + timedelta(minutes=5)
-    bring(works, tmp_path, "0", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "0", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     for number in range(1, 9):
         role = "user" if number % 2 else "assistant"
         text = f"Message number {number}"
-        bring(works, tmp_path, f"{number}", [line(number, text, role=role)])
-        for _, step in works._stages():
+        import_file(pipeline, tmp_path, f"{number}", [line(number, text, role=role)])
+        for _, step in pipeline._stages():
             while step():
                 pass
         (row,) = browse.list_day_sessions("toc:day:2025-03-14")
@@ -243,11 +249,11 @@ def test_a_message_of_a_live_session_is_on_its_page_after_one_round(
 
 
 def test_subagents_are_kept_and_counted_but_not_cut(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
     helper = [line(n, f"Helper {n}", subagent="a1") for n in range(1, 5)]
-    bring(works, tmp_path, "one", [line(0, "Send helpers"), *helper])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Send helpers"), *helper])
+    settle(pipeline)
     (segment,) = browse.list_children("toc:day:2025-03-14")
     assert (segment.counts.events, segment.counts.subagent_events) == (1, 4)
     assert status.read_stats().events == 5
@@ -256,21 +262,23 @@ def test_subagents_are_kept_and_counted_but_not_cut(
 def test_a_setting_gives_subagents_segments(
     workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(workspace, clock, with_subagents=True)
-    bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
-    settle(works)
+    pipeline = made(workspace, clock, with_subagents=True)
+    import_file(
+        pipeline, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")]
+    )
+    settle(pipeline)
     assert browse.list_children()[0].counts.events == 2
 
 
-def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
-    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_number_of_queued_steps_falls_with_each_segment(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.pipeline.summarization.SEGMENTS_AT_ONCE", 1)
     monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
-    bring(works, tmp_path, "one", lines)
+    import_file(pipeline, tmp_path, "one", lines)
     reports: list[PipelineProgress] = []
-    works.run_until_idle(reports.append)
+    pipeline.run_until_idle(reports.append)
     # With the first of a day comes the work on all that it is part of.
     queued = [report.queued for report in reports if report.stage == "summarize"][2:]
     assert len(queued) == 6 and queued == sorted({*queued}, reverse=True)
@@ -290,27 +298,27 @@ class Poisoned(ExtractiveSummarizer):
         return super().summarize_events(events, facts, **others)
 
 
-def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
+def test_failing_segment_is_retried_and_blocks_nothing(
     workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     summarizer = Poisoned()
-    works = made(workspace, clock, summarizer=summarizer)
+    pipeline = made(workspace, clock, summarizer=summarizer)
     lines = [line(0, "poison"), line(5, "Fix the ferry importer", "s2")]
-    bring(works, tmp_path, "one", lines)
-    works.run_until_idle(lambda _: None)
+    import_file(pipeline, tmp_path, "one", lines)
+    pipeline.run_until_idle(lambda _: None)
     assert len(browse.list_children("toc:day:2025-03-14")) == 1
     assert status.read_stats().pending == 1
 
     summarizer.is_ill = False
-    settle(works)
+    settle(pipeline)
     assert len(browse.list_children("toc:day:2025-03-14")) == 1
     clock.now += timedelta(minutes=2)
-    settle(works)
+    settle(pipeline)
     assert len(browse.list_children("toc:day:2025-03-14")) == 2
 
 
 def test_a_long_session_is_described_once_its_segments_are_summarized(
-    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described: list[int] = []
     monkeypatch.setattr(summarization, "MIN_UPDATE_S", 1_000.0)
@@ -323,8 +331,8 @@ def test_a_long_session_is_described_once_its_segments_are_summarized(
 
     monkeypatch.setattr(work, "read_facts", counted)
     asked = [line(hour * 3_600, f"Fix pier {hour}") for hour in range(count)]
-    bring(works, tmp_path, "one", asked)
-    settle(works)
+    import_file(pipeline, tmp_path, "one", asked)
+    settle(pipeline)
     assert described == [summarization.SEGMENTS_AT_ONCE, count]
 
 
@@ -333,12 +341,12 @@ def test_a_session_is_described_if_its_last_segment_fails(
 ) -> None:
     monkeypatch.setattr(summarization, "MIN_UPDATE_S", 1_000.0)
     monkeypatch.setattr(summarization, "SEGMENTS_AT_ONCE", 1)
-    works = made(workspace, clock, summarizer=Poisoned())
+    pipeline = made(workspace, clock, summarizer=Poisoned())
     texts = ("Fix the ferry importer", "Fix the pier", "poison")
     told = [line(hour * 3_600, text) for hour, text in enumerate(texts)]
     reply = line(3_700, "The pier is fixed", role="assistant")
-    bring(works, tmp_path, "one", [*told, reply])
-    works.run_until_idle(lambda _: None)
+    import_file(pipeline, tmp_path, "one", [*told, reply])
+    pipeline.run_until_idle(lambda _: None)
     assert sessions.read_card("agent", "s1").work.outcome == "The pier is fixed"
 
 
@@ -350,12 +358,12 @@ class Renewed(ExtractiveSummarizer):
         return "extractive-later"
 
 
-def test_what_was_summarized_by_other_rules_is_summarized_anew(
+def test_summaries_by_other_rules_are_made_again(
     workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(workspace, clock)
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    pipeline = made(workspace, clock)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     day = browse.get_node("toc:day:2025-03-14")
     settle(made(workspace, clock))
     assert browse.get_node("toc:day:2025-03-14") == day
@@ -384,19 +392,19 @@ class Rambling(ExtractiveSummarizer):
         self,
         level: TocLevel,
         children: Sequence[TocNode],
-        works: Sequence[PeriodWork],
+        pipeline: Sequence[PeriodWork],
         *,
         attempt: int = 0,
     ) -> Summary:
         return Summary("Week", (DraftBullet("made up"),), ())
 
 
-def test_whatever_a_summarizer_answers_passes_the_same_gate(
+def test_drafts_of_all_summarizers_pass_the_same_checks(
     workspace: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
-    works = made(workspace, clock, summarizer=Rambling())
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    pipeline = made(workspace, clock, summarizer=Rambling())
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     (segment,) = browse.list_children("toc:day:2025-03-14")
     node = browse.get_node(segment.node_id)
     assert node is not None
@@ -406,25 +414,27 @@ def test_whatever_a_summarizer_answers_passes_the_same_gate(
     ]
 
 
-def test_a_segment_of_which_no_event_can_be_read_holds_up_no_other(
-    works: Pipeline, tmp_path: Path
+def test_unreadable_segment_holds_up_no_other(
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer", session="a")])
-    bring(works, tmp_path, "two", [line(90, "Paint the quay", session="b")])
-    settle(works)
+    import_file(
+        pipeline, tmp_path, "one", [line(0, "Fix the ferry importer", session="a")]
+    )
+    import_file(pipeline, tmp_path, "two", [line(90, "Paint the quay", session="b")])
+    settle(pipeline)
     with schema.unlocked_events():
         first = EventRow.select().order_by(EventRow.id).first()
         EventRow.update(metadata="{").where(EventRow.id == first.id).execute()
     with database.transaction():
         segments.request_all_summaries()
-    assert works.run_until_idle(lambda _: None) == []
+    assert pipeline.run_until_idle(lambda _: None) == []
     assert len(browse.list_children("toc:day:2025-03-14")) == 2
 
 
-def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
-    for _ in works.importer().run([HISTORY]):
+def test_parents_keep_their_calendar_titles(pipeline: Pipeline) -> None:
+    for _ in pipeline.importer().run([HISTORY]):
         pass
-    settle(works)
+    settle(pipeline)
     day = browse.get_node("toc:day:2024-01-18")
     assert day is not None
     assert day.title == "Thursday, January 18, 2024"
@@ -437,36 +447,38 @@ def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
 
 
 def test_an_import_reads_a_file_again_only_when_it_has_grown(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "First")])
-    importer = works.importer()
+    import_file(pipeline, tmp_path, "one", [line(0, "First")])
+    importer = pipeline.importer()
     for _ in importer.run([tmp_path / "one.jsonl"]):
         pass
     assert (importer.progress.unchanged, importer.progress.created) == (1, 0)
     with (tmp_path / "one.jsonl").open("a") as file:
         file.write(line(5, "Second") + "\n")
-    importer = works.importer()
+    importer = pipeline.importer()
     for _ in importer.run([tmp_path / "one.jsonl"]):
         pass
     assert (importer.progress.created, importer.progress.already_stored) == (1, 0)
 
 
 def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
-    works: Pipeline, tmp_path: Path
+    pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "First"), "{damaged"])
-    bring(works, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")])
+    import_file(pipeline, tmp_path, "one", [line(0, "First"), "{damaged"])
+    import_file(
+        pipeline, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")]
+    )
     with database.connection():
         (problem,) = sources.list_damaged()
     assert (problem.reason, problem.line, problem.count) == ("not valid JSON", 2, 1)
 
 
-def test_an_index_that_is_gone_is_made_again(
-    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+def test_missing_index_is_rebuilt(
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     assert workspace.teleport.find("ferry").hits
     shutil.rmtree(workspace.paths.index)
     workspace.teleport.close()
@@ -479,11 +491,11 @@ def test_an_index_that_is_gone_is_made_again(
     assert answer.notes == ()
 
 
-def test_an_index_of_another_store_is_not_believed(
-    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+def test_index_of_another_store_is_rebuilt(
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     with database.transaction():
         meta.write(meta.NODE_INDEX, "another")
     settle(made(workspace, clock))
@@ -492,11 +504,11 @@ def test_an_index_of_another_store_is_not_believed(
     assert workspace.teleport.find("ferry").hits
 
 
-def test_who_may_not_work_still_sees_what_changes(
-    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+def test_process_without_the_lock_sees_changed_nodes(
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     other = made(workspace, clock)
-    assert works.lock.acquire()
+    assert pipeline.lock.acquire()
     waits, saw = threading.Event(), threading.Event()
 
     def report(progress: PipelineProgress) -> None:
@@ -507,14 +519,16 @@ def test_who_may_not_work_still_sees_what_changes(
 
     other.start(report)
     assert waits.wait(10)
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     assert saw.wait(10)
     other.stop(wait_s=5)
-    works.lock.release()
+    pipeline.lock.release()
 
 
-def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:
+def test_odd_characters_are_accepted_anywhere(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
     odd = "\ud800\x00\x1b[31mé"
     record = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
     other = json.dumps({"type": odd, "sessionId": odd, "session_id": 1, "role": odd})
@@ -528,28 +542,28 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
         "cwd": odd,
         "message": {"content": f"{odd} in a transcript"},
     }
-    bring(works, folder, "claude", [json.dumps(transcript)])
-    bring(
-        works,
+    import_file(pipeline, folder, "claude", [json.dumps(transcript)])
+    import_file(
+        pipeline,
         folder,
         "odd",
         [record, other, line(1, odd, session=odd, metadata={odd: odd})],
     )
-    new = works._config.spool / "new"
+    new = pipeline._config.spool / "new"
     payload = {"hook_event_name": odd, "session_id": "s", "prompt": "x"}
-    works._config.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
+    pipeline._config.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
     (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
-    settle(works)
+    settle(pipeline)
     assert status.read_stats().messages == 3
     assert status.read_stats().skipped == 2
     assert browse.list_children()[0].projects == ("ferry", "\ufffdé")
 
 
-def test_a_broken_index_is_made_again(
-    workspace: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
+def test_broken_index_is_rebuilt(
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     workspace.teleport.close()
     for file in workspace.paths.index.glob("*.seg"):
         file.write_bytes(b"damaged" * 1000)
@@ -559,32 +573,32 @@ def test_a_broken_index_is_made_again(
     assert (bool(answer.hits), answer.notes) == (True, ())
 
 
-def test_an_index_deleted_meanwhile_is_made_again(
-    workspace: Workspace, works: Pipeline, tmp_path: Path
+def test_index_deleted_meanwhile_is_rebuilt(
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path
 ) -> None:
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    settle(works)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(pipeline)
     shutil.rmtree(workspace.paths.index)
-    settle(works)
+    settle(pipeline)
     assert workspace.teleport.find("ferry").hits
 
 
 def test_a_folder_that_holds_other_files_is_left_alone(
-    workspace: Workspace, works: Pipeline, tmp_path: Path
+    workspace: Workspace, pipeline: Pipeline, tmp_path: Path
 ) -> None:
     workspace.paths.index.mkdir()
     precious = workspace.paths.index / "mine.txt"
     precious.write_text("precious")
-    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    (error,) = works.run_until_idle(lambda _: None)
+    import_file(pipeline, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    (error,) = pipeline.run_until_idle(lambda _: None)
     assert "holds other files" in str(error)
     assert precious.read_text() == "precious"
 
 
-def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
-    works: Pipeline, monkeypatch: pytest.MonkeyPatch
+def test_unreadable_hook_file_holds_up_no_other(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new = works._config.spool / "new"
+    new = pipeline._config.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
     for number, prompt in enumerate(["before", "poison", "after"]):
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
@@ -601,8 +615,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
         return keep(batch, **more)
 
     monkeypatch.setattr(events, "add", add)
-    settle(works)
-    entries = QuarantineService(works._config.spool).page().entries
+    settle(pipeline)
+    entries = QuarantineService(pipeline._config.spool).page().entries
     assert {entry.reason for entry in entries} == {
         "cannot be stored: RuntimeError: no such luck",
         "not a regular file",
@@ -611,8 +625,8 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     assert not list(new.iterdir())
 
 
-def test_one_file_that_surprises_does_not_stop_an_import(
-    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_file_that_raises_does_not_stop_an_import(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.jsonl").write_text(line(0, name, session=name) + "\n")
@@ -624,7 +638,7 @@ def test_one_file_that_surprises_does_not_stop_an_import(
         return keep(batch, **more)
 
     monkeypatch.setattr(events, "add", add)
-    importer = works.importer()
+    importer = pipeline.importer()
     for _ in importer.run([tmp_path]):
         pass
     assert (importer.progress.created, importer.progress.unreadable) == (1, 1)
@@ -650,10 +664,10 @@ def test_time_and_project_do_not_depend_on_the_order_of_arrival(
         order = list(lines)
         random.Random(seed).shuffle(order)
         workspace = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
-        works = made(workspace, clock)
+        pipeline = made(workspace, clock)
         for place, number in enumerate(order):
-            bring(works, tmp_path, f"{seed}-{place}", [number])
-            settle(works)
+            import_file(pipeline, tmp_path, f"{seed}-{place}", [number])
+            settle(pipeline)
         trees.append(tree())
         for query, count in (
             ("harbour project:ferry", 1),

@@ -37,67 +37,67 @@ class FakePipeline:
 
 
 @pytest.fixture
-def told() -> list[PipelineProgress]:
+def reports() -> list[PipelineProgress]:
     return []
 
 
 @pytest.fixture
-def worked() -> FakePipeline:
+def pipeline() -> FakePipeline:
     return FakePipeline()
 
 
 @pytest.fixture
-def teller(
-    workspace: Workspace, worked: FakePipeline, told: list[PipelineProgress]
+def reporter(
+    workspace: Workspace, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> ProgressReporter:
-    return ProgressReporter(worked, told.append)
+    return ProgressReporter(pipeline, reports.append)
 
 
 def test_every_activity_of_the_model_is_shown_however_short(
-    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
+    reporter: ProgressReporter, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> None:
-    worked.model = worked.model.working_on(NODE, 3)
+    pipeline.model = pipeline.model.working_on(NODE, 3)
     doings = [ModelProgress(phase) for phase in ModelPhase] + [
         ModelProgress(ModelPhase.READING, 2, 2)
     ]
     for doing in doings:
-        worked.model = worked.model.with_progress(doing)
-        teller.model_changed()
-    worked.model = worked.model.idle()
-    teller.model_changed()
-    assert [progress.model.progress for progress in told] == [*doings, None]
+        pipeline.model = pipeline.model.with_progress(doing)
+        reporter.model_changed()
+    pipeline.model = pipeline.model.idle()
+    reporter.model_changed()
+    assert [progress.model.progress for progress in reports] == [*doings, None]
 
 
 def test_progress_is_not_reported_for_each_word(
-    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
+    reporter: ProgressReporter, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, limit=700)
     for written in range(700):
-        worked.model = worked.model.with_progress(replace(doing, written=written))
-        teller.model_changed()
-    assert 1 <= len(told) < 100
+        pipeline.model = pipeline.model.with_progress(replace(doing, written=written))
+        reporter.model_changed()
+    assert 1 <= len(reports) < 100
 
 
 def test_progress_of_stages_and_model_is_reported_together(
-    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
+    reporter: ProgressReporter, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> None:
-    worked.model = worked.model.working_on(NODE, 3).with_progress(
+    pipeline.model = pipeline.model.working_on(NODE, 3).with_progress(
         ModelProgress(ModelPhase.READING)
     )
-    teller.step_done(StepResult("index", 2))
-    assert (told[-1].stage, told[-1].done) == ("index", 2)
-    assert told[-1].model.progress == ModelProgress(ModelPhase.READING)
+    reporter.step_done(StepResult("index", 2))
+    assert (reports[-1].stage, reports[-1].done) == ("index", 2)
+    assert reports[-1].model.progress == ModelProgress(ModelPhase.READING)
 
 
 def test_a_failing_stage_is_reported_until_it_works_again(
-    teller: ProgressReporter, told: list[PipelineProgress]
+    reporter: ProgressReporter, reports: list[PipelineProgress]
 ) -> None:
-    teller.step_done(StepResult("summarize", 0, ValueError("no words")))
-    teller.step_done(StepResult("ingest", 1))
-    assert told[-1].error == ""
-    assert told[-1].failing == (("summarize", "no words"),)
-    teller.step_done(StepResult("summarize", 0))
-    assert not told[-1].failing
+    reporter.step_done(StepResult("summarize", 0, ValueError("no words")))
+    reporter.step_done(StepResult("ingest", 1))
+    assert reports[-1].error == ""
+    assert reports[-1].failing == (("summarize", "no words"),)
+    reporter.step_done(StepResult("summarize", 0))
+    assert not reports[-1].failing
 
 
 def full_index() -> Exception:
@@ -114,18 +114,18 @@ def lost_in_a_rollback() -> Exception:
 
 @pytest.mark.parametrize("made", [full_index, lost_in_a_rollback])
 def test_every_stage_reports_a_full_disk_alike(
-    teller: ProgressReporter,
-    told: list[PipelineProgress],
+    reporter: ProgressReporter,
+    reports: list[PipelineProgress],
     made: Callable[[], Exception],
 ) -> None:
-    teller.step_done(StepResult("index", 0, made()))
-    assert told[-1].error == f"{DISK_FULL} ({database.path().parent})"
+    reporter.step_done(StepResult("index", 0, made()))
+    assert reports[-1].error == f"{DISK_FULL} ({database.path().parent})"
 
 
 def test_no_error_is_reported_twice(
-    teller: ProgressReporter, told: list[PipelineProgress]
+    reporter: ProgressReporter, reports: list[PipelineProgress]
 ) -> None:
     error = SearchError("it is locked")
     error.__cause__ = sqlite3.OperationalError("it is locked")
-    teller.step_done(StepResult("index", 0, error))
-    assert told[-1].error == "it is locked"
+    reporter.step_done(StepResult("index", 0, error))
+    assert reports[-1].error == "it is locked"

@@ -139,7 +139,7 @@ def resting(stub: Stub) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("phase", [looking, reading, writing, waiting, resting])
-def test_it_quits_at_once_whatever_the_model_does(
+def test_quits_at_once_whatever_the_model_does(
     home: Path,
     phase: Callable[[Stub], Callable[[], object]],
     record_property: Callable[[str, object], None],
@@ -177,7 +177,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.skipif(not CONNECTIONS.exists(), reason="this system lists no connections")
-def test_it_quits_at_once_while_nobody_takes_its_call(
+def test_quits_at_once_while_connecting(
     home: Path, record_property: Callable[[str, object], None]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
@@ -191,7 +191,7 @@ def test_it_quits_at_once_while_nobody_takes_its_call(
     is_untouched(home).close()
 
 
-def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
+def test_killed_run_is_interrupted_and_the_next_process_goes_on(
     home: Path, tmp_path: Path
 ) -> None:
     with run_stub() as stub:

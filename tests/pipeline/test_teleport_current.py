@@ -14,16 +14,16 @@ ROUNDS = 4
 """How many rounds the stages take to index what came in."""
 
 
-def test_what_comes_in_is_found_before_the_stages_rest(
+def test_new_nodes_are_found_before_the_stages_are_idle(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    works, results = workspace.pipeline, list[StepResult]()
+    pipeline, results = workspace.pipeline, list[StepResult]()
     file = tmp_path / "one.jsonl"
-    stages = Worker(works._stages(), results.append)
+    stages = Worker(pipeline._stages(), results.append)
     for number, word in enumerate(("ferry", "harbour", "lighthouse")):
         with file.open("a") as lines:
             lines.write(f'{FIRST} "text": "Paint the {word}", "key": "{number}"}}\n')
-        for _ in works.importer().run([file]):
+        for _ in pipeline.importer().run([file]):
             pass
         rounds = 0
         while not workspace.teleport.find(word).hits:
@@ -36,7 +36,9 @@ def test_what_comes_in_is_found_before_the_stages_rest(
     assert max(worker.IDLE_S) < 0.5
 
 
-def test_what_is_gone_is_missed_as_soon(workspace: Workspace, tmp_path: Path) -> None:
+def test_removed_nodes_are_no_longer_found(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
     for _ in workspace.pipeline.importer().run([file]):

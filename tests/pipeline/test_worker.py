@@ -20,7 +20,7 @@ def test_a_failing_stage_does_not_stop_the_others() -> None:
     ]
 
 
-def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
+def test_stage_recovers_once_it_tried_and_did_not_fail() -> None:
     fails, earlier = [True, False, False], [1, 1, 0]
     reports: list[StepResult] = []
 
@@ -42,7 +42,7 @@ def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
     ]
 
 
-def test_a_loop_that_may_not_work_does_nothing() -> None:
+def test_worker_without_permission_does_nothing() -> None:
     asked = threading.Event()
     worked = threading.Event()
 
@@ -61,7 +61,7 @@ def test_a_loop_that_may_not_work_does_nothing() -> None:
     assert not worked.is_set()
 
 
-def test_a_loop_survives_a_report_that_fails() -> None:
+def test_worker_survives_a_failing_report() -> None:
     again = threading.Event()
     failed: list[int] = []
 
@@ -77,7 +77,7 @@ def test_a_loop_survives_a_report_that_fails() -> None:
     loop.stop(wait_s=5)
 
 
-def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
+def test_exit_function_is_called_last_on_the_workers_thread() -> None:
     calls: list[tuple[str, str]] = []
     stepped = threading.Event()
 
@@ -98,7 +98,7 @@ def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
     assert [what for what, _ in calls].count("leave") == 1
 
 
-def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
+def test_worker_reports_a_missing_store_and_its_return() -> None:
     results: queue.Queue[StepResult] = queue.Queue()
     is_away = threading.Event()
 

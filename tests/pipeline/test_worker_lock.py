@@ -22,7 +22,7 @@ listing = pytest.mark.skipif(
 )
 
 
-def test_only_one_holds_a_claim_until_it_is_dropped(tmp_path: Path) -> None:
+def test_only_one_process_holds_the_lock(tmp_path: Path) -> None:
     first, second = (
         WorkerLock(tmp_path / "work.lock"),
         WorkerLock(tmp_path / "work.lock"),
@@ -36,7 +36,7 @@ def test_only_one_holds_a_claim_until_it_is_dropped(tmp_path: Path) -> None:
 
 
 @listing
-def test_who_holds_a_claim_is_seen_without_taking_it(tmp_path: Path) -> None:
+def test_holder_is_found_without_taking_the_lock(tmp_path: Path) -> None:
     file = tmp_path / "work.lock"
     assert find_holder(file) == 0
     argv = [sys.executable, "-c", HOLD, str(file)]
@@ -49,13 +49,13 @@ def test_who_holds_a_claim_is_seen_without_taking_it(tmp_path: Path) -> None:
     assert find_holder(file) == 0
 
 
-def test_a_system_that_lists_no_locks_does_not_tell_who_holds_one(
+def test_holder_is_unknown_without_a_list_of_locks(
     tmp_path: Path,
 ) -> None:
     assert find_holder(tmp_path / "work.lock", tmp_path / "locks") is None
 
 
-def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
+def test_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     file = tmp_path / "work.lock"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)],
@@ -73,7 +73,7 @@ def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
     claim.release()
 
 
-def test_a_claim_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+def test_lock_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"work\.lock"):
         WorkerLock(tmp_path / "file" / "work.lock").acquire()

@@ -42,7 +42,9 @@ WHY_NO_MODEL = Workspace.why_no_model
 
 
 @pytest.fixture
-def worked(full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def workspace_with_runs(
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> Workspace:
     """The full workspace; a model is asked, and its day job has failed once."""
     schedules = {
         job: replace(schedule, jitter_s=0)
@@ -85,9 +87,9 @@ def row(app: MemtuiApp, name: str) -> str:
 
 @pytest.mark.journey
 async def test_a_job_shows_its_runs_and_can_be_paused_resumed_and_run(
-    worked: Workspace, app_of: AppOf, settle: Settle
+    workspace_with_runs: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(worked)
+    app = app_of(workspace_with_runs)
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8)(pilot)
         assert isinstance(app.screen, JobsScreen)
@@ -112,10 +114,10 @@ async def test_a_job_shows_its_runs_and_can_be_paused_resumed_and_run(
         assert isinstance(app.screen, ContentsScreen)
 
 
-async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
-    worked: Workspace, app_of: AppOf, settle: Settle
+async def test_reports_are_displayed_at_once_and_the_cursor_stays(
+    workspace_with_runs: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(worked)
+    app = app_of(workspace_with_runs)
     async with app.run_test() as pilot:
         await steps(settle, "w", "down", "down")(pilot)
         app.post_message(
@@ -165,9 +167,9 @@ def test_the_state_of_ollama_is_shown_with_its_fix(
 
 
 async def test_keys_that_cannot_act_say_why(
-    worked: Workspace, app_of: AppOf, settle: Settle
+    workspace_with_runs: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(worked)
+    app = app_of(workspace_with_runs)
     onlooker = PipelineProgress("", is_active=False)
     async with app.run_test() as pilot:
         await steps(settle, "w", "x", "end", progress=onlooker)(pilot)
@@ -193,10 +195,13 @@ EXTRACTIVE = (
 
 
 async def test_a_job_without_a_model_is_not_said_to_be_due(
-    worked: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    workspace_with_runs: Workspace,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Workspace, "why_no_model", EXTRACTIVE)
-    app = app_of(worked)
+    app = app_of(workspace_with_runs)
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
         assert model(app) == EXTRACTIVE
@@ -209,10 +214,10 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
         assert not state.is_paused and state.requested_at is None
 
 
-async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
-    worked: Workspace, app_of: AppOf, settle: Settle
+async def test_job_waits_for_a_missing_model_and_can_be_requested(
+    workspace_with_runs: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    app = app_of(worked)
+    app = app_of(workspace_with_runs)
     missing = PipelineProgress("", model=ModelStatus().with_health(NO_MODEL))
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, progress=missing)(pilot)
@@ -231,7 +236,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 @pytest.mark.journey(only="(120, 40)")
 def test_pictures(
-    worked: Workspace,
+    workspace_with_runs: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -239,29 +244,33 @@ def test_pictures(
 ) -> None:
     report = PipelineProgress("index", queued=3, model=BUSY)
     run = steps(settle, "w", *["down"] * 8, progress=report)
-    assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
+    assert snap_compare(app_of(workspace_with_runs), terminal_size=size, run_before=run)
 
 
 def test_picture_of_what_fails(
-    worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
+    workspace_with_runs: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     health = ModelStatus(is_requested=True).with_health(NO_MODEL)
     report = PipelineProgress("index", error="the disk is full", model=health)
     run = steps(settle, "w", *["down"] * 5, progress=report)
-    assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
+    assert snap_compare(
+        app_of(workspace_with_runs), terminal_size=(80, 24), run_before=run
+    )
 
 
 def test_picture_of_the_demo(
-    worked: Workspace,
+    workspace_with_runs: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Workspace, "why_no_model", WHY_NO_MODEL)
-    monkeypatch.setattr(worked, "is_demo", True)
+    monkeypatch.setattr(workspace_with_runs, "is_demo", True)
     run = steps(settle, "w", *["down"] * 8, progress=PipelineProgress(""))
-    assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
+    assert snap_compare(
+        app_of(workspace_with_runs), terminal_size=(80, 24), run_before=run
+    )
 
 
 async def test_a_small_model_is_warned_of_once(app: MemtuiApp, settle: Settle) -> None:

@@ -36,7 +36,9 @@ TALK = (
 """A short conversation with names, numbers and paths in it."""
 
 
-def told(talk: Sequence[tuple[str, str]], after_min: int = 0) -> tuple[Event, ...]:
+def make_events(
+    talk: Sequence[tuple[str, str]], after_min: int = 0
+) -> tuple[Event, ...]:
     """Events of who said what."""
     return tuple(
         events.make(
@@ -73,11 +75,11 @@ HASTY_S = 0.5
 
 @dataclass
 class Asker:
-    """A summarizer that waits for nothing, and what it told meanwhile."""
+    """A summarizer that waits for nothing, and what it reported meanwhile."""
 
     url: str
     slept: list[float] = field(default_factory=list)
-    told: list[ModelProgress] = field(default_factory=list)
+    reported: list[ModelProgress] = field(default_factory=list)
     now: float = 1000.0
 
     async def sleep(self, seconds: float) -> None:
@@ -91,7 +93,7 @@ class Asker:
     def ollama(self, options: ModelOptions | None = None, **more: object) -> Ollama:
         """The summarizer."""
         callbacks: dict[str, Any] = {
-            "report": self.told.append,
+            "report": self.reported.append,
             "clock": self.clock,
             "sleep": self.sleep,
             **more,
@@ -111,7 +113,7 @@ def summarize(
     attempt: int = 0,
 ) -> Summary:
     """Summarize who said what; the short conversation if nothing is said."""
-    return ollama.summarize_events(told(talk or TALK), facts, attempt=attempt)
+    return ollama.summarize_events(make_events(talk or TALK), facts, attempt=attempt)
 
 
 @pytest.fixture

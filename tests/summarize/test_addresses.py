@@ -36,12 +36,12 @@ def test_this_machine_may_be_asked(url: str, expected: str) -> None:
         "",
     ],
 )
-def test_nothing_else_is(url: str) -> None:
+def test_other_machines_may_not_be_asked(url: str) -> None:
     with pytest.raises(NotAllowedError):
         parse_address(url)
 
 
-def test_a_machine_that_is_named_may_be_asked() -> None:
+def test_allowed_host_may_be_asked() -> None:
     address = parse_address("https://Box.local:8443", allowed_hosts=["box.local"])
     assert (address.url, address.is_loopback) == ("https://box.local:8443", False)
     with pytest.raises(NotAllowedError):

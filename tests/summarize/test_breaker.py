@@ -31,7 +31,7 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_a_server_that_is_not_there_is_left_alone_at_once(clock: Clock) -> None:
+def test_breaker_opens_at_once_if_no_server_answers(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.check()
     breaker.record(OfflineError("nobody"))
@@ -40,7 +40,7 @@ def test_a_server_that_is_not_there_is_left_alone_at_once(clock: Clock) -> None:
     assert caught.value.retry_s == 30
 
 
-def test_three_faults_in_a_row_open_it_whatever_their_kind(clock: Clock) -> None:
+def test_breaker_opens_after_three_errors_of_any_kind(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.record(StalledError(""))
     breaker.record(IncompleteReplyError(""))
@@ -49,7 +49,7 @@ def test_three_faults_in_a_row_open_it_whatever_their_kind(clock: Clock) -> None
     assert breaker.wait_s() == 30
 
 
-def test_a_success_between_them_starts_the_count_anew(clock: Clock) -> None:
+def test_success_restarts_the_count_of_errors(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.record(StalledError(""))
     breaker.record(StalledError(""))
@@ -59,7 +59,7 @@ def test_a_success_between_them_starts_the_count_anew(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("fault", [InvalidReplyError(""), ContextOverflowError("")])
-def test_a_fault_that_is_not_the_servers_shows_that_it_is_well(
+def test_error_of_the_model_shows_that_the_server_works(
     clock: Clock, fault: OllamaError
 ) -> None:
     breaker = Breaker(clock)
@@ -70,7 +70,7 @@ def test_a_fault_that_is_not_the_servers_shows_that_it_is_well(
     assert breaker.wait_s() == 0
 
 
-def test_memory_counts_twice(clock: Clock) -> None:
+def test_breaker_opens_after_two_errors_of_memory(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.record(OutOfMemoryError(""))
     assert breaker.wait_s() == 0
@@ -81,14 +81,16 @@ def test_memory_counts_twice(clock: Clock) -> None:
 @pytest.mark.parametrize(
     "fault", [BusyError(""), InvalidReplyError(""), RequestCancelled("")]
 )
-def test_some_faults_are_not_the_servers(clock: Clock, fault: OllamaError) -> None:
+def test_errors_that_are_not_of_the_server_do_not_count(
+    clock: Clock, fault: OllamaError
+) -> None:
     breaker = Breaker(clock)
     for _ in range(9):
         breaker.record(fault)
     assert breaker.wait_s() == 0
 
 
-def test_it_stays_open_twice_as_long_each_time_up_to_ten_minutes(
+def test_breaker_stays_open_twice_as_long_each_time_up_to_ten_minutes(
     clock: Clock,
 ) -> None:
     breaker = Breaker(clock)
@@ -104,7 +106,7 @@ def test_it_stays_open_twice_as_long_each_time_up_to_ten_minutes(
     assert breaker.wait_s() == 30
 
 
-def test_a_server_that_is_seen_again_is_asked_at_once(clock: Clock) -> None:
+def test_breaker_closes_if_an_offline_server_is_back(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.record(OfflineError(""))
     breaker.note_online()
@@ -115,7 +117,7 @@ def test_a_server_that_is_seen_again_is_asked_at_once(clock: Clock) -> None:
     assert breaker.wait_s() == 30
 
 
-def test_errors_while_it_is_open_do_not_count(clock: Clock) -> None:
+def test_errors_while_the_breaker_is_open_do_not_count(clock: Clock) -> None:
     breaker = Breaker(clock)
     breaker.record(OfflineError(""))
     breaker.record(OfflineError(""))

@@ -5,7 +5,7 @@ from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.prompts import INITIAL_SCALE
 from memtui.summarize.ollama.record import Record, session_record
 from tests.stub import wire
-from tests.summarize.conftest import told
+from tests.summarize.conftest import make_events
 
 TALKS = {
     "english": "The login page fails with error 500, so the cookie is read later. ",
@@ -28,7 +28,7 @@ def parts_of(record: Record, budget: int) -> list[Record]:
 
 def record_of(requests: int, sentence: str = TALKS["english"]) -> Record:
     talk = [("user", sentence * 4), ("assistant", sentence * 9)] * requests
-    return session_record(told(talk), Facts())
+    return session_record(make_events(talk), Facts())
 
 
 @pytest.mark.parametrize("kind", TALKS)
@@ -55,7 +55,8 @@ def test_a_record_that_fits_is_one_part() -> None:
 
 def test_a_request_that_is_too_long_alone_is_shortened() -> None:
     record = session_record(
-        told([("user", "Fix it."), ("assistant", TALKS["chinese"] * 90)]), Facts()
+        make_events([("user", "Fix it."), ("assistant", TALKS["chinese"] * 90)]),
+        Facts(),
     )
     (part,) = parts_of(record, 1200)
     assert counted(part) <= 1200

@@ -51,7 +51,7 @@ def running() -> Iterator[tuple[Stub, Asker]]:
 
 
 @pytest.mark.parametrize("line", range(-1, 40))
-def test_it_is_called_off_at_any_line_of_a_reply(
+def test_request_is_cancelled_at_any_line_of_a_reply(
     running: tuple[Stub, Asker], line: int
 ) -> None:
     stub, asker = running
@@ -70,7 +70,9 @@ def test_it_is_called_off_at_any_line_of_a_reply(
 
 
 @pytest.mark.parametrize("path", ["/api/version", "/api/tags", "/api/ps", "/api/show"])
-def test_it_is_called_off_before_it_asks(stub: Stub, asker: Asker, path: str) -> None:
+def test_request_is_cancelled_while_the_model_is_chosen(
+    stub: Stub, asker: Asker, path: str
+) -> None:
     stub.script(faults.stalled(-1), path=path)
     call = Call(asker.ollama())
     asked = stub.wait_for(1, path)
@@ -79,7 +81,9 @@ def test_it_is_called_off_before_it_asks(stub: Stub, asker: Asker, path: str) ->
     assert asked.is_abandoned.wait(5)
 
 
-def test_it_is_called_off_while_it_waits_to_ask_again(stub: Stub, asker: Asker) -> None:
+def test_request_is_cancelled_while_it_waits_for_a_retry(
+    stub: Stub, asker: Asker
+) -> None:
     waits = threading.Event()
 
     async def sleep(seconds: float) -> None:
@@ -101,7 +105,7 @@ def test_nothing_is_asked_after_a_cancellation(stub: Stub, asker: Asker) -> None
     assert stub.received == []
 
 
-def test_health_is_called_off_too(stub: Stub, asker: Asker) -> None:
+def test_health_check_is_cancelled(stub: Stub, asker: Asker) -> None:
     stub.script(faults.stalled(-1), path="/api/tags")
     ollama = asker.ollama()
     thread = threading.Thread(target=ollama.health, daemon=True)

@@ -71,7 +71,7 @@ def test_a_reply_is_read_to_its_end(stub: Stub) -> None:
     assert reply.reply_ms == 3000
 
 
-def test_a_line_separator_within_a_reply_does_not_part_it(stub: Stub) -> None:
+def test_line_separators_within_a_reply_do_not_end_a_line(stub: Stub) -> None:
     text = '{"a": "one\u0085two\u2028three\u2029four\r five"}'
     stub.script(faults.saying(text))
     assert chat(stub.url).text == text
@@ -104,7 +104,7 @@ def test_no_prompt_may_be_truncated(stub: Stub) -> None:
     ],
     ids=lambda value: repr(value)[:60],
 )
-def test_what_is_no_reply_is_an_error(
+def test_faulty_response_is_an_error_of_its_kind(
     stub: Stub, fault: Scripted, kind: type[OllamaError]
 ) -> None:
     stub.script(fault)
@@ -121,14 +121,14 @@ def test_a_stream_cut_at_any_byte_is_incomplete(stub: Stub) -> None:
             chat(stub.url)
 
 
-def test_nobody_at_the_port_is_offline(stub: Stub) -> None:
+def test_closed_port_is_offline(stub: Stub) -> None:
     url = stub.url
     stub.stop()
     with pytest.raises(OfflineError, match=url):
         chat(url)
 
 
-def test_a_reply_that_goes_on_for_too_long_is_given_up() -> None:
+def test_whole_reply_has_a_time_limit() -> None:
     async def dripping() -> AsyncIterator[bytes]:
         for number in range(1000):
             yield line(f"word {number * 7919} ")
@@ -140,13 +140,13 @@ def test_a_reply_that_goes_on_for_too_long_is_given_up() -> None:
     assert time.monotonic() - began_s < 5
 
 
-def test_a_silent_server_does_not_hold_up_a_plain_question(stub: Stub) -> None:
+def test_silent_server_does_not_hold_up_a_plain_answer(stub: Stub) -> None:
     stub.script(faults.stalled(-1), path="/api/tags")
     with pytest.raises(StalledError):
         ask(stub.url, lambda client: client.ask("/api/tags"), timeout_s=0.1)
 
 
-def test_the_environment_leads_nowhere(
+def test_environment_changes_no_address_and_sends_no_key(
     stub: Stub, monkeypatch: pytest.MonkeyPatch, connected: list[tuple[Any, ...]]
 ) -> None:
     with run_stub() as other:
@@ -168,7 +168,7 @@ def test_a_redirect_is_not_followed(stub: Stub) -> None:
         assert other.received == []
 
 
-def test_a_machine_that_is_allowed_is_asked_by_its_name(stub: Stub) -> None:
+def test_allowed_host_is_asked_by_its_name(stub: Stub) -> None:
     named = Address("http", "localhost", int(stub.url.rpartition(":")[2]), False)
 
     async def asked() -> None:
@@ -181,7 +181,7 @@ def test_a_machine_that_is_allowed_is_asked_by_its_name(stub: Stub) -> None:
     )
 
 
-def test_a_name_that_leads_nowhere_is_offline() -> None:
+def test_unknown_host_is_offline() -> None:
     unknown = Address("http", "no..body", 11434, False)
 
     async def asked() -> None:
@@ -224,13 +224,13 @@ def read(*pieces: bytes) -> ModelReply:
 WHOLE = lines('{"a": "<é 日本 & \u0085 \u2028 x>"}', "\n🎉", "}")
 
 
-def test_a_reply_is_whatever_the_lines_say() -> None:
+def test_reply_joins_the_texts_of_its_lines() -> None:
     reply = read(WHOLE)
     assert reply.text == '{"a": "<é 日本 & \u0085 \u2028 x>"}\n🎉}'
     assert (reply.prompt_tokens, reply.reply_tokens) == (9, 0)
 
 
-def test_it_does_not_matter_where_the_bytes_are_parted() -> None:
+def test_reply_does_not_depend_on_how_bytes_are_chunked() -> None:
     for at in range(0, len(WHOLE), 5):
         assert read(WHOLE[:at], WHOLE[at:]) == read(WHOLE)
     assert read(*(WHOLE[n : n + 1] for n in range(len(WHOLE)))) == read(WHOLE)
@@ -264,7 +264,7 @@ def test_what_follows_a_reply_is_not_read() -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_each_stream_that_is_no_reply_is_an_error_of_its_kind(
+def test_unreadable_stream_is_an_error_of_its_kind(
     raw: bytes, kind: type[OllamaError]
 ) -> None:
     with pytest.raises(OllamaError) as caught:
@@ -272,7 +272,7 @@ def test_each_stream_that_is_no_reply_is_an_error_of_its_kind(
     assert type(caught.value) is kind
 
 
-def test_a_reply_that_is_too_long_brings_what_there_is() -> None:
+def test_reply_cut_for_its_length_is_returned() -> None:
     assert read(WHOLE).is_whole
     reply = read(lines('{"goals"', ": [", done_reason="length"))
     assert (reply.text, reply.is_whole) == ('{"goals": [', False)

@@ -37,7 +37,7 @@ from tests.stub import faults as stub
         (stub.refused(500, {"message": "oops"}), errors.ServerError),
     ],
 )
-def test_each_answer_is_known_for_what_it_is(
+def test_kind_of_an_error_response(
     answer: stub.Fault, kind: type[errors.OllamaError]
 ) -> None:
     error = errors.from_response(answer.status, answer.body or b"")
@@ -45,7 +45,7 @@ def test_each_answer_is_known_for_what_it_is(
     assert str(error)
 
 
-def test_an_error_in_a_stream_is_known_as_the_same_in_an_answer_is() -> None:
+def test_kind_of_an_error_in_a_stream() -> None:
     assert isinstance(
         errors.from_stream("CUDA error: out of memory"), errors.OutOfMemoryError
     )
@@ -53,6 +53,6 @@ def test_an_error_in_a_stream_is_known_as_the_same_in_an_answer_is() -> None:
 
 
 @given(st.integers(200, 599), st.binary(max_size=80) | st.text().map(json.dumps))
-def test_no_answer_is_too_strange_to_be_a_fault(status: int, body: bytes | str) -> None:
+def test_any_error_response_has_a_kind(status: int, body: bytes | str) -> None:
     raw = body.encode() if isinstance(body, str) else body
     assert isinstance(errors.from_response(status, raw), errors.OllamaError)

@@ -31,7 +31,7 @@ def asked_models(stub: Stub) -> list[str]:
     return [chat.body["model"] for chat in stub.chats()]
 
 
-def test_a_server_that_is_offline_is_not_asked_again_for_half_a_minute(
+def test_offline_server_is_not_asked_for_half_a_minute(
     stub: Stub, asker: Asker
 ) -> None:
     stub.stop()
@@ -44,12 +44,12 @@ def test_a_server_that_is_offline_is_not_asked_again_for_half_a_minute(
     assert asker.slept == []
 
 
-def test_a_busy_server_is_waited_for(stub: Stub, asker: Asker) -> None:
+def test_busy_server_is_asked_five_more_times(stub: Stub, asker: Asker) -> None:
     stub.script(*[faults.BUSY] * 5)
     ollama = asker.ollama()
     assert summarize(ollama).bullets
     assert asker.slept == [1, 2, 4, 8, 16]
-    assert [p.phase for p in asker.told].count(ModelPhase.WAITING) == 5
+    assert [p.phase for p in asker.reported].count(ModelPhase.WAITING) == 5
     stub.script(*[faults.BUSY] * 6)
     with pytest.raises(errors.BusyError):
         summarize(ollama)
@@ -70,7 +70,7 @@ def test_a_busy_server_is_waited_for(stub: Stub, asker: Asker) -> None:
     ],
     ids=lambda fault: repr(fault)[:60],
 )
-def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
+def test_failing_server_gets_two_retries_then_a_pause(
     stub: Stub, asker: Asker, fault: faults.Fault
 ) -> None:
     stub.script(fault, fault)
@@ -89,9 +89,7 @@ def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
 
 
 @pytest.mark.parametrize("after", [-1, 2])
-def test_a_server_that_falls_silent_is_asked_again(
-    stub: Stub, asker: Asker, after: int
-) -> None:
+def test_silent_server_is_asked_again(stub: Stub, asker: Asker, after: int) -> None:
     stub.script(faults.stalled(after))
     ollama = asker.ollama(ModelOptions(stub.url, timeout_s=HASTY_S))
     assert summarize(ollama).generation.requests == 2
@@ -99,7 +97,7 @@ def test_a_server_that_falls_silent_is_asked_again(
     assert stub.chats()[0].is_abandoned.wait(5)
 
 
-def test_too_little_memory_means_a_smaller_model() -> None:
+def test_lack_of_memory_means_a_smaller_model() -> None:
     with run_stub(*TWO_MODELS) as stub:
         stub.script(faults.NO_MEMORY)
         summary = Asker(stub.url).summarize()
@@ -107,15 +105,13 @@ def test_too_little_memory_means_a_smaller_model() -> None:
         assert summary.generation.model == "qwen3:4b" and summary.bullets
 
 
-def test_without_a_smaller_model_memory_is_what_is_missing(
-    stub: Stub, asker: Asker
-) -> None:
+def test_without_a_smaller_model_the_error_is_memory(stub: Stub, asker: Asker) -> None:
     stub.always(faults.NO_MEMORY)
     with pytest.raises(errors.OutOfMemoryError):
         asker.summarize()
 
 
-def test_a_prompt_that_is_too_long_is_cut_anew(stub: Stub, asker: Asker) -> None:
+def test_prompt_that_is_too_long_is_divided_again(stub: Stub, asker: Asker) -> None:
     stub.script(faults.too_long(9000, 8192))
     summary = asker.summarize(*PAGES)
     assert summary.generation.parts >= 2
@@ -124,7 +120,7 @@ def test_a_prompt_that_is_too_long_is_cut_anew(stub: Stub, asker: Asker) -> None
     assert len(sent) == summary.generation.parts + 1
 
 
-def test_a_prompt_that_stays_too_long_is_given_up(stub: Stub, asker: Asker) -> None:
+def test_prompt_is_divided_again_three_times_at_most(stub: Stub, asker: Asker) -> None:
     stub.always(faults.too_long(9000, 8192))
     ollama = asker.ollama()
     with pytest.raises(errors.ContextOverflowError):
@@ -134,7 +130,7 @@ def test_a_prompt_that_stays_too_long_is_given_up(stub: Stub, asker: Asker) -> N
     assert ollama.health().is_ready
 
 
-def test_a_model_that_counts_otherwise_is_given_less() -> None:
+def test_model_with_more_tokens_gets_shorter_prompts() -> None:
     with run_stub(Model(window=8192, token_bytes=2)) as stub:
         ollama = Asker(stub.url).ollama()
         summary = summarize(ollama, *PAGES)
@@ -144,14 +140,14 @@ def test_a_model_that_counts_otherwise_is_given_less() -> None:
         assert all(chat.tokens <= chat.window for chat in stub.chats()[count:])
 
 
-def test_a_model_that_has_gone_is_replaced_by_another() -> None:
+def test_removed_model_is_replaced_by_another() -> None:
     with run_stub(*TWO_MODELS) as stub:
         stub.script(faults.MISSING)
         assert Asker(stub.url).summarize().generation.model == "qwen3:4b"
 
 
 @pytest.mark.parametrize("fault", [faults.NO_THINKING, faults.BAD_FORMAT])
-def test_a_model_that_cannot_be_asked_like_this_is_replaced(
+def test_model_without_schemas_or_thinking_is_replaced(
     fault: faults.Fault,
 ) -> None:
     with run_stub(*TWO_MODELS) as stub:
@@ -159,7 +155,7 @@ def test_a_model_that_cannot_be_asked_like_this_is_replaced(
         assert Asker(stub.url).summarize().generation.model == "qwen3:4b"
 
 
-def test_without_another_the_model_to_pull_is_named() -> None:
+def test_missing_model_names_the_command_to_pull_it() -> None:
     with run_stub(Model("nomic-embed-text", size="137M")) as stub:
         with pytest.raises(errors.ModelNotFoundError, match="pull qwen3:4b-instruct"):
             Asker(stub.url).summarize()
@@ -219,7 +215,7 @@ def test_a_model_that_writes_no_summary_is_asked_once(
     assert ollama.health().is_ready
 
 
-def test_a_server_that_refuses_us_is_not_asked_again(stub: Stub, asker: Asker) -> None:
+def test_forbidding_server_is_not_asked_again(stub: Stub, asker: Asker) -> None:
     stub.always(faults.FORBIDDEN, path="/api/version")
     ollama = asker.ollama()
     with pytest.raises(errors.NotAllowedError):
@@ -228,7 +224,7 @@ def test_a_server_that_refuses_us_is_not_asked_again(stub: Stub, asker: Asker) -
     assert asker.slept == []
 
 
-def test_plain_answers_go_wrong_too(stub: Stub, asker: Asker) -> None:
+def test_faulty_plain_answers_are_errors(stub: Stub, asker: Asker) -> None:
     for path in ("/api/version", "/api/tags", "/api/ps", "/api/show"):
         for fault in (faults.PROXY, faults.reset(-1)):
             stub.script(fault, path=path)
@@ -267,7 +263,7 @@ FAULTS = st.sampled_from(
 
 @often(40)
 @given(st.lists(FAULTS, max_size=12))
-def test_whatever_goes_wrong_it_answers_or_raises_an_error(
+def test_any_faults_end_with_a_summary_or_an_error(
     script: list[faults.Fault],
 ) -> None:
     with run_stub() as stub:

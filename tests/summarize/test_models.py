@@ -64,7 +64,7 @@ def test_any_model_that_is_large_enough_may_summarize(name: str, size: str) -> N
     ],
     ids=lambda pulled: pulled.name,
 )
-def test_some_models_are_never_chosen(pulled: Pulled) -> None:
+def test_remote_small_and_embedding_models_are_never_chosen(pulled: Pulled) -> None:
     with pytest.raises(ModelNotFoundError, match="ollama pull qwen3:4b-instruct"):
         models.choose(server(pulled, loaded={pulled.name: 8192}))
 
@@ -103,34 +103,34 @@ def test_a_model_that_is_too_big_for_the_memory_is_refused() -> None:
         models.choose(server(PULLED[-1]), memory_bytes=16 * GB)
 
 
-def test_a_model_that_does_not_write_is_known_when_it_is_shown() -> None:
+def test_model_that_does_not_write_is_refused() -> None:
     (model,) = server(Pulled("odd:4b", capabilities=("embedding",)))
     assert models.objection(model, 8192) == ""
     model = with_details(model, Pulled("odd:4b", capabilities=("embedding",)))
     assert models.objection(model, 8192) == "it does not write"
 
 
-def test_the_model_a_person_names_is_taken() -> None:
+def test_named_model_is_chosen() -> None:
     installed = server(Pulled("qwen3:8b", size="8.2B"), Pulled("mistral:latest"))
     assert models.choose(installed, "mistral").name == "mistral:latest"
     with pytest.raises(ModelNotFoundError, match="ollama pull llama3"):
         models.choose(installed, "llama3")
 
 
-def test_a_small_model_is_taken_with_a_warning_if_it_is_named() -> None:
+def test_named_small_model_is_used_with_a_warning() -> None:
     installed = server(Pulled("qwen2.5-coder:1.5b", size="1.5B"))
     named = models.choose(installed, "qwen2.5-coder:1.5b")
     assert models.objection(named, 8192) == ""
     assert "is small: with 1.5B" in models.size_warning(named)
 
 
-def test_a_cloud_model_is_refused_even_by_name() -> None:
+def test_named_cloud_model_is_refused() -> None:
     installed = server(Pulled("big:cloud", remote_host="https://ollama.com"))
     with pytest.raises(NotAllowedError):
         models.choose(installed, "big:cloud")
 
 
-def test_a_model_that_failed_makes_room_for_another() -> None:
+def test_excluded_model_is_not_chosen() -> None:
     installed = server(Pulled("qwen3:8b", size="8.2B"), Pulled("qwen3:4b"))
     best = models.choose(installed)
     assert best.name == "qwen3:8b"
@@ -151,7 +151,7 @@ def test_models_are_asked_not_to_think(
     assert Model(name, capabilities=capabilities).think_option == think
 
 
-def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> None:
+def test_window_is_the_loaded_one_else_the_default_within_the_maximum() -> None:
     (loaded,) = server(Pulled(), loaded={"qwen3:4b": 16_384})
     (idle,) = server(Pulled())
     (small,) = server(Pulled(window=2048))
@@ -163,7 +163,7 @@ def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> N
     assert models.choose_window(tiny) == models.WINDOW_TOKENS
 
 
-def test_a_model_without_a_card_is_known() -> None:
+def test_model_without_graphics_memory_is_on_the_cpu() -> None:
     (slow,) = server(Pulled(on_gpu=False), loaded={"qwen3:4b": 8192})
     (quick,) = server(Pulled(), loaded={"qwen3:4b": 8192})
     assert slow.on_cpu and not quick.on_cpu

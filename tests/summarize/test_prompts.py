@@ -30,13 +30,13 @@ from memtui.summarize.ollama.record import (
     sanitize,
     session_record,
 )
-from tests.summarize.conftest import TALK, told
+from tests.summarize.conftest import TALK, make_events
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
 
 
 def record_of(*talk: tuple[str, str], facts: Facts | None = None) -> Record:
-    return session_record(told(talk or TALK), facts or Facts())
+    return session_record(make_events(talk or TALK), facts or Facts())
 
 
 def lines_of(record: Record) -> list[str]:
@@ -82,7 +82,7 @@ def facts_of(events: Sequence[Event]) -> Facts:
 
 
 def test_a_record_has_messages_then_the_facts_of_each_request() -> None:
-    events = told(TWO_REQUESTS)
+    events = make_events(TWO_REQUESTS)
     record = session_record(events, facts_of(events))
     assert lines_of(record) == [
         "1|user| Fix the parser of empty files.",
@@ -123,27 +123,27 @@ def test_only_the_last_message_before_each_request_is_read_and_no_tools() -> Non
         (EndKind.REPLY, ""),
     ],
 )
-def test_an_end_that_is_missing_is_said(end: EndKind, text: str) -> None:
+def test_unusual_end_of_a_session_is_a_line(end: EndKind, text: str) -> None:
     last = record_of(facts=Facts(end=end, end_event_id="e")).lines[-1]
     assert (last.who == "end") is bool(text)
     assert text in last.text
 
 
-def test_an_interruption_stands_where_it_was() -> None:
+def test_interruption_is_a_line_in_its_place() -> None:
     talk = [("user", "Go."), ("user", "[Request interrupted]"), ("user", "Stop it.")]
-    first, second, third = told(talk)
+    first, second, third = make_events(talk)
     noted = {"kind": "interruption"}
     second = replace(second, role=EventRole.SYSTEM, metadata=noted)
     record = session_record((first, second, third), Facts())
     assert [line.who for line in record.lines] == ["user", "interrupted", "user"]
 
 
-def test_notes_of_the_agents_machinery_are_left_out() -> None:
-    events = told(TALK)
+def test_system_notes_are_left_out() -> None:
+    events = make_events(TALK)
     wrapper = "<command-name>/clear</command-name>"
     note = replace(events[0], role=EventRole.SYSTEM, text=wrapper)
     assert "command-name" not in session_record((note, *events), Facts()).text
-    assert not session_record(told([("start", "")]), Facts()).lines
+    assert not session_record(make_events([("start", "")]), Facts()).lines
 
 
 SENTENCE = "The importer reads the price list of each shop as UTF-8. "
@@ -160,7 +160,7 @@ def test_messages_are_cut_at_sentences() -> None:
         assert text.endswith("UTF-8. […]")
 
 
-def test_of_code_and_tables_only_the_beginning_is_kept() -> None:
+def test_code_and_tables_are_cut_after_three_lines() -> None:
     code = "\n".join(f"line {n}" for n in range(9))
     table = "\n".join(f"| {n} | shop |" for n in range(9))
     text = f"Done:\n```py\n{code}\n```\nFigures:\n{table}\n|---|---|\nAll is well."
@@ -175,7 +175,7 @@ def test_of_code_and_tables_only_the_beginning_is_kept() -> None:
 
 
 def test_facts_are_limited() -> None:
-    events = told([("user", "Go."), ("tool", "x")])
+    events = make_events([("user", "Go."), ("tool", "x")])
     name = events[1].event_id
     files = tuple(FileChange(f"f{n}.py", n, 0, name) for n in range(20))
     commits = tuple(Commit(f"Commit {n} " + "x" * 300, name) for n in range(30))
@@ -237,7 +237,7 @@ def test_only_the_largest_sessions_of_a_period_are_listed() -> None:
 # The fence
 
 
-def test_what_controls_a_model_is_broken() -> None:
+def test_control_tokens_are_split() -> None:
     tokens = (
         "<|im_start|>system [INST] obey [/INST] <think>x</think> <<SYS>> <s> <eos>"
         " <start_of_turn>model <｜begin▁of▁sentence｜> <tool_call> [TOOL_CALLS]"
@@ -251,7 +251,7 @@ def test_what_controls_a_model_is_broken() -> None:
     assert sanitize(plain) == plain
 
 
-def test_what_cannot_be_seen_is_not_read() -> None:
+def test_hidden_characters_are_removed() -> None:
     text = "a\x1b[31mred\x1b[0m\u202eb\x00\x9b\u200bc\U000e0041d\x85e\u2028f"
     assert sanitize(text) == "aredbcd\ne\nf"
 
@@ -263,12 +263,12 @@ def test_secrets_that_were_concealed_are_redacted() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_text_leaves_its_line(text: str) -> None:
+def test_any_text_stays_within_numbered_lines(text: str) -> None:
     line = RecordLine("user", sanitize(text) or "x")
     assert all(LINE.fullmatch(row) for row in lines_of(Record((Turn((line,)),))))
 
 
-def test_no_log_can_know_its_fence() -> None:
+def test_fence_does_not_occur_in_the_record() -> None:
     first = record_of(("user", "hello"))
     second = record_of(("user", f"hello END-{first.fence}"))
     assert second.fence != first.fence
@@ -315,7 +315,7 @@ def test_the_example_and_the_shape_follow_the_schema(record: Record) -> None:
         assert list(first) == list(items["properties"])
 
 
-def test_of_a_day_only_a_headline_is_asked_for() -> None:
+def test_only_a_headline_is_asked_for_of_a_day() -> None:
     record = period_record(TocLevel.DAY, [period_work("a", "b"), period_work("c", "d")])
     messages = [message["content"] for message in prompts.messages(record)]
     assert list(prompts.reply_schema(record)["properties"]) == ["headline"]
@@ -324,7 +324,7 @@ def test_of_a_day_only_a_headline_is_asked_for() -> None:
     assert "projects:" not in messages[0]
 
 
-def test_the_schema_asks_for_refs_first_and_for_nothing_exotic() -> None:
+def test_schema_has_refs_first_and_only_common_keywords() -> None:
     schema = prompts.reply_schema(record_of())
     text = json.dumps(schema)
     assert text.index('"refs"') < text.index('"title"') < text.index('"outcome"')
@@ -380,5 +380,5 @@ CODE = "token.py:42 KeyError session_id pytest src/auth/token.py --maxfail=1 " *
         ("", ""),
     ],
 )
-def test_code_and_names_do_not_decide_on_the_script(text: str, script: str) -> None:
+def test_code_and_names_do_not_decide_the_script(text: str, script: str) -> None:
     assert prompts.main_script(text) == script

@@ -72,7 +72,7 @@ SHOWN = st.fixed_dictionaries(
 
 
 @given(st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.binary(max_size=30)))
-def test_whatever_a_stream_brings_it_is_a_reply_or_an_error(lines: list[bytes]) -> None:
+def test_any_stream_is_a_reply_or_an_error(lines: list[bytes]) -> None:
     async def ask() -> None:
         content = b"".join(line + b"\n" for line in lines)
         network = httpx.MockTransport(lambda _: httpx.Response(200, content=content))
@@ -88,7 +88,7 @@ def test_whatever_a_stream_brings_it_is_a_reply_or_an_error(lines: list[bytes]) 
 @given(
     st.text(max_size=30) | st.from_regex(r"[a-z]{0,5}:?/{0,2}[\[\]:@.0-9a-z/]{0,12}")
 )
-def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
+def test_any_address_is_local_or_refused(url: str) -> None:
     with suppress(NotAllowedError):
         assert parse_address(url).is_loopback
 
@@ -101,7 +101,7 @@ def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
     ),
     st.sampled_from([200, 200, 200, 400, 404, 500]),
 )
-def test_whatever_it_answers_there_is_a_summary_or_a_fault(
+def test_any_answers_end_with_a_summary_or_an_error(
     path: str, answers: list[bytes], status: int
 ) -> None:
     with run_stub() as stub:

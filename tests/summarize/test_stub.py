@@ -35,7 +35,7 @@ def chat(stub: Stub, text: str, window: int = 100, **body: Any) -> dict[str, Any
     return post(stub, "/api/chat", messages=said, options=options, **body)[-1]
 
 
-def test_a_prompt_that_is_too_long_is_cut_to_half_the_window_in_silence(
+def test_stub_cuts_long_prompts_to_half_the_window(
     stub: Stub,
 ) -> None:
     last = chat(stub, "1|user| " + "word " * 200)
@@ -43,7 +43,7 @@ def test_a_prompt_that_is_too_long_is_cut_to_half_the_window_in_silence(
     assert stub.chats()[0].tokens == wire.tokens("1|user| " + "word " * 200) + OVERHEAD
 
 
-def test_it_is_refused_where_cutting_is_off(stub: Stub) -> None:
+def test_stub_refuses_long_prompts_without_truncation(stub: Stub) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
         chat(stub, "word " * 200, truncate=False)
     assert caught.value.code == 400
@@ -51,7 +51,7 @@ def test_it_is_refused_where_cutting_is_off(stub: Stub) -> None:
     assert inner["n_prompt_tokens"] > inner["n_ctx"] == 100
 
 
-def test_another_window_loads_the_model_anew(stub: Stub) -> None:
+def test_stub_reloads_a_model_for_another_window(stub: Stub) -> None:
     for window in (100, 100, 200, 100):
         chat(stub, "1|user| hello", window)
     assert [window for _, window in stub.memory.loads] == [100, 200, 100]
@@ -66,7 +66,7 @@ def test_the_stub_thinks_unless_switched_off() -> None:
             assert any(line["message"].get("thinking") for line in lines) is thinks
 
 
-def test_json_is_escaped_as_go_does_and_zeros_are_left_out(stub: Stub) -> None:
+def test_stub_writes_json_like_go(stub: Stub) -> None:
     assert wire.dump_json({"a": "<&>\u2028\u0085é"}) == (
         b'{"a":"\\u003c\\u0026\\u003e\\u2028\xc2\x85\xc3\xa9"}'
     )
@@ -74,7 +74,7 @@ def test_json_is_escaped_as_go_does_and_zeros_are_left_out(stub: Stub) -> None:
     assert "eval_count" not in chat(stub, "hello")
 
 
-def test_a_reply_ends_at_its_limit(stub: Stub) -> None:
+def test_stub_ends_replies_at_their_limit(stub: Stub) -> None:
     last = chat(stub, "1|user| " + "hello " * 60, window=400)
     assert (last["done"], last["done_reason"]) == (True, "stop")
     said = [{"role": "user", "content": "1|user| " + "hello " * 60}]
@@ -82,7 +82,7 @@ def test_a_reply_ends_at_its_limit(stub: Stub) -> None:
     assert lines[-1]["done_reason"] == "length" and lines[-1]["eval_count"] == 3
 
 
-def test_it_loads_and_lets_go_when_asked(stub: Stub) -> None:
+def test_stub_loads_and_unloads_models(stub: Stub) -> None:
     assert post(stub, "/api/generate")[0]["done_reason"] == "load"
     assert list(stub.memory.loaded) == ["qwen3:4b"]
     assert post(stub, "/api/generate", keep_alive=0)[0]["done_reason"] == "unload"

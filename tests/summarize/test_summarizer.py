@@ -24,7 +24,7 @@ from memtui.summarize.ollama.summarizer import OFFLINE
 from tests.stub import faults, personas
 from tests.stub.models import Model
 from tests.stub.server import Stub, run_stub
-from tests.summarize.conftest import PATIENT_S, TALK, Asker, summarize, told
+from tests.summarize.conftest import PATIENT_S, TALK, Asker, make_events, summarize
 
 LINE = re.compile(r"(?:\d+|-)\|[\w-]+\| \S")
 
@@ -55,7 +55,7 @@ def check_requests(stub: Stub) -> None:
 
 
 def test_a_session_takes_one_request(stub: Stub, asker: Asker) -> None:
-    events = told(TALK)
+    events = make_events(TALK)
     facts = Facts(commits=(Commit("Set session_id first", events[3].event_id),))
     summary = asker.ollama().summarize_events(events, facts)
     assert [(b.text, b.kind, b.event_ids) for b in summary.bullets] == [
@@ -108,9 +108,9 @@ def test_a_long_session_is_asked_about_in_parts(stub: Stub, asker: Asker) -> Non
         for request in asked
     ]
     assert all(line and line[1].startswith("user| user on page") for line in lines)
-    parts = [progress.part for progress in asker.told]
+    parts = [progress.part for progress in asker.reported]
     assert parts == sorted(parts) and parts[-1] == len(asked)
-    assert asker.told[-1].parts == len(asked)
+    assert asker.reported[-1].parts == len(asked)
     assert len(summary.keywords) <= 6
     check_requests(stub)
 
@@ -133,7 +133,7 @@ def test_the_largest_part_names_the_whole(stub: Stub, asker: Asker) -> None:
     ]
 
 
-def test_a_part_that_cannot_be_read_is_left_out(stub: Stub, asker: Asker) -> None:
+def test_part_without_a_valid_reply_is_left_out(stub: Stub, asker: Asker) -> None:
     stub.script(faults.saying("no"))
     summary = asker.summarize(*LONG)
     assert len(summary.bullets) == 5 * (len(stub.chats()) - 1)
@@ -148,12 +148,12 @@ def test_another_attempt_has_another_seed(stub: Stub, asker: Asker) -> None:
 def test_progress_is_reported(asker: Asker) -> None:
     ollama = asker.ollama()
     for first in (ModelPhase.LOADING, ModelPhase.READING):
-        asker.told.clear()
+        asker.reported.clear()
         summarize(ollama)
-        phases = [progress.phase for progress in asker.told]
+        phases = [progress.phase for progress in asker.reported]
         assert phases[:2] == [first, ModelPhase.WRITING]
-        written = [p.written for p in asker.told if p.phase is ModelPhase.WRITING]
-        assert max(written) > 10 and {p.limit for p in asker.told} == {900}
+        written = [p.written for p in asker.reported if p.phase is ModelPhase.WRITING]
+        assert max(written) > 10 and {p.limit for p in asker.reported} == {900}
 
 
 def test_many_summaries_load_the_model_once(stub: Stub, asker: Asker) -> None:
@@ -177,7 +177,7 @@ def test_the_window_that_is_loaded_is_kept(stub: Stub, asker: Asker) -> None:
     assert stub.chats()[-1].body["options"]["num_ctx"] == 8192
 
 
-def test_the_window_that_a_person_wants_stays(stub: Stub, asker: Asker) -> None:
+def test_window_of_the_settings_is_kept(stub: Stub, asker: Asker) -> None:
     options = ModelOptions(stub.url, window_tokens=4096, timeout_s=PATIENT_S)
     ollama = asker.ollama(options)
     for _ in range(2):
@@ -234,10 +234,12 @@ HOSTILE: dict[str, Sequence[tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_log_leads_it_astray(stub: Stub, asker: Asker, name: str) -> None:
+def test_hostile_logs_stay_within_their_lines(
+    stub: Stub, asker: Asker, name: str
+) -> None:
     talk = HOSTILE[name]
     summary = asker.summarize(*talk)
-    ids = {event.event_id for event in told(talk)}
+    ids = {event.event_id for event in make_events(talk)}
     assert all(set(bullet.event_ids) <= ids for bullet in summary.bullets)
     (asked,) = stub.chats()
     for message in asked.body["messages"]:
@@ -256,7 +258,7 @@ def test_a_model_that_obeys_the_log_gives_no_summary(stub: Stub, asker: Asker) -
         asker.summarize(*HOSTILE["orders"])
 
 
-def test_a_session_without_a_word_is_not_asked_about(stub: Stub, asker: Asker) -> None:
+def test_empty_session_is_not_asked_about(stub: Stub, asker: Asker) -> None:
     with pytest.raises(EmptyLogError):
         asker.summarize(("start", ""))
     with pytest.raises(EmptyLogError):
@@ -276,13 +278,13 @@ def test_no_cloud_model_is_ever_asked(asker: Asker) -> None:
         assert stub.requests_for("/api/generate") == []
 
 
-def test_a_reply_from_elsewhere_is_not_taken(stub: Stub, asker: Asker) -> None:
+def test_reply_of_another_machine_is_refused(stub: Stub, asker: Asker) -> None:
     stub.always(faults.Fault(remote_host="https://ollama.com:443"))
     with pytest.raises(NotAllowedError):
         asker.summarize()
 
 
-def test_another_machine_is_not_even_connected_to(
+def test_other_machines_are_not_connected_to(
     asker: Asker, connected: list[tuple[Any, ...]]
 ) -> None:
     ollama = asker.ollama(ModelOptions("http://192.0.2.1:11434", timeout_s=PATIENT_S))
@@ -292,7 +294,7 @@ def test_another_machine_is_not_even_connected_to(
     assert connected == []
 
 
-def test_who_it_is_follows_from_the_model(stub: Stub, asker: Asker) -> None:
+def test_identity_names_prompts_and_model(stub: Stub, asker: Asker) -> None:
     ollama = asker.ollama()
     before = ollama.identity
     assert ollama.health().is_ready
@@ -300,7 +302,7 @@ def test_who_it_is_follows_from_the_model(stub: Stub, asker: Asker) -> None:
     assert before == "ollama-3"
 
 
-def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
+def test_health_names_the_condition_and_the_remedy(stub: Stub, asker: Asker) -> None:
     ollama = asker.ollama()
     health = ollama.health()
     assert (health.condition, health.model) == (ModelCondition.READY, "qwen3:4b")
@@ -319,9 +321,7 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     assert nowhere.health().condition is ModelCondition.REFUSED
 
 
-def test_a_small_model_that_is_named_is_ready_with_a_warning(
-    stub: Stub, asker: Asker
-) -> None:
+def test_named_small_model_is_ready_with_a_warning(stub: Stub, asker: Asker) -> None:
     stub.models[0].name, stub.models[0].size = "qwen2.5-coder:1.5b", "1.5B"
     named = ModelOptions(stub.url, model="qwen2.5-coder:1.5b", timeout_s=PATIENT_S)
     ollama = asker.ollama(named)
@@ -331,7 +331,7 @@ def test_a_small_model_that_is_named_is_ready_with_a_warning(
     assert summarize(ollama).bullets
 
 
-def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
+def test_offline_server_is_checked_less_and_less_often(
     stub: Stub, asker: Asker
 ) -> None:
     stub.stop()
