@@ -21,7 +21,7 @@ from itertools import groupby
 from pathlib import Path
 
 from memtui import hook, redaction
-from memtui.capture.formats import hooks, jsonl
+from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, Record, SkippedRecord
 from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
@@ -314,7 +314,7 @@ class SpoolRecord:
 
 def split_records(raw: bytes) -> list[SpoolRecord]:
     records = []
-    for part, parsed in jsonl.split_payload(raw):
+    for part, parsed in hooks.split_payload(raw):
         only = parsed[0] if len(parsed) == 1 else None
         fields = only.fields if isinstance(only, Record) else None
         records.append(SpoolRecord(part, fields))

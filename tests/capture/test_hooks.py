@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
-from memtui.capture.formats.jsonl import parse_payload
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, sessions
@@ -261,7 +260,7 @@ def test_every_record_of_a_payload_is_stored_or_counted(
         json.dumps(payloads, indent=1),
         "\n".join(map(json.dumps, payloads)),
     ):
-        lines = [record.line for record in parse_payload(raw.encode())]
+        lines = [record.line for record in hooks.parse_payload(raw.encode())]
         assert len(lines) == len(payloads)
         for first in payloads:
             assert read(first, agent, event)

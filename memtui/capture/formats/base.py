@@ -22,7 +22,6 @@ from memtui.model.events import (
     EventType,
     Thought,
     clean,
-    from_ms,
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -353,11 +352,8 @@ class ToolCall:
     tool_name: str = ""
     summary: str = ""
     tool_input: str = ""
-    session_id: str = ""
-    subagent: str = ""
-    message_id: str = ""
-    line: int = 0
-    at_ms: int = 0
+    position: Position | None = None
+    """Where it began; None if that is not known."""
     lines: str = ""
     """The lines that it added to files and removed, as ``count_lines`` writes them."""
 
@@ -369,18 +365,8 @@ class ToolCall:
         tool_input: object,
         position: Position | None = None,
     ) -> "ToolCall":
-        described = describe_call(tool_name, tool_input)
-        call = cls(key, tool_name, described, compact_json(tool_input))
-        if position is None:
-            return call
-        return replace(
-            call,
-            session_id=position.session_id,
-            subagent=position.subagent,
-            message_id=position.key,
-            line=position.line,
-            at_ms=to_ms(position.at),
-        )
+        summary = describe_call(tool_name, tool_input)
+        return cls(key, tool_name, summary, compact_json(tool_input), position)
 
     def text(self, result: str) -> str:
         """Return the text of the event: the call in a line, then the result."""
@@ -450,8 +436,9 @@ class PendingCalls:
         calls = [
             call
             for call in self._calls.values()
-            if call.session_id == session_id
-            and (call.subagent == subagent or (with_subagents and not subagent))
+            if (place := call.position)
+            and place.session_id == session_id
+            and (place.subagent == subagent or (with_subagents and not subagent))
         ]
         for call in calls:
             del self._calls[call.key]
@@ -459,7 +446,8 @@ class PendingCalls:
 
     def pending_records(self) -> Iterator[PendingRecord]:
         for call in self._calls.values():
-            yield PendingRecord("tool call without a result yet", call.line)
+            line = call.position.line if call.position else 0
+            yield PendingRecord("tool call without a result yet", line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -580,8 +568,9 @@ class EventBuilder:
         is_error: bool = False,
         is_broken_off: bool = False,
     ) -> Event | InvalidRecord:
-        if call.subagent and call.subagent != position.subagent:
-            position = replace(position, subagent=call.subagent)
+        caller = call.position.subagent if call.position else ""
+        if caller and caller != position.subagent:
+            position = replace(position, subagent=caller)
         return self.event(
             position,
             EventType.TOOL_RESULT,
@@ -597,11 +586,9 @@ class EventBuilder:
     ) -> Iterator[Event | InvalidRecord]:
         """Make the events of calls that will get no result, at their own times."""
         for number, call in enumerate(calls):
-            at, key = from_ms(call.at_ms), call.message_id
-            position = Position(
-                call.line, at, call.session_id, call.subagent, key, number
-            )
-            yield self.tool_result(position, call, "", is_broken_off=True)
+            if call.position:
+                position = replace(call.position, events=number)
+                yield self.tool_result(position, call, "", is_broken_off=True)
 
 
 class RecentTexts:

@@ -397,7 +397,7 @@ class _RolloutReader(SessionReader):
 
     def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tool_calls.call_key(record.payload)
-        if (before := self.calls.pop(key)).line:
+        if (before := self.calls.pop(key)).position:
             yield from self.builder.interrupted_calls([before])
         self._done.discard(key)
         name, tool_input = codex_tool_calls.parse_call(record.payload)
@@ -407,7 +407,7 @@ class _RolloutReader(SessionReader):
         key = codex_tool_calls.call_key(record.payload)
         call = self.calls.pop(key)
         text, failed = codex_tool_calls.parse_result(record.payload)
-        if call.line or key not in self._done:
+        if call.position or key not in self._done:
             self._mark_done(key)
             yield self.builder.tool_result(position, call, text, is_error=failed)
 

@@ -317,10 +317,8 @@ class _SessionReader(SessionReader):
                 position.session_id, position.subagent
             ):
                 self._yielded[f"c:{call.key}"] = ""
-                where = replace(
-                    position, at=events.from_ms(call.at_ms), key=call.message_id
-                )
-                yield self._tool_result(where, call, "", is_broken_off=True)
+                start = call.position or position
+                yield self._tool_result(start, call, "", is_broken_off=True)
         yield from self._text(
             position, prompt.text, prompt.role, "user", prompt.metadata
         )
@@ -437,7 +435,7 @@ class _SessionReader(SessionReader):
         self, position: Position, call: ToolCall, result: str, **how: bool
     ) -> ParsedItem:
         return self._event(
-            replace(position, key=call.message_id),
+            position,
             EventType.TOOL_RESULT,
             call.text(result),
             EventRole.TOOL,

@@ -3,6 +3,7 @@
 An event with an unknown name is invalid; it is never taken for a message.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +25,13 @@ from memtui.capture.formats.base import (
     parse_time,
     result_text,
 )
-from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
+from memtui.capture.formats.jsonl import (
+    TOO_DEEP,
+    as_record,
+    decode,
+    parse_line,
+    parse_values,
+)
 from memtui.capture.formats.prompts import clean_title, parse_prompt, split_messages
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
@@ -190,6 +197,56 @@ def read(
             yield InvalidRecord(TOO_DEEP, record.line)
         except OverflowError:
             yield InvalidRecord("a timestamp out of the calendar", record.line)
+
+
+def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
+    """Parse a hook's input: one object, pretty-printed or not, an array, or lines."""
+    for _, parsed in split_payload(raw):
+        yield from parsed
+
+
+def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]]:
+    """Split a hook's input into parts that can be stored separately, with records.
+
+    Input without any object is one invalid part.
+    """
+    values = _payload_values(raw)
+    if values is not None:
+        records = [as_record(value, number) for number, value in enumerate(values, 1)]
+        if len(records) < 2:
+            return [(raw, records or [InvalidRecord("nothing in it", 1)])]
+        return [(_to_bytes(v), [r]) for v, r in zip(values, records, strict=True)]
+    parts: list[tuple[bytes, list[Record | InvalidRecord]]] = []
+    for number, line in enumerate(raw.splitlines(), 1):
+        parsed = list(parse_line(line, number))
+        objects = [record for record in parsed if isinstance(record, Record)]
+        if len(parsed) == len(objects) > 1:
+            parts += [(_to_bytes(record.fields), [record]) for record in objects]
+        elif line.strip():
+            parts.append((line, parsed))
+    has_object = any(
+        isinstance(record, Record) and record.fields
+        for _, parsed in parts
+        for record in parsed
+    )
+    if len(parts) > 1 and has_object:
+        return parts
+    return [(raw, [InvalidRecord("not valid JSON", 1)])]
+
+
+def _payload_values(raw: bytes) -> list[object] | None:
+    """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
+    values: list[object] = []
+    try:
+        for value, _ in parse_values(decode(raw)):
+            values += value if isinstance(value, list) else [value]
+    except (ValueError, RecursionError):
+        return None
+    return values
+
+
+def _to_bytes(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:

@@ -312,7 +312,7 @@ def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | No
     while not reason and not text.startswith("]", at := _skip_separators(text, at)):
         try:
             value, at = _DECODER.raw_decode(text, at)
-            records.append(_as_record(value, len(records) + 1))
+            records.append(as_record(value, len(records) + 1))
         except (ValueError, RecursionError):
             reason = "the array is cut off or damaged"
     if not any(isinstance(record, Record) for record in records):
@@ -384,7 +384,7 @@ class _Reading:
                 yield from self._read_line(raw[:complete], number + 1)
                 offset += complete
                 if complete < len(raw):
-                    is_cut_off = bool(_decoded(raw[complete:]))
+                    is_cut_off = bool(decode(raw[complete:]))
                     break
             if raw is None or raw.endswith(b"\n"):
                 number += 1
@@ -518,13 +518,13 @@ def read_head(path: Path, limit: int) -> list[Record]:
 
 def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     try:
-        for value, _ in _parse_values(_decoded(raw)):
-            yield _as_record(value, number)
+        for value, _ in parse_values(decode(raw)):
+            yield as_record(value, number)
     except (ValueError, RecursionError):
         yield InvalidRecord("not valid JSON", number)
 
 
-def _parse_values(text: str) -> Iterator[tuple[object, int]]:
+def parse_values(text: str) -> Iterator[tuple[object, int]]:
     """Yield the JSON values of a text, each with the position after it."""
     at = _skip_separators(text, 0)
     while at < len(text):
@@ -533,7 +533,7 @@ def _parse_values(text: str) -> Iterator[tuple[object, int]]:
         yield value, at
 
 
-def _as_record(value: object, number: int) -> Record | InvalidRecord:
+def as_record(value: object, number: int) -> Record | InvalidRecord:
     if isinstance(value, dict):
         return Record(number, value)
     return InvalidRecord("not a JSON object", number)
@@ -544,7 +544,7 @@ def _complete_bytes(raw: bytes) -> int:
     text = raw.decode("utf-8", "surrogateescape")
     complete = _skip_separators(text, 0)
     with suppress(ValueError, RecursionError):
-        for value, end in _parse_values(text):
+        for value, end in parse_values(text):
             if not isinstance(value, dict):
                 break
             complete = end
@@ -569,55 +569,5 @@ def parse_object(raw: object) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
-    """Parse a hook's input: one object, pretty-printed or not, an array, or lines."""
-    for _, parsed in split_payload(raw):
-        yield from parsed
-
-
-def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]]:
-    """Split a hook's input into parts that can be stored separately, with records.
-
-    Input without any object is one invalid part.
-    """
-    values = _payload_values(raw)
-    if values is not None:
-        records = [_as_record(value, number) for number, value in enumerate(values, 1)]
-        if len(records) < 2:
-            return [(raw, records or [InvalidRecord("nothing in it", 1)])]
-        return [(_to_bytes(v), [r]) for v, r in zip(values, records, strict=True)]
-    parts: list[tuple[bytes, list[Record | InvalidRecord]]] = []
-    for number, line in enumerate(raw.splitlines(), 1):
-        parsed = list(parse_line(line, number))
-        objects = [record for record in parsed if isinstance(record, Record)]
-        if len(parsed) == len(objects) > 1:
-            parts += [(_to_bytes(record.fields), [record]) for record in objects]
-        elif line.strip():
-            parts.append((line, parsed))
-    has_object = any(
-        isinstance(record, Record) and record.fields
-        for _, parsed in parts
-        for record in parsed
-    )
-    if len(parts) > 1 and has_object:
-        return parts
-    return [(raw, [InvalidRecord("not valid JSON", 1)])]
-
-
-def _payload_values(raw: bytes) -> list[object] | None:
-    """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
-    values: list[object] = []
-    try:
-        for value, _ in _parse_values(_decoded(raw)):
-            values += value if isinstance(value, list) else [value]
-    except (ValueError, RecursionError):
-        return None
-    return values
-
-
-def _to_bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _decoded(raw: bytes) -> str:
+def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").strip(_SEPARATORS)
