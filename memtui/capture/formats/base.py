@@ -581,7 +581,7 @@ class EventBuilder:
             **call.metadata(is_error=is_error, is_broken_off=is_broken_off),
         )
 
-    def interrupted_calls(
+    def broken_off_calls(
         self, calls: Iterable[ToolCall]
     ) -> Iterator[Event | InvalidRecord]:
         """Make the events of calls that will get no result, at their own times."""

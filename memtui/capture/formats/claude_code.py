@@ -175,7 +175,7 @@ class _TranscriptReader(RecordReader):
         self._is_subagent_file = source.path.parent.name == "subagents"
         self._sessions = _Sessions(context.get("places", {}))
         self._held = _HeldMessages()
-        self._queue = _PromptQueue(context.get("messages", ()), self.given)
+        self._queue = _PromptQueue(context.get("messages", ()), self.yielded_at_end)
         self._sidechains: dict[str, str] = {}
         """The subagent of each record of a sidechain, if the file does not name it."""
 
@@ -315,7 +315,7 @@ class _TranscriptReader(RecordReader):
             if event.metadata.get("kind") == "interruption":
                 conversation = position.session_id, position.subagent
                 calls = self.calls.pop_conversation(*conversation)
-                yield from self.builder.interrupted_calls(calls)
+                yield from self.builder.broken_off_calls(calls)
             yield from self._queue.match(event)
 
     def _queue_operation(
@@ -357,7 +357,7 @@ class _TranscriptReader(RecordReader):
             if (
                 isinstance(event, InvalidRecord)
                 or not message_id
-                or event.event_id in self.given
+                or event.event_id in self.yielded_at_end
             ):
                 yield event
             else:
@@ -395,7 +395,7 @@ class _TranscriptReader(RecordReader):
             position,
         )
         if replaced := self.calls.replace(call):
-            yield from self.builder.interrupted_calls([replaced])
+            yield from self.builder.broken_off_calls([replaced])
 
     def _thinking(self, position: Position, block: dict[str, object]) -> ParsedItem:
         text = as_text(block.get("thinking"))
@@ -465,19 +465,19 @@ class _PromptQueue:
     after an hour. A record that repeats such a prompt later is a copy of it.
     """
 
-    def __init__(self, messages: Iterable[Sequence[Any]], given: set[str]) -> None:
+    def __init__(self, messages: Iterable[Sequence[Any]], yielded: set[str]) -> None:
         self.prompts: list[_QueuedPrompt] = []
         self.messages: list[tuple[str, int]] = [(text, at) for text, at in messages]
         """Hashes of the latest messages; and their times, or 0 if they were queued."""
-        self._given = given
+        self._yielded = yielded
         """The ids of the prompts that were yielded as they were typed."""
 
     @property
     def holds_text(self) -> bool:
-        return not all(map(self._is_given, self.prompts))
+        return not all(map(self._is_yielded, self.prompts))
 
-    def _is_given(self, prompt: _QueuedPrompt) -> bool:
-        return prompt.event.event_id in self._given
+    def _is_yielded(self, prompt: _QueuedPrompt) -> bool:
+        return prompt.event.event_id in self._yielded
 
     def add(self, event: Event) -> bool:
         """Add a prompt; return whether it is not recorded yet."""
@@ -518,7 +518,7 @@ class _PromptQueue:
         self._remove(
             prompt
             for prompt in self.prompts
-            if self._is_given(prompt)
+            if self._is_yielded(prompt)
             and event.timestamp - prompt.event.timestamp >= _REPEATED_WITHIN
         )
         queued = [
@@ -530,12 +530,12 @@ class _PromptQueue:
         repeated = _find_repeated(queued, _words(event.text))
         self._remove(repeated)
         self._remember(event, 0 if repeated else to_ms(event.timestamp))
-        if not any(map(self._is_given, repeated)):
+        if not any(map(self._is_yielded, repeated)):
             yield event
             return
         copy = SourceCopy(event.event_id, TRANSCRIPT)
         for prompt in repeated:
-            if self._is_given(prompt):
+            if self._is_yielded(prompt):
                 provenance = Provenance(TRANSCRIPT, copies=(copy,))
                 yield replace(prompt.event, provenance=provenance)
             else:

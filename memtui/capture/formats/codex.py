@@ -388,7 +388,7 @@ class _RolloutReader(SessionReader):
     def _turn_aborted(
         self, position: Position, record: _CodexRecord
     ) -> Iterator[ParsedItem]:
-        yield from self.interrupted(position)
+        yield from self.break_off_calls(position)
         self._has_reply = False
         reason = as_text(record.payload.get("reason")) or "interrupted"
         if self._is_new(position, *_duplicate_key("interruption", ""), record):
@@ -398,7 +398,7 @@ class _RolloutReader(SessionReader):
     def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tool_calls.call_key(record.payload)
         if (before := self.calls.pop(key)).position:
-            yield from self.builder.interrupted_calls([before])
+            yield from self.builder.broken_off_calls([before])
         self._done.discard(key)
         name, tool_input = codex_tool_calls.parse_call(record.payload)
         self.calls.replace(ToolCall.make(key, name, tool_input, position))

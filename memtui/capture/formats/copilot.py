@@ -162,7 +162,7 @@ class _CopilotReader(SessionReader):
             position,
         )
         if other := self.calls.replace(call):
-            yield from self.builder.interrupted_calls([other])
+            yield from self.builder.broken_off_calls([other])
 
     def _tool_complete(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         call = self.calls.pop(as_text(data.get("toolCallId")))
@@ -210,7 +210,7 @@ class _CopilotReader(SessionReader):
             yield self.builder.event(position, kind, text, source="compact")
 
     def _abort(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
-        yield from self.interrupted(position, with_subagents=True)
+        yield from self.break_off_calls(position, with_subagents=True)
         text = f"[aborted: {as_text(data.get('reason')) or 'interrupted'}]"
         yield self.builder.system_message(position, text, "interruption")
 

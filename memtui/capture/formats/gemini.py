@@ -369,7 +369,11 @@ class _SessionReader(SessionReader):
         event = self._event(position, event_type, text, role, metadata)
         self._is_waiting = kind == "gemini"
         is_whole = kind != "gemini" or not position.key
-        if isinstance(event, InvalidRecord) or is_whole or event.event_id in self.given:
+        if (
+            isinstance(event, InvalidRecord)
+            or is_whole
+            or event.event_id in self.yielded_at_end
+        ):
             yield event
         else:
             self._held, self._held_id = event, position.key

@@ -89,8 +89,8 @@ class RecordReader:
         self.path, self.now = source.path, source.now
         self.builder = EventBuilder(source.agent, source.now)
         self.calls = PendingCalls()
-        self.given: set[str] = set()
-        """The ids of events that earlier readings yielded at their ends."""
+        self.yielded_at_end: set[str] = set()
+        """The ids of the events that ``finish`` yielded in earlier readings."""
 
     @property
     def needs_reread(self) -> bool:
@@ -202,15 +202,15 @@ class SessionReader(RecordReader):
         if text := "\n".join(filter(str.strip, map(as_text, texts))):
             yield self.builder.system_message(position, text, kind)
 
-    def interrupted(
+    def break_off_calls(
         self, position: Position, *, with_subagents: bool = False
     ) -> Iterator[ParsedItem]:
-        """The user interrupted: calls without a result will get none."""
+        """Yield the open calls of a conversation, which will get no result."""
         conversation = position.session_id, position.subagent
         calls = self.calls.pop_conversation(
             *conversation, with_subagents=with_subagents
         )
-        yield from self.builder.interrupted_calls(calls)
+        yield from self.builder.broken_off_calls(calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +330,8 @@ def _finish(reader: RecordReader) -> Iterator[ParsedItem]:
     for item in reader.finish():
         if not isinstance(item, Event):
             yield item
-        elif item.event_id not in reader.given:
-            reader.given.add(item.event_id)
+        elif item.event_id not in reader.yielded_at_end:
+            reader.yielded_at_end.add(item.event_id)
             yield item
 
 
@@ -352,8 +352,16 @@ class _Start:
 class _Reading:
     """Reads the lines of one file on from a cursor.
 
-    The lines from the cursor's start to its offset are read again, for what is open
-    in them. Of these, only the facts of sessions are yielded.
+    For example, a file has a prompt, a call without a result, and another prompt::
+
+        1  prompt: Fix the cart
+        2  call: npm test
+        3  prompt: And be quick
+
+    Both prompts are yielded. The cursor's offset is the end of the file, and its start
+    is line 2, because the call is open. When its result has been appended, line 2 and
+    3 are read again to find the call, and the call with its result is yielded. Of the
+    lines read again, only the facts of sessions are yielded once more.
     """
 
     def __init__(
@@ -365,7 +373,7 @@ class _Reading:
         file, self._start = self._file, _Start.of(cursor)
         reader = self._reader = self._make_reader(deepcopy(self._start.context))
         reader.calls.earlier = set(self._start.context.get(EARLIER_CALLS, ()))
-        reader.given.update(cursor.state.get("given", ()))
+        reader.yielded_at_end.update(cursor.state.get("yielded_at_end", ()))
         yield from self._read_again(cursor.offset)
         file.seek(cursor.offset)
         offset, number = cursor.offset, cursor.line
@@ -430,12 +438,12 @@ class _Reading:
                 "version": STATE_VERSION,
                 "start": (start.offset, start.line),
                 "context": deepcopy(start.context),
-                "given": sorted(reader.given),
+                "yielded_at_end": sorted(reader.yielded_at_end),
             }
         return Cursor(offset, number, fingerprint, state)
 
     def _start_at(self, offset: int, number: int) -> _Start:
-        self._reader.given.clear()
+        self._reader.yielded_at_end.clear()
         context, earlier = self._reader.context(), self._reader.calls.earlier
         if earlier:
             context = {**context, EARLIER_CALLS: sorted(earlier)}
