@@ -54,9 +54,7 @@ def modes(shell: Terminal, mark: str) -> str:
     return screen[screen.index("speed") : screen.index(mark)]
 
 
-def test_an_empty_store_leads_to_a_source_and_back(
-    person: Path, tmp_path: Path
-) -> None:
+def test_first_session_on_a_real_terminal(person: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "memtui", "--home", str(tmp_path / "home")]
     settings = {"MEMTUI_SUMMARIES__PROVIDER": "extractive", "TZ": "UTC"}
     with open_terminal(tmp_path, HOME=str(person), **settings) as shell:

@@ -66,7 +66,7 @@ def model(full_workspace: Workspace) -> Author:
 
 
 @pytest.fixture
-def judged(model: Author) -> TocNode:
+def checked_segment(model: Author) -> TocNode:
     """The segment of a day in January, of which a model claims more than was said."""
     (line,) = browse.list_children(DAY)
     return model.writes(line.node_id, "Sliding sessions of one hour", CLAIMS)

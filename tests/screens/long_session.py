@@ -56,8 +56,8 @@ def store_session(
             when = START + STEP * at
             kind, role, text, metadata = _event(at)
             named = event_id("codex", name, kind, str(at), when)
-            shown = json.dumps(metadata) if metadata else ""
-            shared = (session.id, to_ms(when), at, kind, role, "", text, shown)
+            payload = json.dumps(metadata) if metadata else ""
+            shared = (session.id, to_ms(when), at, kind, role, "", text, payload)
             rows.append((named, *shared, 5, "words", "jsonl", named.encode(), None))
         database.insert(EventRow, rows)
 
@@ -72,5 +72,5 @@ def _event(at: int) -> tuple[str, str, str, dict[str, str]]:
             return "assistant_message", "assistant", text, {}
         case _:
             text = f"Edit: mill_{at}.py\nThe file was written.\nwheel {at}"
-            shown = EDIT | {"tool_use_id": f"call-{at}"}
-            return "tool_result", "tool", text, shown
+            payload = EDIT | {"tool_use_id": f"call-{at}"}
+            return "tool_result", "tool", text, payload

@@ -168,7 +168,7 @@ async def test_footer_palette_and_help_agree(app: MemtuiApp, settle: Settle) -> 
                 assert sorted(help_text.help_texts(app)) == sorted(texts), name
 
 
-async def test_help_lists_the_keys_of_the_focused_pane_first(
+async def test_help_lists_keys_of_focused_pane_first(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
@@ -188,7 +188,7 @@ async def test_help_lists_the_keys_of_the_focused_pane_first(
             await pilot.press("escape")
 
 
-async def test_a_narrow_footer_leaves_out_whole_entries(
+async def test_narrow_footer_leaves_out_whole_keys(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:

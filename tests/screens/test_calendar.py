@@ -28,18 +28,18 @@ def grid(app: MemtuiApp) -> DayGrid:
     return app.screen.query_one(DayGrid)
 
 
-def told(app: MemtuiApp) -> str:
+def day_text(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#day", Static).visual)
 
 
-async def test_the_cursor_moves_by_day_week_and_year_and_shows_its_place(
+async def test_cursor_moves_by_day_week_and_year(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await steps(settle, "c")(pilot)
         assert isinstance(app.screen, CalendarScreen)
         assert grid(app).cursor == LAST
-        counts, headline, agents = told(app).split("\n")
+        counts, headline, agents = day_text(app).split("\n")
         assert counts.startswith("Tue 6 Feb 2024, 3 weeks ago · 1 segment · ")
         assert (headline, agents) == (
             "We decided on Postgres for orders. Write the migration for the orders"
@@ -48,7 +48,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_shows_its_place(
         )
         await pilot.press("left", "k")
         assert grid(app).cursor == date(2024, 1, 29)
-        assert told(app).endswith("no conversations")
+        assert day_text(app).endswith("no conversations")
         await pilot.press("down", "l", "right_square_bracket")
         assert grid(app).cursor == date(2023, 2, 6)
         assert grid(app).visible_years == [2024, 2023]
@@ -66,7 +66,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_shows_its_place(
 
 
 @pytest.mark.journey
-async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere(
+async def test_enter_opens_the_day_or_moves_to_the_nearest(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test() as pilot:
@@ -88,7 +88,7 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
         assert tree.current.node_id == f"toc:day:{LAST}"
 
 
-async def test_a_new_day_appears_and_the_cursor_stays(
+async def test_new_day_appears_and_cursor_stays(
     full_workspace: Workspace, app: MemtuiApp, settle: Settle, tmp_path: Path
 ) -> None:
     event = {
@@ -111,12 +111,10 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         assert grid(app).cursor == before
         await steps(settle, "end")(pilot)
         assert grid(app).cursor == date(2024, 2, 27)
-        assert "1 message" in told(app)
+        assert "1 message" in day_text(app)
 
 
-async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_filter_applies_to_the_calendar(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(80, 17)) as pilot:
         await steps(settle, "c")(pilot)
         whole = grid(app).scale
@@ -140,7 +138,7 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
         assert LAST in grid(app).years[2024].days
 
 
-async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
+async def test_unreadable_days_are_reported_and_read_again(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -151,13 +149,13 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
             patch.setattr("memtui.services.browse.get_calendar_year", broken)
             await steps(settle, "c", "enter", "left_square_bracket")(pilot)
             assert notices(app) == ["The years are still being read."]
-            assert told(app) == (
+            assert day_text(app) == (
                 "✗ The days could not be read:\nthe disk is full\n"
                 "memtui will try again. Press esc to go back."
             )
         while not grid(app).is_loaded:
             await settle(pilot)
-        assert not told(app).startswith("✗")
+        assert not day_text(app).startswith("✗")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)

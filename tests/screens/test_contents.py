@@ -44,7 +44,7 @@ def tree(pilot: Pilot[str | MemtuiError]) -> TocTree:
     return pilot.app.screen.query_one(TocTree)
 
 
-def here(pilot: Pilot[str | MemtuiError]) -> TocEntry:
+def current_row(pilot: Pilot[str | MemtuiError]) -> TocEntry:
     line = tree(pilot).current
     assert isinstance(line, TocEntry)
     return line
@@ -58,7 +58,7 @@ def source(pilot: Pilot[str | MemtuiError]) -> SourcePane:
     return pilot.app.screen.query_one(SourcePane)
 
 
-def said(pilot: Pilot[str | MemtuiError]) -> list[str]:
+def notices(pilot: Pilot[str | MemtuiError]) -> list[str]:
     return [notice.message for notice in pilot.app._notifications]
 
 
@@ -85,9 +85,7 @@ def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
 
 
 @pytest.mark.journey
-async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_app_opens_at_the_latest_session(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         (session,) = browse.list_day_sessions("toc:day:2024-02-06")
@@ -96,31 +94,31 @@ async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
         days = [name for name in labels(pilot) if name.startswith("toc:day:")]
         assert days == sorted(days, reverse=True)
         assert days[-1] == "toc:day:2023-12-11"
-        assert here(pilot) == session.only_segment
-        card = browse.read_page(here(pilot))
+        assert current_row(pilot) == session.only_segment
+        card = browse.read_page(current_row(pilot))
         assert card is not None
         assert page(pilot).node == card
         assert source(pilot).expansion.grip is not None
 
 
-async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
+async def test_right_goes_down_the_tree_and_left_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
-        while here(pilot).level is not TocLevel.SEGMENT:
+        while current_row(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
-        card = browse.read_page(here(pilot))
+        card = browse.read_page(current_row(pilot))
         assert card is not None and page(pilot).node == card
-        while here(pilot).level is not TocLevel.YEAR:
+        while current_row(pilot).level is not TocLevel.YEAR:
             await press(pilot, settle, "left")
         await press(pilot, settle, "left", "left")
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
-        assert said(pilot) == []
+        assert notices(pilot) == []
 
 
 @pytest.mark.journey
-async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
+async def test_enter_leads_to_the_source_and_escape_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -135,30 +133,28 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
         focused: Widget | None = pilot.app.focused
         assert focused is tree(pilot)
         await press(pilot, settle, "escape")
-        assert said(pilot) == []
+        assert notices(pilot) == []
 
 
-async def test_at_80_columns_one_pane_is_shown_at_a_time(
-    app: MemtuiApp, settle: Settle
-) -> None:
-    def shown(pilot: Pilot[str | MemtuiError]) -> list[str]:
+async def test_narrow_screen_shows_one_pane(app: MemtuiApp, settle: Settle) -> None:
+    def visible_panes(pilot: Pilot[str | MemtuiError]) -> list[str]:
         panes = (tree(pilot), page(pilot), source(pilot))
         return [pane.id for pane in panes if pane.id and pane.region.area]
 
     async with app.run_test(size=NARROW) as pilot:
         await show_years(pilot, settle)
-        assert shown(pilot) == ["tree"]
+        assert visible_panes(pilot) == ["tree"]
         await press(pilot, settle, "enter")
-        assert shown(pilot) == ["page"]
+        assert visible_panes(pilot) == ["page"]
         await press(pilot, settle, "enter")
-        assert shown(pilot) == ["source"]
+        assert visible_panes(pilot) == ["source"]
         await press(pilot, settle, "left")
-        assert shown(pilot) == ["page"]
+        assert visible_panes(pilot) == ["page"]
         await press(pilot, settle, "left")
-        assert shown(pilot) == ["tree"]
+        assert visible_panes(pilot) == ["tree"]
 
 
-async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
+async def test_space_expands_and_collapses_quotes(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -177,9 +173,7 @@ async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
         assert bullets.option_count == folded
 
 
-async def test_n_goes_through_all_sources_of_the_page_and_p_back(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_n_and_p_step_through_sources(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         node = page(pilot).node
@@ -192,14 +186,14 @@ async def test_n_goes_through_all_sources_of_the_page_and_p_back(
             seen.append(grip.grip_id)
             await press(pilot, settle, "n")
         assert seen == grips
-        assert said(pilot) == ["This is the last source of this page."]
+        assert notices(pilot) == ["This is the last source of this page."]
         await press(pilot, settle, *["p"] * len(grips))
         first = source(pilot).expansion.grip
         assert first is not None and first.grip_id == grips[0]
 
 
 @pytest.mark.parametrize("keys", ["n", "p", "+", "-", "zn"])
-async def test_the_keys_of_a_source_bring_it_into_sight(
+async def test_source_keys_show_the_source_pane(
     app: MemtuiApp, settle: Settle, keys: str
 ) -> None:
     width = 120 if "z" in keys else 80
@@ -212,7 +206,7 @@ async def test_the_keys_of_a_source_bring_it_into_sight(
         assert source.query_one(PaneTitle).title.startswith("Bullet 1, source 1 of")
 
 
-async def test_plus_and_minus_show_more_and_less_around_the_source(
+async def test_plus_and_minus_change_the_context(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -222,49 +216,45 @@ async def test_plus_and_minus_show_more_and_less_around_the_source(
         await press(pilot, settle, "minus")
         assert source(pilot).expansion.events_after == ()
         await press(pilot, settle, "minus")
-        assert said(pilot)[-1] == "Only the source itself is shown."
+        assert notices(pilot)[-1] == "Only the source itself is shown."
         for _ in range(20):
             await press(pilot, settle, "plus")
         whole = conversation.expand(grip.grip_id, before=60, after=60)
         assert source(pilot).expansion.events_before == whole.events_before
         assert source(pilot).expansion.events_after == whole.events_after
-        assert "nothing more within an hour" in said(pilot)[-1]
+        assert "nothing more within an hour" in notices(pilot)[-1]
 
 
-async def test_brackets_go_along_a_level_across_branches(
+async def test_brackets_go_to_siblings_across_branches(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
-        while here(pilot).level is not TocLevel.DAY:
+        while current_row(pilot).level is not TocLevel.DAY:
             await press(pilot, settle, "right")
-        days = [here(pilot).node_id]
-        while not said(pilot):
+        days = [current_row(pilot).node_id]
+        while not notices(pilot):
             await press(pilot, settle, "right_square_bracket")
-            days.append(here(pilot).node_id)
+            days.append(current_row(pilot).node_id)
         assert days[:-1] == sorted(set(days), reverse=True)
         assert days[-2].startswith("toc:day:2023-12")
-        assert said(pilot) == ["This is the oldest of its level."]
+        assert notices(pilot) == ["This is the oldest of its level."]
         await press(pilot, settle, "left_square_bracket")
-        assert here(pilot).node_id == days[-3]
+        assert current_row(pilot).node_id == days[-3]
 
 
-async def test_y_copies_the_quote_with_its_place(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_y_copies_quote_and_source(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "y")
-        shown = source(pilot).expansion
-        assert shown.grip is not None and shown.session is not None
-        assert shown.grip.excerpt in pilot.app.clipboard
-        assert shown.session.session_id in pilot.app.clipboard
+        expansion = source(pilot).expansion
+        assert expansion.grip is not None and expansion.session is not None
+        assert expansion.grip.excerpt in pilot.app.clipboard
+        assert expansion.session.session_id in pilot.app.clipboard
 
 
 @pytest.mark.journey
-async def test_g_goes_to_a_date_and_says_what_is_no_date(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_g_goes_to_a_date_or_rejects_it(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "g", *"soon", "enter")
@@ -274,28 +264,28 @@ async def test_g_goes_to_a_date_and_says_what_is_no_date(
         meant = pilot.app.screen.query_one("#parsed", Static)
         assert str(meant.visual) == "→ Mon 15 Jan 2024"
         await press(pilot, settle, "enter")
-        assert here(pilot).node_id == "toc:day:2024-01-15"
+        assert current_row(pilot).node_id == "toc:day:2024-01-15"
         await press(pilot, settle, "g", *"2024-01-14", "enter")
-        assert here(pilot).node_id == "toc:day:2024-01-15"
-        assert said(pilot) == [
+        assert current_row(pilot).node_id == "toc:day:2024-01-15"
+        assert notices(pilot) == [
             "Sun 14 Jan 2024 has no conversations. Nearest: Mon 15 Jan 2024."
         ]
 
 
-async def test_a_click_points_and_a_click_on_the_fold_mark_unfolds(
+async def test_click_selects_and_click_on_mark_expands(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await pilot.click(TocTree, offset=(12, 1))
         await settle(pilot)
-        assert here(pilot).node_id == "toc:year:2023"
+        assert current_row(pilot).node_id == "toc:year:2023"
         await pilot.click(TocTree, offset=(1, 1))
         await settle(pilot)
         assert "toc:month:2023-12" in labels(pilot)
 
 
-async def test_markup_in_what_was_said_is_shown_as_it_is(
+async def test_markup_in_stored_text_is_plain_text(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = browse.list_children()[0]
@@ -308,7 +298,7 @@ async def test_markup_in_what_was_said_is_shown_as_it_is(
         assert "[/b] list[int]" in tree(pilot).render_line(0).text
 
 
-async def test_what_changes_behind_appears_without_moving_the_cursor(
+async def test_changes_appear_without_moving_the_cursor(
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
@@ -322,7 +312,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "right", "right")
-        before = here(pilot).node_id
+        before = current_row(pilot).node_id
         monkeypatch.setattr(
             browse, "list_children", lambda node_id, **_: [] if node_id else years
         )
@@ -332,14 +322,14 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
         )
         await settle(pilot)
         assert labels(pilot)[0] == years[0].node_id
-        assert here(pilot).node_id == before
+        assert current_row(pilot).node_id == before
         row = tree(pilot).cursor_node
         assert row is not None and row.line == tree(pilot).cursor_line
         status = app.screen.query_one(StatusLine)
         assert status.work.plain == "● rolling up · 3 queued"
 
 
-async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -> None:
+async def test_another_process_is_reported(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
@@ -348,7 +338,7 @@ async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -
         assert status.work.plain == "another memtui is running"
 
 
-async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
+async def test_unreadable_branch_is_reported_and_retried(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> list[TocEntry]:
@@ -367,10 +357,10 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
             patch.undo()
             await press(pilot, settle, "enter")
             assert line.work.plain == "idle"
-            assert here(pilot).node_id == "toc:year:2024"
+            assert current_row(pilot).node_id == "toc:year:2024"
 
 
-async def test_a_page_or_source_that_cannot_be_read_says_why(
+async def test_unreadable_page_or_source_is_reported(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -388,16 +378,14 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
         assert "disk on fire" in str(head.visual)
 
 
-async def test_the_contents_say_how_much_they_hold(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_contents_count_their_sessions(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         title = app.screen.query_one("#contents PaneTitle", PaneTitle)
         assert title.info == f"{browse.count_day_sessions()} sessions"
 
 
-async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
+async def test_first_rows_appear_after_an_import(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(workspace)
@@ -415,12 +403,12 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         changed = workspace.pipeline.take_changed_nodes() | output
         app.post_message(ProgressReported(PipelineProgress("rollup", changed=changed)))
         await settle(pilot)
-        assert here(pilot).node_id.startswith("toc:segment:2024-02-06:")
+        assert current_row(pilot).node_id.startswith("toc:segment:2024-02-06:")
         assert not nothing.region.area
         assert page(pilot).node is not None
 
 
-async def test_a_long_branch_is_shown_whole(
+async def test_long_branch_is_complete(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = browse.list_children()[0]
@@ -437,11 +425,11 @@ async def test_a_long_branch_is_shown_whole(
         await settle(pilot)
         assert len(labels(pilot)) == 1200
         await press(pilot, settle, "end")
-        assert here(pilot).node_id == many[-1].node_id
+        assert current_row(pilot).node_id == many[-1].node_id
         assert tree(pilot).last_line == 1199
 
 
-async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
+async def test_copied_source_is_never_the_previous_one(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, opened = threading.Event(), conversation.expand
@@ -456,7 +444,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
         monkeypatch.setattr(conversation, "expand", slow)
         await pilot.press("n", "enter", "y")
         assert first and source(pilot).citation() == ""
-        assert said(pilot) == ["There is no source to copy."]
+        assert notices(pilot) == ["There is no source to copy."]
         gate.set()
         await settle(pilot)
         grip, cited = source(pilot).expansion.grip, source(pilot).citation()
@@ -467,7 +455,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
         assert cited.endswith(f" (event {grip.event_id_start}, {grip.grip_id})")
 
 
-async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its_cost(
+async def test_expand_all_zoom_and_cost_of_a_page(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -476,7 +464,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         loaded = browse.read_below(("", "toc:year:2024"), ALL, UTC, 500)
         below = {line.node_id for lines in loaded.rows.values() for line in lines}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
-        assert here(pilot).node_id == "toc:year:2024"
+        assert current_row(pilot).node_id == "toc:year:2024"
         await press(pilot, settle, *["right"] * 3)
         crumbs = pilot.app.screen.query_one(Breadcrumbs)
         way = "Contents › 2024 › February › 5–11 Feb › Tue 6"
@@ -490,14 +478,14 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         assert page(pilot).size.width == SIZE[0] and not tree(pilot).region.area
         await press(pilot, settle, "z")
         assert tree(pilot).region.area and source(pilot).region.area
-        shown = len(labels(pilot))
+        count = len(labels(pilot))
         monkeypatch.setattr("memtui.tui.widgets.toc_tree.MAX_EXPANDED", 2)
         await press(pilot, settle, "escape", "home", "asterisk")
-        assert "Only the first" in said(pilot)[0]
-        assert len(labels(pilot)) == shown
+        assert "Only the first" in notices(pilot)[0]
+        assert len(labels(pilot)) == count
 
 
-def test_descendants_are_listed_by_level_up_to_a_limit(
+def test_descendants_are_listed_up_to_a_limit(
     full_workspace: Workspace,
 ) -> None:
     year = ("", "toc:year:2024")
@@ -509,15 +497,15 @@ def test_descendants_are_listed_by_level_up_to_a_limit(
     assert all(sum(week.activity) == week.counts.messages for week in weeks)
 
 
-async def test_one_key_leads_back_from_every_jump_to_where_it_began(
+async def test_backspace_returns_from_every_jump(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "backspace")
-        assert said(pilot)[-1] == "There is no jump to take back."
+        assert notices(pilot)[-1] == "There is no jump to take back."
         await press(pilot, settle, "right", "enter", "down", "enter")
-        month, grip = here(pilot).node_id, source(pilot).expansion.grip
+        month, grip = current_row(pilot).node_id, source(pilot).expansion.grip
         assert grip is not None and isinstance(pilot.app.focused, DetailPane)
         await press(pilot, settle, "enter")
         reader = pilot.app.screen
@@ -525,32 +513,34 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
         await press(pilot, settle, "up")
         message = reader.here.event_id
         await press(pilot, settle, "b", "g", *"2023", "enter")
-        assert here(pilot).node_id == "toc:year:2023"
+        assert current_row(pilot).node_id == "toc:year:2023"
         await press(pilot, settle, "backspace")
-        stretch = here(pilot)
+        stretch = current_row(pilot)
         assert stretch.level is TocLevel.SEGMENT
         await press(pilot, settle, "slash", *"session", "enter")
-        assert here(pilot) != stretch or source(pilot).shown_target
+        assert current_row(pilot) != stretch or source(pilot).shown_target
         await press(pilot, settle, "backspace")
-        assert here(pilot) == stretch and isinstance(pilot.app.focused, BulletList)
+        assert current_row(pilot) == stretch and isinstance(
+            pilot.app.focused, BulletList
+        )
         await press(pilot, settle, "backspace")
         again = pilot.app.screen
         assert isinstance(again, ReaderScreen) and again is not reader
         assert again.here.event_id == message
         await press(pilot, settle, "escape")
-        assert here(pilot).node_id == month and isinstance(
+        assert current_row(pilot).node_id == month and isinstance(
             pilot.app.focused, DetailPane
         )
         assert source(pilot).expansion.grip == grip
         await press(pilot, settle, "c", "home", "enter")
-        assert here(pilot).level is TocLevel.DAY
+        assert current_row(pilot).level is TocLevel.DAY
         await press(pilot, settle, "backspace")
-        assert here(pilot).node_id == month and isinstance(
+        assert current_row(pilot).node_id == month and isinstance(
             pilot.app.focused, DetailPane
         )
 
 
-async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
+async def test_slow_page_replaces_the_previous_page(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -573,7 +563,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
             await pilot.pause()
         assert page(pilot).node is None and transcript(pilot) == ""
         await pilot.press("up", "down")
-        assert here(pilot).node_id == "toc:year:2023", "keys act meanwhile"
+        assert current_row(pilot).node_id == "toc:year:2023", "keys act meanwhile"
         go_on.set()
         await settle(pilot)
         assert head(pilot) != "Reading…" and source(pilot).expansion.grip is not None
@@ -586,7 +576,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
         assert source(pilot).expansion.grip is not None
 
 
-async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
+async def test_slow_branch_shows_that_it_is_loading(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=(120, 12)) as pilot:
@@ -617,7 +607,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert isinstance(rows.children[0].data, TocEntry)
 
 
-async def test_the_newest_days_are_expanded_also_where_the_first_read_is_slow(
+async def test_newest_days_are_expanded_after_a_slow_read(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, read = threading.Event(), browse.read_branches
@@ -628,9 +618,9 @@ async def test_the_newest_days_are_expanded_also_where_the_first_read_is_slow(
 
     monkeypatch.setattr(browse, "read_branches", slow)
     async with app.run_test(size=SIZE) as pilot:
-        while not (found := pilot.app.screen.query(TocTree)):
+        while not (trees := pilot.app.screen.query(TocTree)):
             await pilot.pause()
-        while not (rows := found.first().root.children):
+        while not (rows := trees.first().root.children):
             await pilot.pause()
         assert rows[0].data == workers.LOADING
         go_on.set()
@@ -638,7 +628,7 @@ async def test_the_newest_days_are_expanded_also_where_the_first_read_is_slow(
         assert "toc:day:2023-12-11" in labels(pilot)
 
 
-async def test_what_could_not_be_read_is_there_once_it_can_be(
+async def test_unreadable_contents_appear_once_readable(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -661,7 +651,7 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
             assert "could not be read" not in head(pilot)
 
 
-async def test_a_branch_that_could_not_be_read_again_is_read_with_the_next(
+async def test_failed_refresh_is_repeated_with_the_next(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -670,7 +660,7 @@ async def test_a_branch_that_could_not_be_read_again_is_read_with_the_next(
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "right")
-        months = [one.node_id for one in browse.list_children("toc:year:2024")]
+        months = [row.node_id for row in browse.list_children("toc:year:2024")]
         assert months[0] in labels(pilot)
         children = browse.list_children
         with monkeypatch.context() as patch:
@@ -680,8 +670,8 @@ async def test_a_branch_that_could_not_be_read_again_is_read_with_the_next(
             assert months[0] in labels(pilot)
 
         def without(node_id: str, **others: Any) -> list[TocEntry]:
-            found = children(node_id, **others)
-            return [one for one in found if one.node_id != months[0]]
+            rows = children(node_id, **others)
+            return [row for row in rows if row.node_id != months[0]]
 
         monkeypatch.setattr(browse, "list_children", without)
         tree(pilot).refresh_nodes({"toc:year:2023"})
@@ -698,7 +688,7 @@ def transcript(pilot: Pilot[str | MemtuiError]) -> str:
     return "" if isinstance(visual, SourceExcerpt) else str(visual)
 
 
-async def test_a_screen_opened_before_the_contents_are_loaded_gets_its_style(
+async def test_screen_opened_early_gets_its_style(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, opened = threading.Event(), browse.list_children

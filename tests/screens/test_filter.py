@@ -20,8 +20,8 @@ from memtui.tui.widgets.panes import Breadcrumbs
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, press, steps
-from tests.screens.test_contents import here, labels, said, tree
-from tests.screens.test_search import answered
+from tests.screens.test_contents import current_row, labels, notices, tree
+from tests.screens.test_search import wait_for_results
 
 SIZE = (120, 40)
 
@@ -32,55 +32,60 @@ def dialog(pilot: Pilot[str | MemtuiError]) -> FilterScreen:
     return screen
 
 
-def top(pilot: Pilot[str | MemtuiError]) -> str:
+def status_text(pilot: Pilot[str | MemtuiError]) -> str:
     return pilot.app.screen.query_one(StatusLine).render().plain
 
 
-def shown_of(pilot: Pilot[str | MemtuiError]) -> str:
+def empty_text(pilot: Pilot[str | MemtuiError]) -> str:
     return str(pilot.app.screen.query_one("#nothing", Static).visual)
 
 
-def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
+def test_choices_contain_the_typed_text() -> None:
     there = ScopeChoices(
         (("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),)
     )
-    found = list_choices(there, "CODE", ALL, ALL)
-    assert [(one.label, one.end) for one in found] == [
+    choices = list_choices(there, "CODE", ALL, ALL)
+    assert [(choice.label, choice.end) for choice in choices] == [
         ("codex", "3 sessions"),
         ("codebook", "2 sessions"),
         ("decode", "9 days"),
         ("CODE", "as a keyword"),
     ]
-    assert found[1].scope == Scope(project="codebook")
+    assert choices[1].scope == Scope(project="codebook")
     shop = Scope(project="shop")
-    found = list_choices(there, "", replace(shop, agent="codex"), shop)
-    assert [one.label for one in found[:2]] == ["Show codex in shop", "Show everything"]
-    assert [one.label for one in found if one.is_chosen] == ["codex", "shop"]
-    unchosen = next(one for one in found if one.label == "codex" and one.kind)
+    choices = list_choices(there, "", replace(shop, agent="codex"), shop)
+    assert [choice.label for choice in choices[:2]] == [
+        "Show codex in shop",
+        "Show everything",
+    ]
+    assert [choice.label for choice in choices if choice.is_chosen] == ["codex", "shop"]
+    unchosen = next(
+        choice for choice in choices if choice.label == "codex" and choice.kind
+    )
     assert unchosen.scope == shop
 
 
-async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
+async def test_filter_applies_to_all_screens_and_f_f_clears_it(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        assert "all projects · all agents" in top(pilot)
+        assert "all projects · all agents" in status_text(pilot)
         await press(pilot, settle, "F", *"codex", "tab", *"logs", "tab")
-        shown = str(dialog(pilot).query_one("#chosen", Static).visual)
-        assert shown == "Show only  codex · logsift"
+        chosen = str(dialog(pilot).query_one("#chosen", Static).visual)
+        assert chosen == "Show only  codex · logsift"
         await press(pilot, settle, "enter")
         assert app.scope == Scope("codex", "logsift")
-        assert "memtui   codex · logsift" in top(pilot)
+        assert "memtui   codex · logsift" in status_text(pilot)
         (session,) = browse.list_day_sessions("toc:day:2024-01-22", app.scope)
         assert labels(pilot) == browse.get_path_with_session(session.node_id)
-        assert here(pilot) == session.only_segment
+        assert current_row(pilot) == session.only_segment
         await press(pilot, settle, "F", "tab", "escape", "slash", *"session")
         assert app.scope == Scope("codex", "logsift")
         bar = pilot.app.screen
         assert isinstance(bar, SearchScreen)
         for _ in range(3):
-            await answered(pilot, settle)
+            await wait_for_results(pilot, settle)
             assert all("logsift" in line.details[0] for line in bar.results)
             await pilot.press("tab")
         await press(pilot, settle, "escape")
@@ -94,19 +99,19 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert listed.total == 1
         app.set_scope(Scope(keyword="nobody said it"))
         await settle(pilot)
-        assert listed.total == 0 and "“nobody said it”" in shown_of(pilot)
+        assert listed.total == 0 and "“nobody said it”" in empty_text(pilot)
         app.set_scope(Scope("codex", "logsift"))
         await press(pilot, settle, "escape")
         tree(pilot).reveal("toc:year:2023")
         await settle(pilot)
         output = "This node is outside codex in logsift. Press F F to show everything."
-        assert said(pilot) == [output]
+        assert notices(pilot) == [output]
         await press(pilot, settle, "F", "F")
         assert app.scope == ALL
         assert {"toc:month:2024-02", "toc:year:2023"} <= {*labels(pilot)}
 
 
-async def test_a_page_is_summarized_from_what_is_shown_alone_and_says_so(
+async def test_filtered_page_lists_matching_sessions(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -131,7 +136,7 @@ async def test_a_page_is_summarized_from_what_is_shown_alone_and_says_so(
         assert page.node == whole and page.bullets.bullets == whole.bullets
 
 
-async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
+async def test_keyword_filter_and_its_empty_text(
     app: MemtuiApp, settle: Settle
 ) -> None:
     word = browse.list_scopes().keywords[-1][0]
@@ -139,26 +144,26 @@ async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
         await settle(pilot)
         app.set_scope(Scope(keyword=word.upper()))
         await settle(pilot)
-        node = browse.get_node(here(pilot).node_id)
+        node = browse.get_node(current_row(pilot).node_id)
         assert node is not None and node.level is TocLevel.SEGMENT
-        assert word.casefold() in {one.casefold() for one in node.keyword_texts}
+        assert word.casefold() in {keyword.casefold() for keyword in node.keyword_texts}
         await press(pilot, settle, "F", *"nobody said it", "enter")
         nothing = pilot.app.screen.query_one("#nothing", Static)
         assert nothing.display and "F F to show all" in str(nothing.visual)
         await press(pilot, settle, "F", "F")
         assert not nothing.display
-        assert here(pilot).node_id.startswith("toc:segment:2024-02-06:")
+        assert current_row(pilot).node_id.startswith("toc:segment:2024-02-06:")
         await press(pilot, settle, "end")
-        assert here(pilot).node_id.startswith("toc:segment:2023-12-11:")
+        assert current_row(pilot).node_id.startswith("toc:segment:2023-12-11:")
 
 
-async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
+async def test_breadcrumbs_follow_a_hidden_cursor(
     app: MemtuiApp, settle: Settle
 ) -> None:
     old = next(
         scope
         for scope in (Scope(keyword=word) for word, _ in browse.list_scopes().keywords)
-        if [one.node_id for one in browse.list_children(scope=scope)]
+        if [row.node_id for row in browse.list_children(scope=scope)]
         == ["toc:year:2023"]
     )
     async with app.run_test(size=SIZE) as pilot:
@@ -190,7 +195,7 @@ def test_contents_of_which_nothing_is_left(
     assert snap_compare(app, terminal_size=SIZE, run_before=run)
 
 
-async def test_an_empty_memory_has_nothing_to_choose(
+async def test_empty_store_has_no_choices(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     async with app_of(workspace).run_test(size=SIZE) as pilot:

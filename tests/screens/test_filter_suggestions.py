@@ -29,7 +29,9 @@ THERE = ScopeChoices(
         ("", None),
     ],
 )
-async def test_the_last_word_goes_on_as_a_filter(typed: str, whole: str | None) -> None:
+async def test_last_word_is_completed_to_a_filter(
+    typed: str, whole: str | None
+) -> None:
     suggester = FilterSuggester()
     suggester.set_parts(THERE)
     assert await suggester.get_suggestion(typed) == whole

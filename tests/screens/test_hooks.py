@@ -35,7 +35,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def hooked(
+def app_with_hooks(
     full_workspace: Workspace,
     app_of: AppOf,
     machine: Machine,
@@ -47,75 +47,75 @@ def hooked(
     return app
 
 
-def change(app: MemtuiApp) -> str:
+def details(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#details", Static).visual)
 
 
-def claude(machine: Machine) -> str:
+def claude_settings(machine: Machine) -> str:
     return (machine.home / ".claude" / "settings.json").read_text("utf-8")
 
 
 @pytest.mark.journey
 async def test_change_is_shown_first_and_written_by_a_second_key(
-    hooked: MemtuiApp, machine: Machine, settle: Settle
+    app_with_hooks: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
-    before = claude(machine)
-    async with hooked.run_test() as pilot:
+    before = claude_settings(machine)
+    async with app_with_hooks.run_test() as pilot:
         await settle(pilot)
         await pilot.press("H")
         await settle(pilot)
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert claude(machine) == before
+        assert claude_settings(machine) == before
         await pilot.press("enter")
         await settle(pilot)
-        assert '"async": true' in change(hooked)
-        assert claude(machine) == before
+        assert '"async": true' in details(app_with_hooks)
+        assert claude_settings(machine) == before
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert change(hooked).startswith("Claude Code: hooks installed.")
-        assert "hook.py" in claude(machine)
-        row = hooked.screen.query_one(OptionList).get_option("claude-code")
+        assert details(app_with_hooks).startswith("Claude Code: hooks installed.")
+        assert "hook.py" in claude_settings(machine)
+        row = app_with_hooks.screen.query_one(OptionList).get_option("claude-code")
         assert str(row.prompt).startswith("✓ Claude Code")
         await pilot.press("enter")
         await settle(pilot)
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert change(hooked) == "Claude Code: hooks removed."
-        assert claude(machine) == before
+        assert details(app_with_hooks) == "Claude Code: hooks removed."
+        assert claude_settings(machine) == before
 
 
 async def test_moving_on_or_going_back_drops_the_change(
-    hooked: MemtuiApp, machine: Machine, settle: Settle
+    app_with_hooks: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
-    before = claude(machine)
-    async with hooked.run_test() as pilot:
+    before = claude_settings(machine)
+    async with app_with_hooks.run_test() as pilot:
         await settle(pilot)
         await pilot.press("H")
         await settle(pilot)
         for key in ("down", "escape"):
             await pilot.press("home", "enter")
             await settle(pilot)
-            assert '"async": true' in change(hooked)
+            assert '"async": true' in details(app_with_hooks)
             await pilot.press(key, "ctrl+s")
             await settle(pilot)
-            assert isinstance(hooked.screen, HooksScreen)
-            assert claude(machine) == before
+            assert isinstance(app_with_hooks.screen, HooksScreen)
+            assert claude_settings(machine) == before
         await pilot.press("escape")
         await settle(pilot)
-        assert isinstance(hooked.screen, ContentsScreen)
+        assert isinstance(app_with_hooks.screen, ContentsScreen)
 
 
 async def test_long_change_is_scrolled_by_page(
-    hooked: MemtuiApp, settle: Settle
+    app_with_hooks: MemtuiApp, settle: Settle
 ) -> None:
-    async with hooked.run_test(size=(80, 24)) as pilot:
+    async with app_with_hooks.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("H")
         await settle(pilot)
         await pilot.press("enter")
         await settle(pilot)
-        pane = hooked.screen.query_one(DetailPane)
+        pane = app_with_hooks.screen.query_one(DetailPane)
         await pilot.press("pagedown")
         assert pane.scroll_y > 0
         await pilot.press("pageup")
@@ -123,22 +123,22 @@ async def test_long_change_is_scrolled_by_page(
 
 
 async def test_unreadable_settings_are_reported(
-    hooked: MemtuiApp, machine: Machine, settle: Settle
+    app_with_hooks: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
-    async with hooked.run_test() as pilot:
+    async with app_with_hooks.run_test() as pilot:
         await settle(pilot)
         await pilot.press("H")
         await settle(pilot)
         await pilot.press("down", "down", "enter")
         await settle(pilot)
-        assert "line 2: expecting property name" in change(hooked)
-        assert "the file was not changed" in change(hooked)
+        assert "line 2: expecting property name" in details(app_with_hooks)
+        assert "the file was not changed" in details(app_with_hooks)
 
 
 async def test_file_changed_since_is_not_written(
-    hooked: MemtuiApp, machine: Machine, settle: Settle
+    app_with_hooks: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
-    async with hooked.run_test() as pilot:
+    async with app_with_hooks.run_test() as pilot:
         await settle(pilot)
         await pilot.press("H")
         await settle(pilot)
@@ -147,8 +147,8 @@ async def test_file_changed_since_is_not_written(
         (machine.home / ".claude" / "settings.json").write_text("{}")
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert "has changed; it was not written" in change(hooked)
-        assert claude(machine) == "{}"
+        assert "has changed; it was not written" in details(app_with_hooks)
+        assert claude_settings(machine) == "{}"
 
 
 async def test_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
@@ -163,7 +163,7 @@ async def test_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
 @pytest.mark.parametrize("keys", [["H"], ["H", "enter"]], ids=["agents", "change"])
 @pytest.mark.journey(only="agents-full")
 def test_pictures(
-    hooked: MemtuiApp,
+    app_with_hooks: MemtuiApp,
     machine: Machine,
     settle: Settle,
     snap_compare: Compare,
@@ -174,7 +174,7 @@ def test_pictures(
     elsewhere = replace(
         machine, python="/opt/bin/python3", hook=Path("/opt/memtui/hook.py")
     )
-    monkeypatch.setattr(hooked, "_hooks_machine", lambda: elsewhere)
+    monkeypatch.setattr(app_with_hooks, "_hooks_machine", lambda: elsewhere)
     (machine.home / ".gemini" / "settings.json").unlink()
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
@@ -183,4 +183,4 @@ def test_pictures(
             await pilot.press(key)
             await settle(pilot)
 
-    assert snap_compare(hooked, terminal_size=size, run_before=run)
+    assert snap_compare(app_with_hooks, terminal_size=size, run_before=run)

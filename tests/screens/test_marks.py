@@ -36,7 +36,9 @@ def rows(pilot: Pilot[str | MemtuiError]) -> list[str]:
     """The bullets and what stands under them, as they are drawn."""
     bullets = pilot.app.screen.query_one(BulletList)
     visuals = [option.prompt for option in bullets.options]
-    return [one.lay_out(100).plain for one in visuals if isinstance(one, Paragraph)]
+    return [
+        visual.lay_out(100).plain for visual in visuals if isinstance(visual, Paragraph)
+    ]
 
 
 def head(pilot: Pilot[str | MemtuiError]) -> str:
@@ -44,9 +46,9 @@ def head(pilot: Pilot[str | MemtuiError]) -> str:
 
 
 def source(pilot: Pilot[str | MemtuiError]) -> Content:
-    shown = pilot.app.screen.query_one("#transcript", Static).visual
-    assert isinstance(shown, SourceExcerpt)
-    return shown.lay_out(80)
+    visual = pilot.app.screen.query_one("#transcript", Static).visual
+    assert isinstance(visual, SourceExcerpt)
+    return visual.lay_out(80)
 
 
 def marked(text: Content) -> str:
@@ -55,8 +57,8 @@ def marked(text: Content) -> str:
 
 
 @pytest.mark.journey
-async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_bullets_have_marks_and_the_selected_one_its_reason(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE)(pilot)
@@ -70,8 +72,8 @@ async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
         assert "weak: negated differently" in rows(pilot)[2]
 
 
-async def test_an_unfolded_bullet_keeps_its_reason(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_expanded_bullet_keeps_its_reason(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "down", "space", "up")(pilot)
@@ -79,8 +81,8 @@ async def test_an_unfolded_bullet_keeps_its_reason(
         assert rows(pilot)[2].strip().startswith("“")
 
 
-async def test_a_reason_that_grows_at_the_bottom_is_in_sight(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_reason_at_the_bottom_is_visible(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=(80, 16)) as pilot:
         await steps(settle, *TO_THE_PAGE, "down", "down")(pilot)
@@ -90,26 +92,26 @@ async def test_a_reason_that_grows_at_the_bottom_is_in_sight(
         assert "weak: negated differently" in visible
 
 
-async def test_u_shows_what_no_source_says_and_hides_it_again(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_u_shows_and_hides_withheld_lines(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
-    (claim,) = judged.withheld
+    (claim,) = checked_segment.withheld
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert "1 line of the model withheld (u: show)" in (rows(pilot)[-1].strip())
         assert not any("Frankfurt" in row for row in rows(pilot))
         await steps(settle, "u")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
-        assert bullets.current == (len(judged.bullets), -1)
+        assert bullets.current == (len(checked_segment.bullets), -1)
         assert rows(pilot)[-1].startswith(f"✗ {claim.text[:40]}")
         assert "withheld: a name that is nowhere in the session" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
-        assert bullets.current == (len(judged.bullets) - 1, -1)
+        assert bullets.current == (len(checked_segment.bullets) - 1, -1)
         assert not any("Frankfurt" in row for row in rows(pilot))
 
 
-async def test_the_footer_names_u_where_something_is_hidden_alone(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_footer_has_u_only_with_hidden_lines(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE)(pilot)
@@ -118,15 +120,15 @@ async def test_the_footer_names_u_where_something_is_hidden_alone(
         assert not pilot.app.screen.active_bindings["u"].binding.show
 
 
-async def test_what_is_hidden_stays_hidden_on_the_next_page(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_withheld_lines_are_hidden_on_the_next_page(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT, "u", "up", "down")(pilot)
         assert not any("Frankfurt" in row for row in rows(pilot))
 
 
-async def test_a_page_on_which_nothing_is_hidden_says_nothing_of_it(
+async def test_page_without_hidden_lines_does_not_mention_them(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -139,8 +141,8 @@ async def test_a_page_on_which_nothing_is_hidden_says_nothing_of_it(
         assert notice.message == "Nothing is hidden on this page."
 
 
-async def test_the_head_shows_author_and_verdicts(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_head_shows_author_and_verdicts(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
@@ -153,19 +155,23 @@ async def test_the_head_shows_author_and_verdicts(
     ("is_outdated", "words"),
     [(False, "pinned"), (True, "pinned, out of date")],
 )
-async def test_the_head_says_what_is_pinned(
-    app: MemtuiApp, judged: TocNode, settle: Settle, is_outdated: bool, words: str
+async def test_head_says_that_a_version_is_pinned(
+    app: MemtuiApp,
+    checked_segment: TocNode,
+    settle: Settle,
+    is_outdated: bool,
+    words: str,
 ) -> None:
     with database.transaction():
         pinned = NodeRow.update(is_pinned=True, is_outdated=is_outdated)
-        pinned.where(NodeRow.node_id == judged.node_id).execute()
+        pinned.where(NodeRow.node_id == checked_segment.node_id).execute()
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         grounds = head(pilot).split("\n")[2]
         assert grounds.split(" · ")[-1] == words
 
 
-async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
+async def test_pinned_rejected_version_shows_the_reason(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
     (line,) = browse.list_children(DAY)
@@ -182,13 +188,16 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
         assert not any(row.startswith("✗") for row in rows(pilot))
 
 
-async def test_where_the_page_is_gone_nothing_hidden_comes_back(
-    app: MemtuiApp, judged: TocNode, settle: Settle, monkeypatch: pytest.MonkeyPatch
+async def test_deleted_page_has_no_hidden_lines(
+    app: MemtuiApp,
+    checked_segment: TocNode,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         monkeypatch.setattr(browse, "get_node", lambda *_: None)
-        changed = frozenset({judged.node_id})
+        changed = frozenset({checked_segment.node_id})
         app.post_message(
             ProgressReported(PipelineProgress("summarize", changed=changed))
         )
@@ -198,8 +207,8 @@ async def test_where_the_page_is_gone_nothing_hidden_comes_back(
         assert rows(pilot) == []
 
 
-async def test_the_source_marks_what_was_quoted_of_it(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_quoted_text_is_marked_in_the_source(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "down")(pilot)
@@ -207,10 +216,10 @@ async def test_the_source_marks_what_was_quoted_of_it(
         assert " ".join(marked(source(pilot)).split()) == quoted
 
 
-async def test_a_source_that_has_changed_since_says_so(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_changed_source_is_reported(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
-    (span,) = judged.bullets[0].verdict.spans
+    (span,) = checked_segment.bullets[0].verdict.spans
     with schema.unlocked_events():
         changed = EventRow.update(text="The timeout is [redacted: password].")
         changed.where(EventRow.id == span.event_id).execute()
@@ -220,20 +229,20 @@ async def test_a_source_that_has_changed_since_says_so(
         assert not marked(source(pilot))
 
 
-async def test_a_claim_no_source_says_shows_no_source(
-    app: MemtuiApp, judged: TocNode, settle: Settle
+async def test_claim_without_source_shows_none(
+    app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "u")(pilot)
-        shown = pilot.app.screen.query_one(SourcePane)
-        assert not shown.expansion.excerpt_events
+        pane = pilot.app.screen.query_one(SourcePane)
+        assert not pane.expansion.excerpt_events
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "Nothing was found in the conversation that supports this bullet" in str(
             text.visual
         )
 
 
-async def test_an_unsupported_bullet_shows_the_closest_words(
+async def test_unsupported_bullet_shows_closest_words(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
     (line,) = browse.list_children(DAY)
@@ -248,14 +257,14 @@ async def test_an_unsupported_bullet_shows_the_closest_words(
         assert marked(source(pilot)) == "Bash: pytest -q tests/test_sessions.py"
 
 
-async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
-    app: MemtuiApp, judged: TocNode, model: Author, settle: Settle
+async def test_shown_withheld_lines_stay_after_an_update(
+    app: MemtuiApp, checked_segment: TocNode, model: Author, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "u")(pilot)
         other = "Every warehouse in Hamburg burned down in the great fire."
-        model.writes(judged.node_id, "Sliding sessions", [*CLAIMS[:2], other])
-        changed = frozenset({judged.node_id})
+        model.writes(checked_segment.node_id, "Sliding sessions", [*CLAIMS[:2], other])
+        changed = frozenset({checked_segment.node_id})
         app.post_message(
             ProgressReported(PipelineProgress("summarize", changed=changed))
         )
@@ -264,7 +273,7 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
         assert [row[0] for row in rows(pilot)].count("✗") == 1
 
 
-async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
+async def test_stale_node_is_marked_in_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
     (year,) = [line for line in browse.list_children() if line.title == "2023"]
@@ -285,7 +294,7 @@ async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
 @pytest.mark.journey(only="quoted-(120, 40)")
 def test_pictures_of_what_a_model_wrote(
     app: MemtuiApp,
-    judged: TocNode,
+    checked_segment: TocNode,
     settle: Settle,
     snap_compare: Compare,
     keys: list[str],

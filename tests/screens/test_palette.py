@@ -30,7 +30,7 @@ TWINS = (
 """Commands that share a key because they mean the same, each in its own place."""
 
 
-def test_a_key_has_one_meaning() -> None:
+def test_key_has_one_meaning() -> None:
     by_key: dict[str, set[str]] = {}
     for row in commands.COMMANDS:
         for key in row.keys.split():
@@ -39,19 +39,17 @@ def test_a_key_has_one_meaning() -> None:
     assert [names for names in shared if names not in TWINS] == []
 
 
-def test_every_command_has_a_sentence_of_help() -> None:
+def test_every_command_has_help() -> None:
     for row in commands.COMMANDS:
-        shown = row.help[:1].isupper() and row.help.endswith(".")
-        assert shown or not row.help, row.name
-        with nullcontext() if shown else pytest.raises(ValueError, match=row.name):
+        has_help = row.help[:1].isupper() and row.help.endswith(".")
+        assert has_help or not row.help, row.name
+        with nullcontext() if has_help else pytest.raises(ValueError, match=row.name):
             commands.bindings(row.name)
     with pytest.raises(KeyError):
         commands.bindings(no_such_command="It does nothing.")
 
 
-async def test_every_binding_of_the_contents_has_its_action(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_every_binding_has_an_action(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
         for holder in (app, app.screen, *app.screen.walk_children()):
@@ -61,9 +59,7 @@ async def test_every_binding_of_the_contents_has_its_action(
                 assert hasattr(holder, f"action_{name}"), (holder, name)
 
 
-async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_help_lists_the_keys_that_work(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(120, 80)) as pilot:
         await settle(pilot)
         await pilot.press("question_mark")
@@ -79,7 +75,7 @@ async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
         assert not isinstance(app.screen, HelpScreen)
 
 
-async def test_the_palette_offers_the_table_and_nothing_else(
+async def test_palette_lists_the_table_of_commands(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test() as pilot:
@@ -89,11 +85,11 @@ async def test_the_palette_offers_the_table_and_nothing_else(
         table = [row for row in table if row not in commands.MOVING]
         here = (app, app.screen, app.screen.focused)
         able = [r for r in table if any(hasattr(h, f"action_{r.name}") for h in here)]
-        known = {row.label.capitalize() for row in able}
-        titles = [one.title.partition("  (")[0] for one in offered]
-        assert {*titles[: len(known)]} == known
+        labels = {row.label.capitalize() for row in able}
+        titles = [entry.title.partition("  (")[0] for entry in offered]
+        assert {*titles[: len(labels)]} == labels
         assert titles[0] == "Find" and "Down" not in titles
-        assert [one.title for one in offered][len(known) :] == [
+        assert [entry.title for entry in offered][len(labels) :] == [
             "Theme: light", "Theme: contrast", "Theme: dusk", "Theme: paper"
         ]  # fmt: skip
         await pilot.press("ctrl+p", *"contrast", "enter")
@@ -104,7 +100,7 @@ async def test_the_palette_offers_the_table_and_nothing_else(
 
 
 @pytest.mark.full
-async def test_the_palette_offers_what_the_screen_below_it_obeys(
+async def test_palette_runs_a_command_of_the_screen_below(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test() as pilot:
@@ -115,7 +111,7 @@ async def test_the_palette_offers_what_the_screen_below_it_obeys(
         assert isinstance(app.screen, FilterScreen)
 
 
-async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
+async def test_notices_disappear_with_their_screen(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test() as pilot:
@@ -129,7 +125,7 @@ async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
         assert not app._notifications
 
 
-async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
+async def test_q_quits(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("q")
@@ -139,7 +135,7 @@ async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
 
 @pytest.mark.parametrize("key", ["question_mark", "v", "Q"])
 @pytest.mark.full
-async def test_q_leaves_from_wherever_nothing_is_typed(
+async def test_q_quits_on_every_screen(
     app: MemtuiApp, settle: Settle, key: str
 ) -> None:
     async with app.run_test() as pilot:
@@ -166,7 +162,7 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
         (PipelineProgress("import", 5, total=5), "idle"),
     ],
 )
-async def test_the_status_line_says_what_the_workers_do(
+async def test_status_line_describes_background_work(
     app: MemtuiApp, settle: Settle, progress: PipelineProgress, words: str
 ) -> None:
     async with app.run_test() as pilot:
@@ -176,7 +172,7 @@ async def test_the_status_line_says_what_the_workers_do(
         assert app.screen.query_one(StatusLine).work.plain == words
 
 
-async def test_reports_from_a_thread_reach_the_screen(
+async def test_reports_of_a_thread_reach_the_screen(
     full_workspace: Workspace, settle: Settle
 ) -> None:
     app = MemtuiApp(lambda: full_workspace)
@@ -188,7 +184,7 @@ async def test_reports_from_a_thread_reach_the_screen(
         assert status.work.plain == "idle"
 
 
-async def test_a_crash_prints_nothing_of_what_was_held(
+async def test_traceback_has_no_local_variables(
     settle: Settle, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> Workspace:
@@ -203,7 +199,7 @@ async def test_a_crash_prints_nothing_of_what_was_held(
     assert "WORD" not in printed
 
 
-async def test_a_missing_store_is_reported_until_it_is_back(
+async def test_missing_store_is_reported_until_it_is_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     why = "the store at /m/memory.db is gone. Put it back or quit; nothing is written"
@@ -214,7 +210,7 @@ async def test_a_missing_store_is_reported_until_it_is_back(
                 ProgressReported(PipelineProgress("", error=why, is_store_gone=True))
             )
             await settle(pilot)
-        assert [one.message for one in app._notifications] == [f"T{why[1:]}."]
+        assert [notice.message for notice in app._notifications] == [f"T{why[1:]}."]
         assert str(app.screen.query_one(StatusLine).work).startswith("✗ the store")
         app.post_message(ProgressReported(PipelineProgress("")))
         await settle(pilot)

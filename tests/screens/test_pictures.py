@@ -145,7 +145,7 @@ def test_welcome(
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
-    monkeypatch.setattr(workspace, "histories", lambda: found)
+    histories = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
+    monkeypatch.setattr(workspace, "histories", lambda: histories)
     run = steps(settle)
     assert snap_compare(app_of(workspace), terminal_size=(120, 40), run_before=run)

@@ -53,11 +53,11 @@ def by_key(_: subprocess.Popen[bytes], terminal: int) -> None:
     os.write(terminal, b"q")
 
 
-def told_to_end(app: subprocess.Popen[bytes], _: int) -> None:
+def by_sigterm(app: subprocess.Popen[bytes], _: int) -> None:
     app.send_signal(signal.SIGTERM)
 
 
-def hung_up(app: subprocess.Popen[bytes], _: int) -> None:
+def by_hang_up(app: subprocess.Popen[bytes], _: int) -> None:
     app.send_signal(signal.SIGHUP)
 
 
@@ -86,7 +86,7 @@ def start(home: Path, url: str, *parent: str) -> tuple[subprocess.Popen[bytes], 
 
 
 @contextmanager
-def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Leave]:
+def run_app(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Leave]:
     """The app on a terminal of its own; called, it leaves.
 
     Args:
@@ -101,7 +101,7 @@ def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Lea
     def leave(by: Callable[[subprocess.Popen[bytes], int], None]) -> float:
         began = time.monotonic()
         by(process, ours)
-        assert process.wait(20) == (HUNG_UP if by is hung_up else 0)
+        assert process.wait(20) == (HUNG_UP if by is by_hang_up else 0)
         took_s = time.monotonic() - began
         drain.join(20)
         return took_s
@@ -151,24 +151,24 @@ def busy(stub: Stub) -> None:
 
 
 @pytest.mark.parametrize("state", [loading, reading, writing, stalling, busy])
-def test_nobody_waits_for_a_model_to_leave(
+def test_quitting_does_not_wait_for_a_model(
     home: Path, state: Callable[[Stub], None]
 ) -> None:
     with run_stub() as stub:
         state(stub)
-        with running(home, stub.url) as leave:
+        with run_app(home, stub.url) as leave:
             stub.wait_for(1)
             assert leave(by_key) < LEAVES_S
 
 
-@pytest.mark.parametrize("by", [by_key, told_to_end, hung_up])
-def test_it_leaves_the_terminal_and_its_runs_in_order(
+@pytest.mark.parametrize("by", [by_key, by_sigterm, by_hang_up])
+def test_quitting_restores_terminal_and_ends_runs(
     home: Path, by: Callable[[subprocess.Popen[bytes], int], None]
 ) -> None:
     drawn = bytearray()
     with run_stub() as stub:
         stub.pace = Pace(token_s=HELD)
-        with running(home, stub.url, drawn) as leave:
+        with run_app(home, stub.url, drawn) as leave:
             stub.wait_for(1, "/api/chat")
             assert leave(by) < LEAVES_S
     assert drawn.count(b"\x1b[?1049h") == drawn.count(b"\x1b[?1049l") == 1
@@ -184,7 +184,7 @@ SWALLOWS = 'trap : HUP TERM; "$@"; code=$?; echo $code > $MEMTUI_CODE; exit $cod
 
 
 @pytest.mark.parametrize("parent", [(), ("sh", "-c", SWALLOWS, "sh")])
-def test_it_ends_when_its_terminal_is_closed(
+def test_app_ends_with_its_terminal(
     home: Path, tmp_path: Path, parent: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = tmp_path / "code"
@@ -211,7 +211,7 @@ def test_it_ends_when_its_terminal_is_closed(
     assert not list(home.glob("*-wal")), "the store was closed"
 
 
-def test_a_write_to_a_closed_terminal_does_not_fail() -> None:
+def test_write_to_a_closed_terminal_does_not_fail() -> None:
     ours, its = pty.openpty()
     with os.fdopen(its, "w", closefd=False) as stream:
         output = TerminalOutput(stream)
@@ -227,7 +227,7 @@ def test_a_write_to_a_closed_terminal_does_not_fail() -> None:
 
 @pytest.mark.parametrize("left_out", ["stdin", "stdout", "stderr"])
 @pytest.mark.parametrize("command", [[], ["demo"]])
-def test_without_a_terminal_it_is_said_what_to_use_instead(
+def test_without_terminal_alternatives_are_named(
     tmp_path: Path, left_out: str, command: list[str]
 ) -> None:
     ours, its = pty.openpty()
@@ -253,10 +253,10 @@ def test_without_a_terminal_it_is_said_what_to_use_instead(
     assert not (tmp_path / "new").exists()
 
 
-def test_nobody_waits_for_a_server_that_never_answers(home: Path) -> None:
+def test_quitting_does_not_wait_for_a_silent_server(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        with running(home, url) as leave:
+        with run_app(home, url) as leave:
             asker, _ = deaf.accept()
             with asker:
                 assert leave(by_key) < LEAVES_S

@@ -45,29 +45,32 @@ def view(app: App[str | MemtuiError]) -> TranscriptView:
 
 def lines(app: MemtuiApp) -> list[str]:
     """What stands on the screen, without the marks at its left."""
-    shown = view(app)
-    return [shown.render_line(y).text[2:].rstrip() for y in range(shown.size.height)]
+    transcript = view(app)
+    return [
+        transcript.render_line(y).text[2:].rstrip()
+        for y in range(transcript.size.height)
+    ]
 
 
-def pointed(app: MemtuiApp) -> Event:
+def current_event(app: MemtuiApp) -> Event:
     turn = view(app).current
     assert turn is not None
     return turn.event
 
 
-def said(app: MemtuiApp, name: str) -> str:
+def text_of(app: MemtuiApp, name: str) -> str:
     return str(app.screen.query_one(name, Static).visual)
 
 
-async def opened(
+async def open_session(
     pilot: Pilot[str | MemtuiError],
     settle: Settle,
     event_id: str = "",
     whose: ConversationKey = MILL,
 ) -> None:
     await settle(pilot)
-    wanted = SessionRequested(whose.agent, whose.session_id, event_id)
-    pilot.app.post_message(wanted)
+    request = SessionRequested(whose.agent, whose.session_id, event_id)
+    pilot.app.post_message(request)
     await settle(pilot)
     assert isinstance(pilot.app.screen, ReaderScreen)
 
@@ -85,7 +88,7 @@ def event_at(rank: int) -> str:
     return place[2]
 
 
-async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
+async def test_long_session_is_opened_by_reading_a_part(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(50_000)
@@ -94,83 +97,83 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
 
     def count(asked: str, *given: object) -> list[Event]:
         nonlocal read
-        found = ask(asked, *given)
-        read += len(found)
-        return found
+        rows = ask(asked, *given)
+        read += len(rows)
+        return rows
 
     monkeypatch.setattr(conversations, "_read", count)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         for rank in (0, 25_000, 49_999):
             read = 0
-            await opened(pilot, settle, event_at(rank))
+            await open_session(pilot, settle, event_at(rank))
             assert read <= 250
-            assert pointed(app).ordinal == rank
+            assert current_event(app).ordinal == rank
             window = view(app).buffer
             at = view(app).cursor_index
             assert at is not None and window.turns_before + at == rank
             await press(pilot, settle, "escape")
         read = 0
-        await opened(pilot, settle)
-        assert pointed(app).ordinal == 0
+        await open_session(pilot, settle)
+        assert current_event(app).ordinal == 0
         await press(pilot, settle, "end")
-        assert pointed(app).ordinal == 49_999
+        assert current_event(app).ordinal == 49_999
         await press(pilot, settle, "home")
-        assert pointed(app).ordinal == 0
-        shown = view(app)
-        shown.scroll_to(y=shown.virtual_size.height // 2, animate=False)
+        assert current_event(app).ordinal == 0
+        transcript = view(app)
+        transcript.scroll_to(y=transcript.virtual_size.height // 2, animate=False)
         await settle(pilot)
         await press(pilot, settle, "down")
-        assert 24_000 < pointed(app).ordinal < 26_000
+        assert 24_000 < current_event(app).ordinal < 26_000
         assert read <= 1_000
 
 
-async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
+async def test_loading_more_turns_moves_nothing_visible(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(1_400)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(500))
-        shown = view(app)
+        await open_session(pilot, settle, event_at(500))
+        transcript = view(app)
         for by in [-25] * 12 + [25] * 26:
             before = lines(app)
-            shown.scroll_to(y=shown.scroll_offset.y + by, animate=False)
+            transcript.scroll_to(y=transcript.scroll_offset.y + by, animate=False)
             await settle(pilot)
             after = lines(app)
             assert after[25:] == before[:-25] if by < 0 else after[:-25] == before[25:]
-        assert len(shown.buffer.turns) <= 600
-        window = shown.buffer
-        top = window.turns[window.nearest(shown.scroll_offset.y)]
+        assert len(transcript.buffer.turns) <= 600
+        window = transcript.buffer
+        top = window.turns[window.nearest(transcript.scroll_offset.y)]
         await pilot.resize_terminal(70, 30)
         await settle(pilot)
-        assert window.turns[window.nearest(shown.scroll_offset.y)] == top
+        assert window.turns[window.nearest(transcript.scroll_offset.y)] == top
 
 
-async def test_new_messages_are_followed_at_the_end_alone(
+async def test_new_messages_are_followed_only_at_the_end(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(200)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(199))
-        assert pointed(app).ordinal == 199
+        await open_session(pilot, settle, event_at(199))
+        assert current_event(app).ordinal == 199
         app.screen._has_reloaded_recently = False  # type: ignore[attr-defined]
         long_session.store_session(203, since=200)
         app.post_message(ProgressReported(PipelineProgress("")))
-        while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
+        while len(view(app).buffer.turns) and current_event(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
-        before, at = lines(app), pointed(app).ordinal
+        before, at = lines(app), current_event(app).ordinal
         app.screen._has_reloaded_recently = False  # type: ignore[attr-defined]
         long_session.store_session(206, since=203)
         app.post_message(ProgressReported(PipelineProgress("")))
         while view(app).buffer.turns[-1].event.ordinal < 205:
             await settle(pilot)
-        assert (lines(app), pointed(app).ordinal) == (before, at)
+        assert (lines(app), current_event(app).ordinal) == (before, at)
 
 
-async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
+async def report_progress(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     """Have it said that something was taken in, and looked for."""
     assert isinstance(pilot.app.screen, ReaderScreen)
     pilot.app.screen._has_reloaded_recently = False
@@ -178,57 +181,57 @@ async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     await settle(pilot)
 
 
-async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
+async def test_burst_of_messages_is_followed_to_its_end(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(100)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(99))
+        await open_session(pilot, settle, event_at(99))
         for count in (160, 700, 701):
             long_session.store_session(
                 count, since=view(app).buffer.turns[-1].event.ordinal + 1
             )
-            await work(pilot, settle)
-            assert pointed(app).ordinal == count - 1
+            await report_progress(pilot, settle)
+            assert current_event(app).ordinal == count - 1
             assert view(app).is_at_end
-        shown = view(app)
-        shown.scroll_to(y=shown.scroll_offset.y - 60, animate=False)
+        transcript = view(app)
+        transcript.scroll_to(y=transcript.scroll_offset.y - 60, animate=False)
         await settle(pilot)
         before = lines(app)
         long_session.store_session(900, since=701)
-        await work(pilot, settle)
+        await report_progress(pilot, settle)
         assert lines(app) == before, "the cursor was at the end, the reader was not"
-        assert pointed(app).ordinal == 700
-        seen = {turn.event.ordinal for turn in shown.buffer.turns}
+        assert current_event(app).ordinal == 700
+        seen = {turn.event.ordinal for turn in transcript.buffer.turns}
         while max(seen) < 899:
-            shown.scroll_to(y=shown.scroll_offset.y + 25, animate=False)
+            transcript.scroll_to(y=transcript.scroll_offset.y + 25, animate=False)
             await settle(pilot)
-            seen |= {turn.event.ordinal for turn in shown.buffer.turns}
+            seen |= {turn.event.ordinal for turn in transcript.buffer.turns}
         assert seen >= {*range(640, 900)}
 
 
-async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
+async def test_late_messages_are_inserted_in_order(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     late = {*range(7), 150, *range(190, 197)}
     long_session.store_session(200, but=late)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(165))
+        await open_session(pilot, settle, event_at(165))
         for ordinal, comes in ((172, {150, 190, 194}), (20, {0, 3, 195})):
             view(app).go_to(place_of(app, ordinal))
             await settle(pilot)
             before = lines(app)
             long_session.store_session(200, but={*range(200)} - comes)
             late -= comes
-            await work(pilot, settle)
-            assert (pointed(app).ordinal, lines(app)) == (ordinal, before)
-            shown = [turn.event.ordinal for turn in view(app).buffer.turns]
-            run = range(shown[0], shown[-1] + 1)
-            assert comes & {*run} and shown == [at for at in run if at not in late]
+            await report_progress(pilot, settle)
+            assert (current_event(app).ordinal, lines(app)) == (ordinal, before)
+            ordinals = [turn.event.ordinal for turn in view(app).buffer.turns]
+            run = range(ordinals[0], ordinals[-1] + 1)
+            assert comes & {*run} and ordinals == [at for at in run if at not in late]
             await press(pilot, settle, "home")
-        assert pointed(app).ordinal == 0
+        assert current_event(app).ordinal == 0
 
 
 def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
@@ -236,31 +239,31 @@ def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
     return turn.position
 
 
-async def test_the_last_of_several_quick_keys_counts(
+async def test_last_of_several_quick_jumps_counts(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(3_000)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(1_500))
+        await open_session(pilot, settle, event_at(1_500))
         newer = threading.Event()
         read = transcript_view.read_turns
 
-        def slowly(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
-            if wanted.where is TurnsPosition.END:
+        def slowly(whose: ConversationKey, request: TurnsRequested) -> TurnRange:
+            if request.where is TurnsPosition.END:
                 newer.wait()
-            return read(whose, wanted)
+            return read(whose, request)
 
         monkeypatch.setattr(transcript_view, "read_turns", slowly)
         await pilot.press("home", "end", "home")
-        while pointed(app).ordinal:
+        while current_event(app).ordinal:
             await pilot.pause()
         newer.set()
         await settle(pilot)
-        assert pointed(app).ordinal == 0 and view(app).scroll_offset.y == 0
+        assert current_event(app).ordinal == 0 and view(app).scroll_offset.y == 0
 
 
-async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
+async def test_tool_calls_and_thinking_can_be_expanded(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(40)
@@ -272,25 +275,25 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
         )
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle, event_at(3))
+        await open_session(pilot, settle, event_at(3))
         title = app.screen.query_one(PaneTitle)
         assert title.title == "Grinding [b]grain[/b]"
         assert title.info.endswith("t: show thinking (1)")
-        shown = "\n".join(lines(app))
-        assert "▸ Edit: mill_3.py  +2 −1" in shown
-        assert "wheel 3" not in shown and "stone" not in shown
+        text = "\n".join(lines(app))
+        assert "▸ Edit: mill_3.py  +2 −1" in text
+        assert "wheel 3" not in text and "stone" not in text
         await press(pilot, settle, "space")
-        shown = "\n".join(lines(app))
+        text = "\n".join(lines(app))
         for line in ("▾ Edit: mill_3.py  +2 −1", "− b", "+ d", "wheel 3"):
-            assert line in shown
+            assert line in text
         await press(pilot, settle, "enter", "t")
-        shown = "\n".join(lines(app))
-        assert "wheel 3" not in shown and "thinking The [b]stone[/] is worn." in shown
+        text = "\n".join(lines(app))
+        assert "wheel 3" not in text and "thinking The [b]stone[/] is worn." in text
         await press(pilot, settle, "t", "up", "space")
         assert notices(app) == ["Only tool calls and notes can be expanded."]
 
 
-async def test_a_call_leads_to_the_subagent_it_started_and_back(
+async def test_call_opens_its_subagent(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(20)
@@ -308,7 +311,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
         sessions.update_subagents([helper])
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle, event_at(3))
+        await open_session(pilot, settle, event_at(3))
         assert any("enter: open subagent" in line for line in lines(app))
         await press(pilot, settle, "enter")
         title = app.screen.query_one(PaneTitle)
@@ -316,87 +319,87 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
         turns = view(app).buffer.turns
         assert [turn.event.subagent for turn in turns] == ["helper-1"] * 4
         await press(pilot, settle, "escape")
-        assert pointed(app).ordinal == 3 and not pointed(app).subagent
+        assert current_event(app).ordinal == 3 and not current_event(app).subagent
         await press(pilot, settle, "space")
         assert any("wheel 3" in line for line in lines(app)), "space unfolds it"
 
 
-async def test_one_goes_from_question_to_question(
+async def test_brackets_go_to_prompts(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(400)
     app = app_of(workspace)
     async with app.run_test(size=(90, 30)) as pilot:
-        await opened(pilot, settle, event_at(202))
+        await open_session(pilot, settle, event_at(202))
         await press(pilot, settle, "right_square_bracket")
-        assert pointed(app).ordinal == 205
+        assert current_event(app).ordinal == 205
         await press(pilot, settle, *["left_square_bracket"] * 2)
-        assert pointed(app).ordinal == 195
+        assert current_event(app).ordinal == 195
         await press(pilot, settle, "end", *["right_square_bracket"] * 2)
         assert notices(app)[-1] == "This is your last prompt."
 
 
-async def test_words_are_found_in_all_of_the_session_and_marked(
+async def test_words_are_found_in_the_whole_session(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(3_000)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
+        await open_session(pilot, settle)
         await type_words(pilot, settle, "/WHEEL 249", "enter")
-        assert pointed(app).ordinal == 249
-        assert said(app, "#matches") == "1 of 5 · n next · p previous"
+        assert current_event(app).ordinal == 249
+        assert text_of(app, "#matches") == "1 of 5 · n next · p previous"
         here = view(app)
         rows = [here.render_line(y).text for y in range(here.size.height)]
         assert any("wheel 249" in row for row in rows), "unfolded, and in sight"
         await press(pilot, settle, "n")
-        assert pointed(app).ordinal == 2_493
+        assert current_event(app).ordinal == 2_493
         await press(pilot, settle, *"nnnn")
         assert notices(app) == ["This is the last match."]
         await press(pilot, settle, "N", "p", "p", "p")
-        assert pointed(app).ordinal == 249
+        assert current_event(app).ordinal == 249
         await press(pilot, settle, "escape", "n")
         assert notices(app)[-1] == "Press / to find words first."
         await type_words(pilot, settle, "/100%", "enter")
-        assert said(app, "#matches") == "no match"
+        assert text_of(app, "#matches") == "no match"
         await press(pilot, settle, "n")
         assert notices(app)[-1] == "No match in this session."
         await press(pilot, settle, "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)
 
 
-async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
+async def test_search_while_typing_and_escape_returns(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(3_000)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle, event_at(1_000))
+        await open_session(pilot, settle, event_at(1_000))
         await type_words(pilot, settle, "/wheel 249")
         output = "2 of 5 · enter keep · esc back"
-        assert (pointed(app).ordinal, said(app, "#matches")) == (2_493, output)
+        assert (current_event(app).ordinal, text_of(app, "#matches")) == (2_493, output)
         await press(pilot, settle, "8")
-        assert pointed(app).ordinal == 2_498
+        assert current_event(app).ordinal == 2_498
         await press(pilot, settle, "x")
-        assert said(app, "#matches") == "no match"
-        assert pointed(app).ordinal == 1_000
+        assert text_of(app, "#matches") == "no match"
+        assert current_event(app).ordinal == 1_000
         await press(pilot, settle, *["backspace"] * 2)
-        assert pointed(app).ordinal == 2_493
+        assert current_event(app).ordinal == 2_493
         await press(pilot, settle, "escape")
-        assert pointed(app).ordinal == 1_000
+        assert current_event(app).ordinal == 1_000
         await type_words(pilot, settle, "/wheel 249", "enter")
-        assert said(app, "#matches") == "2 of 5 · n next · p previous"
+        assert text_of(app, "#matches") == "2 of 5 · n next · p previous"
         await press(pilot, settle, "n", "escape")
-        assert pointed(app).ordinal == 2_494, "enter keeps the place"
+        assert current_event(app).ordinal == 2_494, "enter keeps the place"
 
 
-async def test_keys_go_to_the_transcript_after_enter_and_escape(
+async def test_transcript_has_focus_after_a_search(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(30)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
+        await open_session(pilot, settle)
         await press(pilot, settle, "slash")
         keys = footer_keys(app)
         assert "enter" in keys and "esc" in keys and "/" not in keys
@@ -410,13 +413,13 @@ async def test_keys_go_to_the_transcript_after_enter_and_escape(
         assert notices(app)[-1] == "This session has no thinking."
 
 
-async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
+async def test_words_typed_during_a_search_are_searched_next(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(500)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
+        await open_session(pilot, settle)
         asked: list[str] = []
         go_on = threading.Event()
         look = conversation.find_text
@@ -430,55 +433,55 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
 
         monkeypatch.setattr(conversation, "find_text", slowly)
         await pilot.press(*"/wheel 49", "enter", "n")
-        while said(app, "#matches") != "searching…":
+        while text_of(app, "#matches") != "searching…":
             await pilot.pause()
         assert notices(app) == ["Searching…"]
-        assert (asked, pointed(app).ordinal) == (["w"], 0)
+        assert (asked, current_event(app).ordinal) == (["w"], 0)
         go_on.set()
         await settle(pilot)
         assert asked == ["w", "wheel 49"]
-        assert said(app, "#matches") == "search failed"
+        assert text_of(app, "#matches") == "search failed"
         await type_words(pilot, settle, "/wheel 48", "enter")
-        assert asked[-1] == "wheel 48" and pointed(app).ordinal == 48
+        assert asked[-1] == "wheel 48" and current_event(app).ordinal == 48
         await press(pilot, settle, "slash", "backspace")
-        assert pointed(app).ordinal == 48
+        assert current_event(app).ordinal == 48
         await press(pilot, settle, "enter", "n")
         assert notices(app)[-1] == "Press / to find words first."
 
 
 @pytest.mark.journey
-async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_contents(
+async def test_session_leads_to_its_place_in_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         await press(pilot, settle, "s", "down", "enter")
         assert isinstance(app.screen, ReaderScreen)
-        session = pointed(app).session_id
+        session = current_event(app).session_id
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, SessionsScreen)
         await press(pilot, settle, "enter", "down", "down", "b")
         assert isinstance(app.screen, ContentsScreen)
         await press(pilot, settle, "tab", "tab", "enter")
         assert isinstance(app.screen, ReaderScreen)
-        assert pointed(app).session_id == session
+        assert current_event(app).session_id == session
         await press(pilot, settle, "y")
-        assert pointed(app).event_id in app.clipboard and len(notices(app)) == 1
+        assert current_event(app).event_id in app.clipboard and len(notices(app)) == 1
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)
         assert app.focused is app.screen.query_one("#source DetailPane")
 
 
 @pytest.mark.journey
-async def test_the_command_is_shown_before_a_session_is_resumed(
+async def test_resume_command_is_shown_first(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
+        await open_session(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         await press(pilot, settle, "r")
         assert isinstance(app.screen, ResumeScreen)
-        question = said(app, "#question")
+        question = text_of(app, "#question")
         assert question == (
             "claude is not installed on this machine.\n\nclaude --resume shop-1"
         )
@@ -491,14 +494,14 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
         await press(pilot, settle, "r")
-        assert said(app, "#question").startswith("Run this now?")
+        assert text_of(app, "#question").startswith("Run this now?")
         await press(pilot, settle, "enter")
         assert isinstance(app.screen, ResumeScreen), "enter alone starts no program"
         await press(pilot, settle, "y")
         assert notices(app)[-1].startswith("This terminal does not support")
 
 
-async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
+async def test_copied_resume_command_has_no_missing_folder(
     app: MemtuiApp, settle: Settle, tmp_path: Path
 ) -> None:
     gone = str(tmp_path / "gone")
@@ -507,14 +510,14 @@ async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
         command = ResumeCommand(("sh", "--resume", "x"), gone)
         app.push_screen(ResumeScreen(*check_resume(command)))
         await settle(pilot)
-        question = said(app, "#question")
+        question = text_of(app, "#question")
         assert question.startswith(f"The folder {gone} does not exist any more.")
         assert question.endswith("\n\nsh --resume x")
         await press(pilot, settle, "c")
         assert app.clipboard == "sh --resume x"
 
 
-async def test_a_hanging_disk_delays_no_resuming_or_exporting(
+async def test_slow_disk_does_not_block_resume_or_export(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers, looked = threading.Event(), threading.Event()
@@ -524,7 +527,7 @@ async def test_a_hanging_disk_delays_no_resuming_or_exporting(
         return answers.wait(20) and False
 
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
+        await open_session(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         monkeypatch.setattr("shutil.which", lambda program: hang(Path(program)))
         await pilot.press("r")
         assert looked.wait(5)
@@ -546,14 +549,14 @@ async def test_a_hanging_disk_delays_no_resuming_or_exporting(
 
 
 @pytest.mark.journey
-async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unasked(
+async def test_export_asks_before_replacing_a_file(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
+        await open_session(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         await press(pilot, settle, "e")
         assert isinstance(app.screen, ExportScreen)
         assert ".md" in app.screen.query_one(Input).render_line(0).text
@@ -563,7 +566,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         assert notices(app) == [str(file)]
         file.write_text("mine")
         await press(pilot, settle, "e", "enter")
-        assert said(app, "#how").startswith("This file exists.")
+        assert text_of(app, "#how").startswith("This file exists.")
         await press(pilot, settle, "escape")
         assert file.read_text() == "mine"
         await press(pilot, settle, "e", "enter", "enter")
@@ -577,20 +580,20 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
             await press(pilot, settle, "e")
             app.screen.query_one(Input).value = name
             await press(pilot, settle, "enter")
-            assert said(app, "#how").startswith("This file cannot be written")
+            assert text_of(app, "#how").startswith("This file cannot be written")
             await press(pilot, settle, "escape")
 
 
-async def test_a_session_that_is_forgotten_meanwhile_says_so(
+async def test_forgotten_session_is_reported(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long_session.store_session(300)
     app = app_of(workspace)
     async with app.run_test() as pilot:
-        await opened(pilot, settle)
+        await open_session(pilot, settle)
         forget_mill()
         await press(pilot, settle, "end")
-        assert said(app, "#nothing").startswith("This session has been deleted")
+        assert text_of(app, "#nothing").startswith("This session has been deleted")
         await press(pilot, settle, "t", "y", "b", "space", "escape")
         assert isinstance(app.screen, ContentsScreen)
 
@@ -604,7 +607,7 @@ def forget_mill() -> None:
         database.db.execute_sql("DELETE FROM events_unlocked")
 
 
-async def test_what_cannot_be_read_says_why_and_what_to_do(
+async def test_unreadable_session_is_reported_with_advice(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_session.store_session(10)
@@ -615,12 +618,12 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
     monkeypatch.setattr(conversation, "get_info", broken)
     app = app_of(workspace)
     async with app.run_test() as pilot:
-        await opened(pilot, settle)
-        words = said(app, "#nothing")
+        await open_session(pilot, settle)
+        words = text_of(app, "#nothing")
         assert words.startswith("✗ This session could not be read: the disk is full")
 
 
-def test_a_place_is_entered_by_the_index(workspace: Workspace) -> None:
+def test_reading_around_a_place_uses_the_index(workspace: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT id FROM events WHERE session_id = 1"
         " AND subagent = '' AND (at_ms, ordinal, id) < (5, 6, 'x')"
@@ -648,7 +651,7 @@ def test_pictures(
     long_session.store_session(400)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await opened(pilot, settle, event_at(203))
+        await open_session(pilot, settle, event_at(203))
         await press(pilot, settle, "space")
         if what == "found":
             await press(pilot, settle, "slash", *"ground", "enter", "n")

@@ -33,11 +33,11 @@ async def ask(
     assert isinstance(screen, SearchScreen)
     while screen.view is not view:
         await pilot.press("tab")
-    await answered(pilot, settle)
+    await wait_for_results(pilot, settle)
     return screen
 
 
-async def answered(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
+async def wait_for_results(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     screen = pilot.app.screen
     assert isinstance(screen, SearchScreen)
     while screen.is_waiting:
@@ -51,12 +51,12 @@ def note(screen: SearchScreen) -> str:
 
 
 def first(screen: SearchScreen, kind: str) -> tuple[int, SearchResult]:
-    return next((at, one) for at, one in enumerate(screen.results) if one.kind == kind)
+    return next(
+        (at, result) for at, result in enumerate(screen.results) if result.kind == kind
+    )
 
 
-async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_search_bar_covers_whole_panes(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         below = app.screen
@@ -71,9 +71,7 @@ async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
 
 
 @pytest.mark.journey
-async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_enter_goes_to_the_node_of_a_hit(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         at, line = first(await ask(pilot, settle, "session"), "segment")
@@ -85,20 +83,20 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
         assert app.focused is tree
 
 
-async def test_a_line_repeated_by_a_month_is_one_hit_of_its_segment(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_repeated_line_is_one_hit(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         lines = (await ask(pilot, settle, "session")).results
-        output = [one for one in lines if "also in its " in " ".join(one.details)]
-        assert any(one.kind == "segment" for one in output)
-        nodes = [one for one in lines if one.kind != "source" and one.match]
-        said = [one.match.snippet.text for one in nodes if one.match]
+        output = [
+            result for result in lines if "also in its " in " ".join(result.details)
+        ]
+        assert any(result.kind == "segment" for result in output)
+        nodes = [result for result in lines if result.kind != "source" and result.match]
+        said = [result.match.snippet.text for result in nodes if result.match]
         assert len(said) == len({*said})
 
 
-async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
+async def test_enter_on_a_source_selects_its_bullet(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -107,15 +105,15 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
         await pilot.press(*["down"] * at, "enter")
         await settle(pilot)
         assert isinstance(app.focused, DetailPane)
-        shown = app.screen.query_one(SourcePane).expansion.grip
-        assert shown is not None and shown.grip_id == line.target.grip_id
+        grip = app.screen.query_one(SourcePane).expansion.grip
+        assert grip is not None and grip.grip_id == line.target.grip_id
         bullets = app.screen.query_one(BulletList)
         assert bullets.current is not None
         assert line.target.grip_id in bullets.bullets[bullets.current[0]].grip_ids
 
 
 @pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])
-async def test_a_message_is_found_by_its_words_and_opened_in_place(
+async def test_message_hit_opens_the_message(
     app: MemtuiApp, settle: Settle, view: SearchView
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -127,16 +125,16 @@ async def test_a_message_is_found_by_its_words_and_opened_in_place(
         await pilot.press("enter")
         await settle(pilot)
         assert isinstance(app.focused, DetailPane)
-        shown = app.screen.query_one(SourcePane).expansion
-        assert [one.text for one in shown.excerpt_events] == [best.match.snippet.text]
+        expansion = app.screen.query_one(SourcePane).expansion
+        assert [event.text for event in expansion.excerpt_events] == [
+            best.match.snippet.text
+        ]
         pointed = app.screen.query_one(TocTree).current
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
 
 
-async def test_escape_puts_everything_back_as_it_was(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_escape_restores_the_screen(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("right", "down")
@@ -152,7 +150,7 @@ async def test_escape_puts_everything_back_as_it_was(
         assert app.export_screenshot(title="", simplify=True) == before
 
 
-async def test_an_answer_to_an_older_question_is_dropped(
+async def test_result_of_an_older_query_is_dropped(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -161,11 +159,11 @@ async def test_an_answer_to_an_older_question_is_dropped(
         lines = screen.results
         screen.show_result(screen.view, "sess", Hits())
         screen.show_result(SearchView.MESSAGES, "session", Hits())
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
         assert lines and screen.results == lines
 
 
-async def test_nothing_found_says_what_to_try(app: MemtuiApp, settle: Settle) -> None:
+async def test_no_hits_gives_advice(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "xyzzy")
@@ -189,21 +187,19 @@ ODD = {
 }
 
 
-async def test_any_question_gets_an_answer_or_a_hint(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_any_query_gets_hits_or_a_note(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "", SearchView.ALL)
         for name, typed in ODD.items():
             screen.query_one(Input).value = typed
             await pilot.pause()
-            await answered(pilot, settle)
+            await wait_for_results(pilot, settle)
             assert screen.results or note(screen), name
             assert "failed" not in note(screen), name
 
 
-async def test_with_a_broken_index_it_is_found_and_said(
+async def test_broken_index_is_reported_and_rebuilt(
     app: MemtuiApp, full_workspace: Workspace, settle: Settle
 ) -> None:
     full_workspace.teleport.close()
@@ -220,7 +216,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
             await pilot.press("escape")
 
 
-async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
+async def test_failed_search_is_reported_and_repeated(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(query: str, **_: object) -> Hits:
@@ -241,9 +237,7 @@ async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
         assert isinstance(app.screen, ContentsScreen)
 
 
-async def test_the_words_of_last_time_are_there_and_typing_replaces_them(
-    app: MemtuiApp, settle: Settle
-) -> None:
+async def test_last_query_is_replaced_by_typing(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await ask(pilot, settle, "session")
@@ -255,19 +249,19 @@ async def test_the_words_of_last_time_are_there_and_typing_replaces_them(
         assert screen.query_one(Input).value == "x"
 
 
-async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> None:
+async def test_click_on_a_hit_opens_it(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        wanted = screen.results[0].target.node_id
+        node_id = screen.results[0].target.node_id
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
         assert tree.current is not None
-        assert tree.current.node_id == wanted
+        assert tree.current.node_id == node_id
 
 
-async def test_where_nothing_is_kept_it_is_said_what_to_do(
+async def test_empty_store_says_how_to_import(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(workspace)

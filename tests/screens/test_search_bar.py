@@ -40,7 +40,7 @@ from tests.screens.search_results import (
     session_hit,
     title_hit,
 )
-from tests.screens.test_search import answered, note
+from tests.screens.test_search import note, wait_for_results
 
 Pilots = Pilot[str | MemtuiError]
 Settle = Callable[[Pilots], Awaitable[None]]
@@ -49,7 +49,7 @@ SIZE = (120, 40)
 
 
 @pytest.fixture(autouse=True)
-def _something_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def store_has_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar without a workspace is over a memory that holds something."""
     monkeypatch.setattr(
         browse, "list_scopes", lambda: ScopeChoices(agents=(("codex", 1),))
@@ -67,20 +67,20 @@ async def ask(pilot: Pilots, settle: Settle, typed: str) -> SearchScreen:
     screen = bar(pilot)
     screen.query_one(Input).value = typed
     await pilot.pause()
-    await answered(pilot, settle)
+    await wait_for_results(pilot, settle)
     return screen
 
 
-def told(screen: SearchScreen, name: str) -> str:
+def text_of(screen: SearchScreen, name: str) -> str:
     return str(screen.query_one(f"#{name}", Static).visual)
 
 
-def drawn(screen: SearchScreen) -> list[str]:
+def visible_rows(screen: SearchScreen) -> list[str]:
     rows = screen.query_one(OptionList)
     return [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
 
 
-def three() -> dict[str, SearchFunction]:
+def three_finders() -> dict[str, SearchFunction]:
     return {
         "all": FakeSearch(lambda _: FINDINGS),
         "summaries": FakeSearch(
@@ -91,43 +91,43 @@ def three() -> dict[str, SearchFunction]:
 
 
 @pytest.mark.journey
-async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
+async def test_tab_searches_the_next_view(
     settle: Settle,
 ) -> None:
-    finders = three()
+    finders = three_finders()
     async with SearchApp(None, **finders).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session timeout")
-        assert told(screen, "views") == "[all]  summaries  messages"
-        assert told(screen, "count") == "3 hits · 6 ms"
-        assert any("unsummarized" in row for row in drawn(screen))
+        assert text_of(screen, "views") == "[all]  summaries  messages"
+        assert text_of(screen, "count") == "3 hits · 6 ms"
+        assert any("unsummarized" in row for row in visible_rows(screen))
         await pilot.press("tab")
-        await answered(pilot, settle)
-        assert told(screen, "views") == "all  [summaries]  messages"
+        await wait_for_results(pilot, settle)
+        assert text_of(screen, "views") == "all  [summaries]  messages"
         assert "The index is being built." in note(screen)
         await pilot.press("shift+tab", "shift+tab")
-        await answered(pilot, settle)
-        assert told(screen, "views") == "all  summaries  [messages]"
-        said = next(row for row in drawn(screen) if "The session timeout" in row)
+        await wait_for_results(pilot, settle)
+        assert text_of(screen, "views") == "all  summaries  [messages]"
+        said = next(row for row in visible_rows(screen) if "The session timeout" in row)
         assert re.search(r"┃ claude +The session timeout is 600 seconds", said)
         for finder in finders.values():
             assert isinstance(finder, FakeSearch) and "session timeout" in finder.asked
 
 
-async def test_the_view_and_the_words_of_last_time_are_there_again(
+async def test_last_view_and_query_are_restored(
     settle: Settle,
 ) -> None:
-    asked = SearchHistory()
-    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
+    history = SearchHistory()
+    async with SearchApp(history, **three_finders()).run_test(size=SIZE) as pilot:
         await ask(pilot, settle, "session")
         await pilot.press("tab", "tab", "escape")
-    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
-        await answered(pilot, settle)
+    async with SearchApp(history, **three_finders()).run_test(size=SIZE) as pilot:
+        await wait_for_results(pilot, settle)
         assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
         assert bar(pilot).results
 
 
-def behind(gate: threading.Event) -> Callable[[str], Hits]:
+def slow_search(gate: threading.Event) -> Callable[[str], Hits]:
     """An answer that is slow: it waits for a gate to open."""
 
     def slow(text: str) -> Hits:
@@ -137,11 +137,11 @@ def behind(gate: threading.Event) -> Callable[[str], Hits]:
     return slow
 
 
-async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
+async def test_slow_search_does_not_delay_typing(
     settle: Settle,
 ) -> None:
     gate = threading.Event()
-    fake = FakeSearch(behind(gate))
+    fake = FakeSearch(slow_search(gate))
     async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = bar(pilot)
         await pilot.press("a")
@@ -150,17 +150,17 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
         assert screen.is_waiting and not screen.results
-        while told(screen, "count") != "searching…":
+        while text_of(screen, "count") != "searching…":
             await pilot.pause()
         gate.set()
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
         assert [line.title for line in screen.results] == ["Of abc"]
         assert [text for text in fake.asked if text != "memtui "] == ["a", "abc"]
 
 
-async def test_enter_before_the_answer_goes_to_the_best_of_what_is_typed() -> None:
+async def test_enter_before_the_result_opens_the_best_hit() -> None:
     gate = threading.Event()
-    app = SearchApp(all=FakeSearch(behind(gate)))
+    app = SearchApp(all=FakeSearch(slow_search(gate)))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("a", "b", "enter")
         assert bar(pilot).is_waiting
@@ -170,10 +170,10 @@ async def test_enter_before_the_answer_goes_to_the_best_of_what_is_typed() -> No
     assert app.return_value == "ab"
 
 
-async def test_without_a_question_it_says_how_to_ask_with_every_filter(
+async def test_empty_query_shows_the_syntax(
     settle: Settle,
 ) -> None:
-    async with SearchApp(None, **three()).run_test(size=(80, 24)) as pilot:
+    async with SearchApp(None, **three_finders()).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
@@ -186,7 +186,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         assert how.display and not bar(pilot).results
 
 
-async def test_nothing_found_says_what_of_the_question_to_change(
+async def test_no_hits_suggests_a_change_of_the_query(
     settle: Settle,
 ) -> None:
     async with SearchApp(all=FakeSearch(Hits)).run_test(size=SIZE) as pilot:
@@ -200,7 +200,7 @@ async def test_nothing_found_says_what_of_the_question_to_change(
             assert says in note(await ask(pilot, settle, typed))
 
 
-async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None:
+async def test_suggestion_is_used_by_a_key(settle: Settle) -> None:
     def meant(text: str) -> Hits:
         if text == "session timeout":
             return FINDINGS
@@ -210,12 +210,12 @@ async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None
         screen = await ask(pilot, settle, "sesion timeout")
         assert "Did you mean “session timeout”? (ctrl+s)" in note(screen)
         await pilot.press("ctrl+s")
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
         assert screen.query_one(Input).value == "session timeout"
         assert len(screen.results) == 3
 
 
-async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
+async def test_notes_are_short_and_explain_a_date(
     settle: Settle,
 ) -> None:
     many = replace(FINDINGS, notes=("One. " * 30, "Two.", "Three."))
@@ -228,7 +228,7 @@ async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
         assert note(screen).endswith("…")
 
 
-async def test_while_an_index_is_made_the_answer_follows_by_itself(
+async def test_search_is_repeated_while_an_index_is_built(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
@@ -242,11 +242,11 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
         assert len(fake.asked) == 4
 
 
-async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
-    asked = SearchHistory()
-    asked.add("first")
-    asked.add("second")
-    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
+async def test_history_is_recalled_by_keys(settle: Settle) -> None:
+    history = SearchHistory()
+    history.add("first")
+    history.add("second")
+    async with SearchApp(history, **three_finders()).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "third")
         seen = []
         for key in ("alt+up", "alt+up", "alt+up", "alt+down", "alt+down", "alt+down"):
@@ -255,7 +255,7 @@ async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
         assert seen == ["second", "first", "first", "second", "third", "third"]
 
 
-async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
+async def test_message_without_segment_is_not_opened(
     workspace: Workspace, settle: Settle
 ) -> None:
     async with SearchApp(messages=FakeSearch(lambda _: MESSAGES)).run_test(
@@ -268,7 +268,7 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
         assert "the contents do not have it yet" in note(screen)
 
 
-async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
+async def test_cursor_mark_is_on_the_selected_hit(settle: Settle) -> None:
     many = Hits("x", tuple(session_hit(title=f"Number {n}") for n in range(40)))
     async with SearchApp(all=FakeSearch(lambda _: many)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
@@ -278,7 +278,7 @@ async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
         ):
             await pilot.press(*keys)
             await pilot.pause()
-            (row,) = (row for row in drawn(screen) if row.startswith(" ▸"))
+            (row,) = (row for row in visible_rows(screen) if row.startswith(" ▸"))
             assert title in row
         await pilot.press("down", "pagedown")
         await pilot.pause()
@@ -319,18 +319,18 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
     finders = {view.value: FakeSearch(Hits) for view in SearchView}
-    shown = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
-    app = SearchApp(None, **finders | {shown.value: FakeSearch(answer)})
+    view = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
+    app = SearchApp(None, **finders | {view.value: FakeSearch(answer)})
     app.theme = theme
 
     async def run(pilot: Pilots) -> None:
         screen = bar(pilot)
         screen.query_one(Input).cursor_blink = False
-        while screen.view is not shown:
+        while screen.view is not view:
             await pilot.press("tab")
         await ask(pilot, settle, "sesion timeout")
         await pilot.press(*keys)
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
 
     assert snap_compare(app, terminal_size=size, run_before=run)
 
@@ -338,11 +338,11 @@ def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
 # Where a line leads
 
 
-async def found_in(
+async def open_hit(
     app: MemtuiApp, pilot: Pilots, settle: Settle, **finders: SearchFunction
 ) -> None:
     """Open the bar over the contents, and ask those who answer by hand."""
-    by_view = {SearchView(name): one for name, one in finders.items()}
+    by_view = {SearchView(name): finder for name, finder in finders.items()}
     with patch.object(search, "make_finders", lambda *_: by_view):
         await pilot.press("slash")
     await ask(pilot, settle, "x")
@@ -350,7 +350,7 @@ async def found_in(
     await settle(pilot)
 
 
-def said_in(name: str) -> list[Event]:
+def session_events(name: str) -> list[Event]:
     """The events of a session."""
     with database.connection():
         number = sessions.get_number("claude-code", name)
@@ -359,25 +359,25 @@ def said_in(name: str) -> list[Event]:
 
 
 @pytest.mark.journey
-async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
+async def test_enter_on_a_message_opens_it_in_its_segment(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        event = next(e for e in said_in("shop-1") if "sliding" in e.text)
-        found = session_hit(
+        event = next(e for e in session_events("shop-1") if "sliding" in e.text)
+        hit = session_hit(
             node_id="",
             event_id=event.event_id,
             role=EventRole.USER,
             at=event.timestamp,
             snippet=marked(event.text, "sliding"),
         )
-        fake = FakeSearch(lambda text: Hits(text, (found,)))
-        await found_in(app, pilot, settle, all=fake)
+        fake = FakeSearch(lambda text: Hits(text, (hit,)))
+        await open_hit(app, pilot, settle, all=fake)
         assert isinstance(app.focused, DetailPane)
-        shown = app.screen.query_one(SourcePane).expansion
-        assert [one.event_id for one in shown.excerpt_events] == [event.event_id]
-        assert shown.events_before and shown.events_after
+        expansion = app.screen.query_one(SourcePane).expansion
+        assert [each.event_id for each in expansion.excerpt_events] == [event.event_id]
+        assert expansion.events_before and expansion.events_after
         pointed = app.screen.query_one(TocTree).current
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
@@ -394,51 +394,51 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
         assert app.screen.query_one(BulletList).current is not None
 
 
-async def test_a_session_found_by_its_title_opens_at_its_first_segment(
+async def test_session_found_by_title_opens_its_first_segment(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        first = said_in("shop-2")[0]
+        first = session_events("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
         hit = title_hit(session=whole, at=first.timestamp)
         fake = FakeSearch(lambda text: Hits(text, (hit,)))
-        await found_in(app, pilot, settle, messages=fake)
+        await open_hit(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)
         assert tree.current is not None and app.focused is tree
         assert tree.current.node_id.endswith(first.event_id)
 
 
-async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
+async def test_ctrl_o_searches_one_message_per_session(
     settle: Settle,
 ) -> None:
-    asked, finders = SearchHistory(), three()
-    async with SearchApp(asked, **finders).run_test(size=(80, 24)) as pilot:
+    history, finders = SearchHistory(), three_finders()
+    async with SearchApp(history, **finders).run_test(size=(80, 24)) as pilot:
         screen = await ask(pilot, settle, "session")
         await pilot.press("ctrl+o")
         assert "works in the messages view" in note(screen)
         await pilot.press("shift+tab")
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
         assert {"esc", "ctrl+o"} <= {*footer_keys(pilot.app)}
         messages = finders["messages"]
         assert isinstance(messages, FakeSearch)
         before = len(messages.asked)
         await pilot.press("ctrl+o")
-        await answered(pilot, settle)
-        assert asked.one_per_session and len(messages.asked) == before + 1
+        await wait_for_results(pilot, settle)
+        assert history.one_per_session and len(messages.asked) == before + 1
 
 
-async def test_right_takes_what_a_filter_is_completed_to(settle: Settle) -> None:
-    async with SearchApp(None, **three()).run_test(size=SIZE) as pilot:
+async def test_right_accepts_the_completion(settle: Settle) -> None:
+    async with SearchApp(None, **three_finders()).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "")
         await pilot.press(*"level:we")
         await pilot.pause()
         await pilot.press("right")
         assert screen.query_one(Input).value == "level:week"
-        await answered(pilot, settle)
+        await wait_for_results(pilot, settle)
 
 
-async def test_only_the_line_chosen_last_is_gone_to(
+async def test_only_the_last_chosen_hit_is_opened(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = threading.Event()
@@ -463,9 +463,9 @@ async def test_only_the_line_chosen_last_is_gone_to(
     assert app.return_value == "of second"
 
 
-async def test_a_narrow_terminal_keeps_the_keys_that_lead_on_and_back(
+async def test_narrow_terminal_keeps_enter_and_escape(
     settle: Settle,
 ) -> None:
-    async with SearchApp(None, **three()).run_test(size=(40, 12)) as pilot:
+    async with SearchApp(None, **three_finders()).run_test(size=(40, 12)) as pilot:
         await settle(pilot)
         assert {"enter", "esc"} <= {*footer_keys(pilot.app)}

@@ -20,7 +20,7 @@ from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
 from tests.pilots import AppOf, Settle, press
-from tests.screens.test_contents import labels, page, said, source, tree
+from tests.screens.test_contents import labels, notices, page, source, tree
 
 DAY = "toc:day:2025-03-14"
 TWO = "toc:session:2025-03-14:claude-code/two"
@@ -29,7 +29,7 @@ SIZE = (120, 40)
 
 
 @pytest.fixture
-def busy(workspace: Workspace) -> Workspace:
+def two_days(workspace: Workspace) -> Workspace:
     """A day whose latest session has two segments, and the day before."""
     store_messages(
         make_message("Fix the login form of the shop", HOUR, session="two"),
@@ -44,11 +44,11 @@ def busy(workspace: Workspace) -> Workspace:
 
 
 @pytest.fixture
-def busy_app(busy: Workspace, app_of: AppOf) -> MemtuiApp:
-    return app_of(busy)
+def app_with_two_days(two_days: Workspace, app_of: AppOf) -> MemtuiApp:
+    return app_of(two_days)
 
 
-def session_here(pilot: Pilot[str | MemtuiError]) -> DaySession:
+def current_session(pilot: Pilot[str | MemtuiError]) -> DaySession:
     line = tree(pilot).current
     assert isinstance(line, DaySession)
     return line
@@ -66,18 +66,20 @@ def import_more(
     store_messages(make_message(text, hours * HOUR, session="two"))
     changed: set[str] = set()
     workspace.pipeline.run_until_idle(lambda progress: changed.update(progress.changed))
-    found = frozenset(changed | workspace.pipeline.take_changed_nodes())
-    assert found
-    pilot.app.post_message(ProgressReported(PipelineProgress("index", changed=found)))
+    all_changed = frozenset(changed | workspace.pipeline.take_changed_nodes())
+    assert all_changed
+    pilot.app.post_message(
+        ProgressReported(PipelineProgress("index", changed=all_changed))
+    )
 
 
 @pytest.mark.journey
-async def test_a_session_leads_to_segment_bullet_source_and_back(
-    busy_app: MemtuiApp, settle: Settle
+async def test_session_row_leads_to_source_and_back(
+    app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        session = session_here(pilot)
+        session = current_session(pilot)
         assert session.node_id == TWO
         assert row_text(pilot).lstrip().startswith("▸ Fix the login form of the")
         whole = page(pilot).node
@@ -85,8 +87,8 @@ async def test_a_session_leads_to_segment_bullet_source_and_back(
         assert "2 segments" in page(pilot).query_one(PaneTitle).info
         await press(pilot, settle, "right")
         late, early = (entry.node_id for entry in session.segments)
-        shown = labels(pilot)
-        assert shown[shown.index(TWO) + 1 :][:2] == [late, early]
+        rows = labels(pilot)
+        assert rows[rows.index(TWO) + 1 :][:2] == [late, early]
         await press(pilot, settle, "right", "down")
         line = tree(pilot).current
         assert isinstance(line, TocEntry) and line.node_id == early
@@ -102,16 +104,16 @@ async def test_a_session_leads_to_segment_bullet_source_and_back(
         await press(pilot, settle, "escape", "escape", "escape")
         assert tree(pilot).has_focus
         await press(pilot, settle, "left")
-        assert session_here(pilot) == session and page(pilot).node == whole
+        assert current_session(pilot) == session and page(pilot).node == whole
         await press(pilot, settle, "left")
         assert early not in labels(pilot)
-        assert said(pilot) == []
+        assert notices(pilot) == []
 
 
-async def test_each_line_of_the_card_of_a_session_has_its_source(
-    busy_app: MemtuiApp, settle: Settle
+async def test_every_line_of_a_session_has_a_source(
+    app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
         node = page(pilot).node
         assert node is not None
@@ -120,32 +122,32 @@ async def test_each_line_of_the_card_of_a_session_has_its_source(
             grip = source(pilot).expansion.grip
             assert grip is not None and grip.grip_id == grip_id
             await press(pilot, settle, "n")
-        assert said(pilot) == ["This is the last source of this page."]
+        assert notices(pilot) == ["This is the last source of this page."]
 
 
-async def test_keys_of_nodes_say_what_they_need_on_a_session(
-    busy_app: MemtuiApp, settle: Settle
+async def test_node_keys_explain_themselves_on_a_session(
+    app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "v")
         assert isinstance(pilot.app.screen, ContentsScreen)
-        assert "2 segments here, each with versions of its own" in said(pilot)[-1]
+        assert "2 segments here, each with versions of its own" in notices(pilot)[-1]
         await press(pilot, settle, "y")
         assert source(pilot).citation() == pilot.app.clipboard != ""
         await press(pilot, settle, "asterisk")
-        assert session_here(pilot).segments[0].node_id in labels(pilot)
+        assert current_session(pilot).segments[0].node_id in labels(pilot)
         await press(pilot, settle, "c")
         await press(pilot, settle, "escape", "right_square_bracket")
         assert tree(pilot).current == browse.list_day_sessions(DAY)[1].only_segment
 
 
-async def test_a_jump_leads_to_a_segment_in_its_session_and_back_to_the_session(
-    busy_app: MemtuiApp, settle: Settle
+async def test_jump_to_a_segment_and_back_to_its_session(
+    app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        early = session_here(pilot).segments[1].node_id
+        early = current_session(pilot).segments[1].node_id
         contents = pilot.app.screen
         assert isinstance(contents, ContentsScreen)
         contents.go_to(early)
@@ -153,32 +155,32 @@ async def test_a_jump_leads_to_a_segment_in_its_session_and_back_to_the_session(
         line = tree(pilot).current
         assert isinstance(line, TocEntry) and line.node_id == early
         await press(pilot, settle, "backspace")
-        assert session_here(pilot).node_id == TWO
+        assert current_session(pilot).node_id == TWO
         assert page(pilot).is_shown
 
 
-async def test_a_session_that_goes_on_gets_its_new_segment_under_the_cursor(
-    busy: Workspace, busy_app: MemtuiApp, settle: Settle
+async def test_continued_session_gets_its_new_segment(
+    two_days: Workspace, app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "end", "home")
         tree(pilot).reveal(TWO)
         await settle(pilot)
-        import_more(pilot, busy, "Push the login form", 9)
-        while len(session_here(pilot).segments) < 3:
+        import_more(pilot, two_days, "Push the login form", 9)
+        while len(current_session(pilot).segments) < 3:
             await pilot.pause(0.05)
         await settle(pilot)
         node = page(pilot).node
         assert node is not None and node.counts.segments == 3
 
 
-async def test_a_newer_day_is_followed_until_a_key_is_pressed(
-    busy: Workspace, busy_app: MemtuiApp, settle: Settle
+async def test_newer_day_is_followed_until_a_key(
+    two_days: Workspace, app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        import_more(pilot, busy, "Write the release notes", 24)
+        import_more(pilot, two_days, "Write the release notes", 24)
         while "toc:day:2025-03-15" not in labels(pilot):
             await pilot.pause(0.05)
         await settle(pilot)
@@ -188,28 +190,28 @@ async def test_a_newer_day_is_followed_until_a_key_is_pressed(
         await press(pilot, settle, "j")
         before = tree(pilot).current
         assert before is not None and before.node_id == DAY
-        import_more(pilot, busy, "Announce the release", 48)
+        import_more(pilot, two_days, "Announce the release", 48)
         while "toc:day:2025-03-16" not in labels(pilot):
             await pilot.pause(0.05)
         after = tree(pilot).current
         assert after is not None and after.node_id == DAY
 
 
-async def test_a_project_is_named_where_several_are_in_view(
-    busy_app: MemtuiApp, settle: Settle
+async def test_project_is_shown_if_there_are_several(
+    app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "z")
         assert "  shop  " in row_text(pilot)
-        busy_app.set_scope(Scope(project="shop"))
+        app_with_two_days.set_scope(Scope(project="shop"))
         await settle(pilot)
-        assert session_here(pilot).node_id == TWO
+        assert current_session(pilot).node_id == TWO
         assert "  shop  " not in row_text(pilot)
 
 
-async def test_the_source_of_another_node_is_never_beside_a_page(
-    busy_app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+async def test_source_belongs_to_the_page_beside_it(
+    app_with_two_days: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, expand = threading.Event(), conversation.expand
 
@@ -217,7 +219,7 @@ async def test_the_source_of_another_node_is_never_beside_a_page(
         assert gate.wait(10)
         return expand(grip_id, before=before, after=after)
 
-    async with busy_app.run_test(size=SIZE) as pilot:
+    async with app_with_two_days.run_test(size=SIZE) as pilot:
         await settle(pilot)
         first = page(pilot).node
         monkeypatch.setattr(conversation, "expand", slow)
@@ -235,7 +237,7 @@ async def test_the_source_of_another_node_is_never_beside_a_page(
         assert any(grip.grip_id in bullet.grip_ids for bullet in node.bullets)
 
 
-async def test_time_and_speaker_of_a_source_are_visible_however_long_it_is(
+async def test_time_and_speaker_of_a_long_source_are_visible(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     code = "\n".join(f"step_{number}()" for number in range(60))

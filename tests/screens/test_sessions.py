@@ -29,7 +29,7 @@ from tests.pilots import AppOf, Compare, Settle, footer_keys
 MINUTE_MS = 60_000
 
 
-def keep(count: int, *, since: int = 0) -> None:
+def store_sessions(count: int, *, since: int = 0) -> None:
     """Keep sessions, each a minute after the one before and a minute longer."""
     begun = to_ms(NOW) - 10_000_000_000
     with database.transaction():
@@ -52,13 +52,13 @@ def keep(count: int, *, since: int = 0) -> None:
         )
 
 
-def listed(app: MemtuiApp) -> SessionList:
+def session_list(app: MemtuiApp) -> SessionList:
     return app.screen.query_one(SessionList)
 
 
 def titles(app: MemtuiApp) -> list[str]:
-    known = listed(app).sessions
-    return [known[place].title for place in sorted(known)]
+    sessions_by_place = session_list(app).sessions
+    return [sessions_by_place[place].title for place in sorted(sessions_by_place)]
 
 
 def heading(app: MemtuiApp) -> tuple[str, str]:
@@ -66,18 +66,20 @@ def heading(app: MemtuiApp) -> tuple[str, str]:
     return title.title, title.info
 
 
-async def opened(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
+async def open_sessions(
+    pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str
+) -> None:
     await settle(pilot)
     for key in ("s", *keys):
         await pilot.press(key)
         await settle(pilot)
 
 
-async def test_the_newest_stand_first_until_another_order_is_asked_for(
+async def test_newest_sessions_come_first_until_sorted(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         newest = titles(app)
         assert len(newest) == 6
         assert heading(app) == ("Sessions, newest first", "6")
@@ -86,11 +88,11 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
         assert titles(app) == newest[::-1]
         keys: list[Callable[[int], object]] = [
             lambda at: (
-                listed(app).sessions[at].created_at
-                - listed(app).sessions[at].updated_at
+                session_list(app).sessions[at].created_at
+                - session_list(app).sessions[at].updated_at
             ),
-            lambda at: -listed(app).sessions[at].message_count,
-            lambda at: listed(app).sessions[at].title.lower(),
+            lambda at: -session_list(app).sessions[at].message_count,
+            lambda at: session_list(app).sessions[at].title.lower(),
         ]
         for key in keys:
             await pilot.press("S")
@@ -99,47 +101,49 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
         assert heading(app)[0] == "Sessions, by title"
 
 
-async def test_each_session_has_its_state_and_on_a_second_line_its_outcome(
+async def test_session_has_state_and_outcome(
     full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot, settle)
-        shown = listed(app)
-        works = [session.work for session in shown.sessions.values()]
+        await open_sessions(pilot, settle)
+        rows = session_list(app)
+        works = [session.work for session in rows.sessions.values()]
         place = next(at for at, work in enumerate(works) if work.outcome)
         its = works[place]
-        first = shown.render_line(place * ROW_LINES).text
-        second = shown.render_line(place * ROW_LINES + 1).text
+        first = rows.render_line(place * ROW_LINES).text
+        second = rows.render_line(place * ROW_LINES + 1).text
         header = str(app.screen.query_one("#columns", Static).visual)
         assert its.state and first[header.index("state") :].startswith(its.state)
         assert f"→ {its.outcome[:20]}" in second
-        assert second.index(shown.sessions[place].project) == header.index("title")
+        assert second.index(rows.sessions[place].project) == header.index("title")
 
 
 @pytest.mark.journey
-async def test_words_narrow_it_and_escape_shows_all_again(
+async def test_words_filter_sessions_and_escape_clears(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle, "slash", *"SHOP", "space", *"cla")
+        await open_sessions(pilot, settle, "slash", *"SHOP", "space", *"cla")
         assert heading(app)[1].endswith(" of 6")
-        assert {one.project for one in listed(app).sessions.values()} == {"shop"}
+        assert {session.project for session in session_list(app).sessions.values()} == {
+            "shop"
+        }
         await pilot.press(*" 100%_", "enter")
         await settle(pilot)
-        assert listed(app).has_focus and titles(app) == []
+        assert session_list(app).has_focus and titles(app) == []
         said = str(app.screen.query_one("#nothing", Static).visual)
         assert said.startswith("No session matches “SHOP cla 100%_”.")
         await pilot.press("escape")
         await settle(pilot)
-        assert len(titles(app)) == 6 and listed(app).has_focus
+        assert len(titles(app)) == 6 and session_list(app).has_focus
         assert app.screen.query_one("#words", Input).value == ""
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
 
 
 @pytest.mark.journey
-async def test_enter_opens_what_the_words_typed_at_once_have_found(
+async def test_enter_opens_the_filtered_session(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, look = threading.Event(), sessions.list_around
@@ -151,15 +155,15 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
 
     monkeypatch.setattr(sessions, "list_around", slow)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
-        first = listed(app).sessions[0]
+        await open_sessions(pilot, settle)
+        first = session_list(app).sessions[0]
         await pilot.press("slash")
         await settle(pilot)
         keys = footer_keys(app)
         assert "enter" in keys and "esc" in keys and "/" not in keys
         for key in (*"logsift", "enter", "enter"):
             app.post_message(events.Key(key, None))
-        while not listed(app).has_focus:
+        while not session_list(app).has_focus:
             await pilot.pause()
         assert isinstance(app.screen, SessionsScreen)
         go_on.set()
@@ -169,60 +173,60 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
         assert app.screen.about and app.screen.about.session.project == "logsift"
 
 
-async def test_only_visible_rows_of_thousands_are_read(
+async def test_only_visible_sessions_are_read(
     full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    keep(20_000)
+    store_sessions(20_000)
     read = 0
     ask = sessions.list_range
 
     def count(*args: object) -> sessions.SessionRange:
         nonlocal read
-        found = ask(*args)  # type: ignore[arg-type]
-        read += len(found.sessions)
-        return found
+        rows = ask(*args)  # type: ignore[arg-type]
+        read += len(rows.sessions)
+        return rows
 
     monkeypatch.setattr(sessions, "list_range", count)
     app = app_of(full_workspace)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         assert heading(app)[1] == "20,006"
         await pilot.press("end")
         await settle(pilot)
-        last = listed(app).current
+        last = session_list(app).current
         assert last is not None and last.title.endswith("00000")
         for _ in range(3):
             await pilot.press("pageup")
             await settle(pilot)
         assert read <= 1_500
-        at = listed(app).current
+        at = session_list(app).current
         assert at is not None and "[b]" in at.title
 
 
 async def test_new_events_do_not_move_cursor_or_scroll(
     full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    keep(900)
+    store_sessions(900)
     app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         await pilot.press(*["pagedown"] * 20, "up", "up")
         await settle(pilot)
-        shown = listed(app)
-        before, row = shown.current, shown.cursor * ROW_LINES - shown.scroll_offset.y
+        rows = session_list(app)
+        before, row = rows.current, rows.cursor * ROW_LINES - rows.scroll_offset.y
         assert before is not None
-        keep(950, since=900)
+        store_sessions(950, since=900)
         app.post_message(ProgressReported(PipelineProgress("")))
-        while shown.total < 956:
+        while rows.total < 956:
             await settle(pilot)
-        assert shown.current == before
-        assert shown.cursor * ROW_LINES - shown.scroll_offset.y == row
+        assert rows.current == before
+        assert rows.cursor * ROW_LINES - rows.scroll_offset.y == row
 
 
-async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
+async def test_slow_list_shows_that_it_is_loading(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
@@ -250,7 +254,7 @@ async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
         assert app.screen.query_one(PaneTitle).info == "6"
 
 
-async def test_what_cannot_be_read_says_why(
+async def test_unreadable_sessions_are_reported(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -258,7 +262,7 @@ async def test_what_cannot_be_read_says_why(
 
     async with app.run_test() as pilot:
         monkeypatch.setattr(sessions, "list_around", broken)
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         said = str(app.screen.query_one("#nothing", Static).visual)
         assert said.startswith("✗ The sessions could not be read: the disk is full")
         monkeypatch.undo()
@@ -266,7 +270,7 @@ async def test_what_cannot_be_read_says_why(
             await settle(pilot)
 
 
-async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
+async def test_unreadable_part_is_reported_and_read_again(
     full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
@@ -275,24 +279,24 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
     def broken(*_: object) -> None:
         raise OSError("the disk is away")
 
-    keep(2_000)
+    store_sessions(2_000)
     app = app_of(full_workspace)
     async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         monkeypatch.setattr(sessions, "list_range", broken)
         await pilot.press("end")
         await settle(pilot)
-        shown = listed(app)
+        rows = session_list(app)
         said = app.screen.query_one(PaneTitle).info
         assert said == "✗ not loaded: the disk is away"
-        assert shown.current is None and shown.total == 2_006
+        assert rows.current is None and rows.total == 2_006
         monkeypatch.undo()
-        while shown.current is None:
+        while rows.current is None:
             await settle(pilot)
-        assert "Grain" in shown.render_line(4).text
+        assert "Grain" in rows.render_line(4).text
 
 
-def test_the_newest_and_the_oldest_come_by_an_index(full_workspace: Workspace) -> None:
+def test_sorting_by_date_uses_an_index(full_workspace: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
     )
@@ -311,10 +315,10 @@ def test_pictures(
     snap_compare: Compare,
     size: tuple[int, int],
 ) -> None:
-    keep(300)
+    store_sessions(300)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await opened(pilot, settle, *["down"] * 3)
+        await open_sessions(pilot, settle, *["down"] * 3)
 
     assert snap_compare(app_of(full_workspace), terminal_size=size, run_before=run)
 
@@ -325,7 +329,7 @@ def test_picture_of_nothing(
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         await pilot.press("escape")
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
         assert isinstance(pilot.app.screen, SessionsScreen)
 
     assert snap_compare(app_of(workspace), terminal_size=(120, 40), run_before=run)
@@ -341,6 +345,6 @@ def test_picture_of_the_demo(
     monkeypatch.setattr(full_workspace, "is_demo", True)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await opened(pilot, settle)
+        await open_sessions(pilot, settle)
 
     assert snap_compare(app_of(full_workspace), terminal_size=(120, 40), run_before=run)

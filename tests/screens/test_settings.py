@@ -62,11 +62,11 @@ def entries(app: MemtuiApp) -> SettingList:
     return app.screen.query_one(SettingList)
 
 
-def told(app: MemtuiApp) -> str:
+def details(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#details", Static).visual)
 
 
-def opened(settle: Settle, *keys: str) -> Run:
+def open_settings(settle: Settle, *keys: str) -> Run:
     """From the welcome of an empty store to the settings, and further."""
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
@@ -80,17 +80,17 @@ def opened(settle: Settle, *keys: str) -> Run:
     return run
 
 
-async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
+async def test_every_setting_has_meaning_and_origin(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle)(pilot)
+        await open_settings(settle)(pilot)
         assert isinstance(app.screen, SettingsScreen)
         measure = app.screen.query_one("#list-pane PaneTitle", PaneTitle).info
         assert measure == str(len(SETTINGS))
-        await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
+        await open_settings(settle, *["slash", *"pause longer", "enter"])(pilot)
         assert len(entries(app).items) == 1
-        assert told(app).split("\n") == [
+        assert details(app).split("\n") == [
             "A longer pause ends a segment.",
             "",
             "value     45.0 minutes",
@@ -108,11 +108,11 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
 
 
 @pytest.mark.journey
-async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
+async def test_value_is_checked_and_saved(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"max_gap", "enter", "enter")(pilot)
+        await open_settings(settle, "slash", *"max_gap", "enter", "enter")(pilot)
         assert isinstance(app.screen, SettingScreen)
         line, wrong = (
             app.screen.query_one(Input),
@@ -133,15 +133,15 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         assert notices(app) == [
             "segments.max_gap_min is 20.0; takes effect at the next start."
         ]
-        assert "in effect 45.0 minutes, until memtui is restarted" in told(app)
+        assert "in effect 45.0 minutes, until memtui is restarted" in details(app)
 
 
-async def test_choices_are_stepped_through_and_colours_change_at_once(
+async def test_choices_can_be_stepped_and_theme_changes_at_once(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         keys = ("slash", *"theme", "enter", "enter", "down", "down", "up", "enter")
-        await opened(settle, *keys)(pilot)
+        await open_settings(settle, *keys)(pilot)
         assert app.theme == "memtui-light"
         assert settings_module.load(file).screen_theme == "memtui-light"
         assert notices(app) == ["screen.theme is memtui-light; takes effect now."]
@@ -150,25 +150,25 @@ async def test_choices_are_stepped_through_and_colours_change_at_once(
         assert settings_module.load(file).screen_theme == app.theme == "memtui-contrast"
 
 
-async def test_what_is_set_elsewhere_says_why_it_cannot_be_changed(
+async def test_locked_setting_says_why(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"log.level", "enter", "enter")(pilot)
+        await open_settings(settle, "slash", *"log.level", "enter", "enter")(pilot)
         assert isinstance(app.screen, SettingsScreen)
         assert notices(app)[0].startswith("log.level was set on the command line")
-        assert "MEMTUI_SUMMARIES__MODEL" not in told(app)
-        await opened(settle, "slash", *"qwen", "enter", "enter")(pilot)
+        assert "MEMTUI_SUMMARIES__MODEL" not in details(app)
+        await open_settings(settle, "slash", *"qwen", "enter", "enter")(pilot)
         assert notices(app)[-1].startswith("MEMTUI_SUMMARIES__MODEL in the environment")
         assert file.read_text() == OWN
 
 
-async def test_a_file_that_broke_is_shown_and_kept_until_it_is_mended(
+async def test_broken_file_is_reported_and_kept(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
     file.write_text(broken := OWN + "[log\n")
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "end", "up", "enter")(pilot)
+        await open_settings(settle, "end", "up", "enter")(pilot)
         words = str(app.screen.query_one("#broken", Static).visual)
         assert words.startswith("✗ config.toml: ") and "line 7" in words
         assert "config.toml" in notices(app)[0]
@@ -195,11 +195,11 @@ def test_pictures(
     size, keys = PICTURES[name]
     if name == "broken":
         file.write_text(OWN + "[log\n")
-    run = opened(settle, *keys)
+    run = open_settings(settle, *keys)
     assert snap_compare(app, terminal_size=size, run_before=run)
 
 
-async def test_esc_waits_for_what_is_being_written(
+async def test_escape_waits_for_saving(
     app: MemtuiApp, file: Path, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may, change = threading.Event(), SettingsEditor.change
@@ -210,7 +210,7 @@ async def test_esc_waits_for_what_is_being_written(
 
     monkeypatch.setattr(SettingsEditor, "change", slow)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"max_gap", "enter", "enter")(pilot)
+        await open_settings(settle, "slash", *"max_gap", "enter", "enter")(pilot)
         app.screen.query_one(Input).value = "20"
         await pilot.press("enter", "escape", "enter")
         try:
@@ -225,15 +225,15 @@ async def test_esc_waits_for_what_is_being_written(
         assert said.startswith("segments.max_gap_min is 20.0;")
 
 
-async def test_a_time_zone_is_not_promised_to_a_store_that_has_one(
+async def test_time_zone_of_a_store_does_not_change(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"time_zone", "enter", "enter")(pilot)
+        await open_settings(settle, "slash", *"time_zone", "enter", "enter")(pilot)
         app.screen.query_one(Input).value = "Asia/Tokyo"
         await pilot.press("enter")
         await settle(pilot)
         (said,) = notices(app)
         keeps = "this one keeps its time zone."
-        assert said.endswith(keeps) and told(app).endswith(keeps)
-        assert "in effect" not in told(app)
+        assert said.endswith(keeps) and details(app).endswith(keeps)
+        assert "in effect" not in details(app)

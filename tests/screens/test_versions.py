@@ -59,7 +59,7 @@ def at_one_time(workspace: Workspace) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def digested_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history, all of it made at one time."""
     home = tmp_path_factory.mktemp("made") / "home"
     workspace = at_one_time(Workspace(in_home(home), OWN))
@@ -71,27 +71,29 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
+def dated_workspace(
+    digested_home: Path, tmp_path: Path, settings: Settings
+) -> Iterator[Workspace]:
     """The full workspace, all of it made at one time."""
-    shutil.copytree(made, tmp_path / "home")
+    shutil.copytree(digested_home, tmp_path / "home")
     workspace = at_one_time(Workspace(in_home(tmp_path / "home"), settings))
     yield workspace
     workspace.stop()
 
 
 @pytest.fixture
-def written(dated: Workspace) -> Workspace:
+def workspace_with_versions(dated_workspace: Workspace) -> Workspace:
     """The same, of one of whose days a model wrote two versions."""
     model_versions.add_model_version(
         DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
     )
     held = (model_versions.unsupported_bullet("The moon was counted"),)
     model_versions.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
-    return dated
+    return dated_workspace
 
 
 @pytest.fixture
-def asking(app_of: AppOf) -> AppOf:
+def app_with_model(app_of: AppOf) -> AppOf:
     """Makes the app of a workspace that asks a model, if there is one."""
 
     def make(workspace: Workspace) -> MemtuiApp:
@@ -102,8 +104,10 @@ def asking(app_of: AppOf) -> AppOf:
 
 
 @pytest.fixture
-def writing(written: Workspace, asking: AppOf) -> MemtuiApp:
-    return asking(written)
+def app_with_versions(
+    workspace_with_versions: Workspace, app_with_model: AppOf
+) -> MemtuiApp:
+    return app_with_model(workspace_with_versions)
 
 
 def steps(settle: Settle, *keys: str) -> Run:
@@ -115,28 +119,30 @@ def steps(settle: Settle, *keys: str) -> Run:
 
 
 def history() -> TocHistory:
-    found = versions.get_history(DAY)
-    assert found is not None
-    return found
+    node_history = versions.get_history(DAY)
+    assert node_history is not None
+    return node_history
 
 
-def shown() -> tuple[int, bool]:
-    one = history().displayed
-    assert one is not None
-    return one.version, one.is_pinned
+def displayed_version() -> tuple[int, bool]:
+    version = history().displayed
+    assert version is not None
+    return version.version, version.is_pinned
 
 
 def rows(app: MemtuiApp) -> list[str]:
     listed = app.screen.query_one(VersionList)
     visuals = [option.prompt for option in listed.options]
-    return [one.lay_out(60).plain for one in visuals if isinstance(one, Paragraph)]
+    return [
+        visual.lay_out(60).plain for visual in visuals if isinstance(visual, Paragraph)
+    ]
 
 
 def about(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#about", Static).visual)
 
 
-def said(app: MemtuiApp) -> str:
+def details(app: MemtuiApp) -> str:
     visual = app.screen.query_one("#details", Static).visual
     assert isinstance(visual, Stack | Content)
     return visual.lay_out(80).plain if isinstance(visual, Stack) else visual.plain
@@ -147,13 +153,13 @@ def title(app: MemtuiApp) -> tuple[str, str]:
     return pane.title, pane.info
 
 
-async def test_every_version_is_listed_and_the_one_shown_is_read_first(
-    writing: MemtuiApp, settle: Settle
+async def test_versions_are_listed_and_the_shown_one_is_selected(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
-        assert isinstance(writing.screen, VersionsScreen)
-        rejected, model, first = rows(writing)
+        assert isinstance(app_with_versions.screen, VersionsScreen)
+        rejected, model, first = rows(app_with_versions)
         assert rejected.startswith("  3  qwen3:4b 2bfd38a7daaf")
         assert "✓ 2 supported · ✗ 1 unsupported" in " ".join(rejected.split())
         assert f"rejected: {WHY}" in " ".join(rejected.split())
@@ -161,118 +167,120 @@ async def test_every_version_is_listed_and_the_one_shown_is_read_first(
         counts = "Tue 20 Feb 2024 03:30 · ✓ 2 supported · ~ 1 weak"
         assert counts in " ".join(model.split())
         assert first.startswith("  1  extract (extractive-")
-        assert title(writing) == ("Version 2", "shown")
-        assert "Tokens refreshed" in said(writing)
-        assert "~ 42 sessions in payments.py" in said(writing)
+        assert title(app_with_versions) == ("Version 2", "shown")
+        assert "Tokens refreshed" in details(app_with_versions)
+        assert "~ 42 sessions in payments.py" in details(app_with_versions)
         why = "weak: not there: payments.py, 42"
-        assert why in said(writing)
-        assert "1,204 tokens read, 310 written, 12.4 s" in said(writing)
+        assert why in details(app_with_versions)
+        assert "1,204 tokens read, 310 written, 12.4 s" in details(app_with_versions)
 
 
-async def test_the_cursor_brings_each_version_beside_the_list(
-    writing: MemtuiApp, settle: Settle
+async def test_cursor_shows_each_version(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "up")(pilot)
-        assert title(writing) == ("Version 3", "")
-        assert f"Rejected: {WHY}" in said(writing)
-        assert "Withheld, because it was not accepted:" in said(writing)
-        assert "✗ The moon was counted" in said(writing)
+        assert title(app_with_versions) == ("Version 3", "")
+        assert f"Rejected: {WHY}" in details(app_with_versions)
+        assert "Withheld, because it was not accepted:" in details(app_with_versions)
+        assert "✗ The moon was counted" in details(app_with_versions)
         await press(pilot, settle, "end")
-        assert title(writing) == ("Version 1", "")
+        assert title(app_with_versions) == ("Version 1", "")
         before = versions.get_version(DAY, 1)
         assert before is not None and before.bullets
-        words = " ".join(said(writing).split())
-        assert all(" ".join(one.text.split()) in words for one in before.bullets)
+        words = " ".join(details(app_with_versions).split())
+        assert all(" ".join(bullet.text.split()) in words for bullet in before.bullets)
 
 
-async def test_enter_goes_to_what_a_version_says_and_escape_back_and_out(
-    writing: MemtuiApp, settle: Settle
+async def test_enter_goes_to_the_version_and_escape_back(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "enter")(pilot)
-        assert not writing.screen.query_one(VersionList).has_focus
+        assert not app_with_versions.screen.query_one(VersionList).has_focus
         await press(pilot, settle, "escape")
-        assert writing.screen.query_one(VersionList).has_focus
+        assert app_with_versions.screen.query_one(VersionList).has_focus
         await press(pilot, settle, "escape")
-        assert isinstance(writing.screen, ContentsScreen)
+        assert isinstance(app_with_versions.screen, ContentsScreen)
 
 
 @pytest.mark.journey
-async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
-    writing: MemtuiApp, settle: Settle
+async def test_page_shows_the_pinned_version(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "end", "P")(pilot)
-        assert shown() == (1, True)
+        assert displayed_version() == (1, True)
         output = "Version 1 is pinned: newer versions do not replace it."
-        assert notices(writing) == [output]
-        assert rows(writing)[2].splitlines()[0].endswith("pinned")
-        assert title(writing) == ("Version 1", "pinned")
-        assert "You pinned version 1 (P: unpin)." in about(writing)
+        assert notices(app_with_versions) == [output]
+        assert rows(app_with_versions)[2].splitlines()[0].endswith("pinned")
+        assert title(app_with_versions) == ("Version 1", "pinned")
+        assert "You pinned version 1 (P: unpin)." in about(app_with_versions)
         await press(pilot, settle, "escape")
-        page = writing.screen.query_one(NodePage)
+        page = app_with_versions.screen.query_one(NodePage)
         assert page.node is not None
         assert (page.node.version, page.node.is_pinned) == (1, True)
-        line = writing.screen.query_one(TocTree).current
+        line = app_with_versions.screen.query_one(TocTree).current
         assert isinstance(line, TocEntry) and line.is_pinned
-        assert notices(writing) == [], "what was said goes with its screen"
+        assert notices(app_with_versions) == [], "what was said goes with its screen"
         await press(pilot, settle, "v", "P")
-        assert shown() == (2, False)
-        assert notices(writing)[-1].startswith("Unpinned. Version 2, the newest,")
+        assert displayed_version() == (2, False)
+        assert notices(app_with_versions)[-1].startswith(
+            "Unpinned. Version 2, the newest,"
+        )
         await press(pilot, settle, "escape")
-        then = writing.screen.query_one(NodePage).node
+        then = app_with_versions.screen.query_one(NodePage).node
         assert then is not None and then.headline == "Tokens refreshed"
 
 
-async def test_a_rejected_version_is_pinned_by_a_second_press_after_its_reason(
-    writing: MemtuiApp, settle: Settle
+async def test_rejected_version_needs_a_second_press_to_pin(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "up", "P")(pilot)
-        assert shown() == (2, False)
-        (warning,) = notices(writing)
+        assert displayed_version() == (2, False)
+        (warning,) = notices(app_with_versions)
         assert warning == (
             f"Version 3 was rejected: {WHY}.\nPress P again to pin it anyway."
         )
         await press(pilot, settle, "down", "up", "P")
-        assert shown() == (2, False)
+        assert displayed_version() == (2, False)
         await press(pilot, settle, "P")
-        assert shown() == (3, True)
+        assert displayed_version() == (3, True)
 
 
-async def test_a_requested_version_names_its_maker(
-    writing: MemtuiApp, settle: Settle
+async def test_requested_version_names_the_model(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "R")(pilot)
         assert history().requested_at == NOW
-        (output,) = notices(writing)
+        (output,) = notices(app_with_versions)
         assert output.startswith("A new version is requested. It is next.")
-        assert "You requested a new one just now." in about(writing)
+        assert "You requested a new one just now." in about(app_with_versions)
 
 
-async def test_u_says_that_nothing_is_hidden_among_the_versions(
-    writing: MemtuiApp, settle: Settle
+async def test_u_says_that_versions_hide_nothing(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "u")(pilot)
-        (output,) = notices(writing)
+        (output,) = notices(app_with_versions)
         assert output.startswith("All claims are shown here")
 
 
-async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
-    written: Workspace, writing: MemtuiApp, settle: Settle
+async def test_extract_says_that_a_version_was_rejected(
+    workspace_with_versions: Workspace, app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    versions.pin(DAY, 1, written.zone, NOW)
-    async with writing.run_test(size=SIZE) as pilot:
+    versions.pin(DAY, 1, workspace_with_versions.zone, NOW)
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
         await press(pilot, settle, "escape")
-        head = str(writing.screen.query_one("#head", Static).visual)
+        head = str(app_with_versions.screen.query_one("#head", Static).visual)
         assert "extract (a model's version was rejected: v)" in head
 
 
-async def test_without_a_model_it_is_said_what_to_do(
+async def test_without_model_advice_is_given(
     full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     origins = {"summaries.provider": "config.toml:3"}
@@ -287,10 +295,10 @@ async def test_without_a_model_it_is_said_what_to_do(
         assert why in notices(app)[0]
 
 
-async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
-    full_workspace: Workspace, asking: AppOf, settle: Settle
+async def test_unusable_model_is_explained(
+    full_workspace: Workspace, app_with_model: AppOf, settle: Settle
 ) -> None:
-    app = asking(full_workspace)
+    app = app_with_model(full_workspace)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         health = ModelHealth(
@@ -319,7 +327,7 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         assert "A model is writing a new one." in about(app)
 
 
-async def test_a_node_without_a_version_says_so(
+async def test_node_without_version_says_so(
     full_workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     with database.transaction():
@@ -334,103 +342,108 @@ async def test_a_node_without_a_version_says_so(
         assert notices(app) == [NOT_SUMMARIZED] * 2
 
 
-async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
-    writing: MemtuiApp, settle: Settle
+async def test_new_versions_appear_and_cursor_stays(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "end")(pilot)
         model_versions.add_model_version(DAY, "Tokens refreshed again")
         report = PipelineProgress("index", 1, queued=7, changed=frozenset({DAY}))
-        writing.post_message(ProgressReported(report))
+        app_with_versions.post_message(ProgressReported(report))
         await settle(pilot)
-        assert [row[:3] for row in rows(writing)] == ["  4", "  3", "  2", "  1"]
-        assert title(writing)[0] == "Version 1"
-        assert "7 queued" in writing.screen.query_one(StatusLine).work.plain
+        assert [row[:3] for row in rows(app_with_versions)] == [
+            "  4",
+            "  3",
+            "  2",
+            "  1",
+        ]
+        assert title(app_with_versions)[0] == "Version 1"
+        assert "7 queued" in app_with_versions.screen.query_one(StatusLine).work.plain
 
 
-async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
-    written: Workspace, writing: MemtuiApp, settle: Settle
+async def test_pin_of_another_process_is_shown(
+    workspace_with_versions: Workspace, app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    assert written.pipeline.run_until_idle(lambda _: None) == []
-    written.pipeline.take_changed_nodes()
-    async with writing.run_test(size=SIZE) as pilot:
+    assert workspace_with_versions.pipeline.run_until_idle(lambda _: None) == []
+    workspace_with_versions.pipeline.take_changed_nodes()
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, *TO_THE_DAY)
-        line = writing.screen.query_one(TocTree).current
+        line = app_with_versions.screen.query_one(TocTree).current
         assert isinstance(line, TocEntry) and line.headline == "Tokens refreshed"
-        versions.pin(DAY, 1, written.zone, NOW)
-        assert written.pipeline.run_until_idle(lambda _: None) == []
-        changed = written.pipeline.take_changed_nodes()
-        writing.post_message(
+        versions.pin(DAY, 1, workspace_with_versions.zone, NOW)
+        assert workspace_with_versions.pipeline.run_until_idle(lambda _: None) == []
+        changed = workspace_with_versions.pipeline.take_changed_nodes()
+        app_with_versions.post_message(
             ProgressReported(PipelineProgress("index", 1, changed=changed))
         )
         await settle(pilot)
-        line = writing.screen.query_one(TocTree).current
+        line = app_with_versions.screen.query_one(TocTree).current
         assert isinstance(line, TocEntry) and line.is_pinned
         assert line.headline != "Tokens refreshed"
-        page = writing.screen.query_one(NodePage).node
+        page = app_with_versions.screen.query_one(NodePage).node
         assert page is not None and page.version == 1
 
 
-async def test_a_store_that_cannot_be_written_says_so(
-    writing: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+async def test_unwritable_store_is_reported(
+    app_with_versions: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise MemtuiError("no room is left on the disk")
 
     monkeypatch.setattr("memtui.services.versions.pin", full)
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "end", "P")(pilot)
-        assert notices(writing) == ["✗ no room is left on the disk"]
-        assert shown() == (2, False)
+        assert notices(app_with_versions) == ["✗ no room is left on the disk"]
+        assert displayed_version() == (2, False)
 
 
-async def test_a_node_that_is_gone_meanwhile_says_so(
-    writing: MemtuiApp, settle: Settle
+async def test_deleted_node_is_reported(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
         with database.transaction():
             NodeRow.delete().where(NodeRow.node_id == DAY).execute()
         report = PipelineProgress("rollup", 1, changed=frozenset({DAY}))
-        writing.post_message(ProgressReported(report))
+        app_with_versions.post_message(ProgressReported(report))
         await settle(pilot)
-        assert "This is no longer in the contents." in about(writing)
-        assert rows(writing) == []
+        assert "This is no longer in the contents." in about(app_with_versions)
+        assert rows(app_with_versions) == []
         await press(pilot, settle, "P", "A", "escape")
-        assert isinstance(writing.screen, ContentsScreen)
+        assert isinstance(app_with_versions.screen, ContentsScreen)
 
 
-async def test_versions_that_cannot_be_read_say_so_and_are_read_once_they_can_be(
-    writing: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+async def test_unreadable_versions_are_reported_and_read_again(
+    app_with_versions: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         with monkeypatch.context() as now:
             now.setattr("memtui.services.versions.get_history", broken)
             await steps(settle)(pilot)
             assert "✗ Not loaded: the disk is gone. memtui will try again" in about(
-                writing
+                app_with_versions
             )
-            assert rows(writing) == []
-        while len(rows(writing)) != 3:
+            assert rows(app_with_versions) == []
+        while len(rows(app_with_versions)) != 3:
             await settle(pilot)
 
 
-async def test_the_keys_are_those_of_the_help(
-    writing: MemtuiApp, settle: Settle
+async def test_help_lists_the_keys_of_versions(
+    app_with_versions: MemtuiApp, settle: Settle
 ) -> None:
-    async with writing.run_test(size=SIZE) as pilot:
+    async with app_with_versions.run_test(size=SIZE) as pilot:
         await steps(settle, "question_mark")(pilot)
-        assert isinstance(writing.screen, HelpScreen)
-        output = " ".join(help_text.help_texts(writing))
+        assert isinstance(app_with_versions.screen, HelpScreen)
+        output = " ".join(help_text.help_texts(app_with_versions))
         for words in ("Pin this version", "Ask a model for a new version"):
             assert words in output
 
 
-async def test_v_before_anything_is_kept_says_what_is_missing(
+async def test_v_in_an_empty_store_explains_itself(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(workspace)
@@ -444,28 +457,36 @@ async def test_v_before_anything_is_kept_says_what_is_missing(
 @pytest.mark.parametrize("keys", [[], ["up"]], ids=["shown", "rejected"])
 @pytest.mark.journey(only="shown-(120, 40)")
 def test_pictures(
-    writing: MemtuiApp,
+    app_with_versions: MemtuiApp,
     settle: Settle,
     snap_compare: Compare,
     size: tuple[int, int],
     keys: list[str],
 ) -> None:
-    assert snap_compare(writing, terminal_size=size, run_before=steps(settle, *keys))
+    assert snap_compare(
+        app_with_versions, terminal_size=size, run_before=steps(settle, *keys)
+    )
 
 
 def test_picture_of_what_is_pinned_and_out_of_date(
-    written: Workspace, writing: MemtuiApp, settle: Settle, snap_compare: Compare
+    workspace_with_versions: Workspace,
+    app_with_versions: MemtuiApp,
+    settle: Settle,
+    snap_compare: Compare,
 ) -> None:
-    versions.pin(DAY, 1, written.zone, NOW)
+    versions.pin(DAY, 1, workspace_with_versions.zone, NOW)
     versions.request(DAY, NOW)
     with database.transaction():
         NodeRow.update(is_outdated=True).where(NodeRow.node_id == DAY).execute()
-    assert snap_compare(writing, terminal_size=SIZE, run_before=steps(settle))
+    assert snap_compare(app_with_versions, terminal_size=SIZE, run_before=steps(settle))
 
 
 def test_picture_of_the_only_version_light(
-    dated: Workspace, asking: AppOf, settle: Settle, snap_compare: Compare
+    dated_workspace: Workspace,
+    app_with_model: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
 ) -> None:
-    app = asking(dated)
+    app = app_with_model(dated_workspace)
     app.theme = "memtui-light"
     assert snap_compare(app, terminal_size=(80, 24), run_before=steps(settle))

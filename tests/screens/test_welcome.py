@@ -25,7 +25,7 @@ def offer(app: MemtuiApp) -> str:
 
 
 @pytest.mark.journey
-async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
+async def test_empty_store_offers_an_import(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[AgentHistory], bool]] = []
@@ -56,7 +56,7 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
         assert status.work.plain == "● importing 3 of 214"
 
 
-async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
+async def test_without_histories_searched_folders_are_listed(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"claude-code": (Path("/srv/agents/projects"),)}
@@ -67,9 +67,9 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
         assert offer(app).endswith(
             "No agent's conversations were found on this machine."
         )
-        shown = str(app.screen.query_one("#histories", Static).visual)
-        assert "Claude Code        /srv/agents/projects" in shown
-        assert shown.endswith("Elsewhere? Run: memtui import PATH…")
+        text = str(app.screen.query_one("#histories", Static).visual)
+        assert "Claude Code        /srv/agents/projects" in text
+        assert text.endswith("Elsewhere? Run: memtui import PATH…")
         further = str(app.screen.query_one("#choices", Static).visual)
         assert "memtui demo" in further and "imports" not in further
         await pilot.press("i")
@@ -82,7 +82,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
     assert app.return_value == "demo"
 
 
-async def test_histories_that_cannot_be_looked_for_say_why(
+async def test_failed_search_for_histories_is_reported(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> list[AgentHistory]:
@@ -95,7 +95,7 @@ async def test_histories_that_cannot_be_looked_for_say_why(
         assert offer(app).endswith("The search failed: no entry")
 
 
-async def test_a_store_with_something_in_it_opens_on_the_contents(
+async def test_filled_store_opens_at_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test() as pilot:
@@ -108,7 +108,7 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
         assert isinstance(app.screen, ContentsScreen)
 
 
-async def test_nothing_is_imported_while_another_memtui_works_the_store(
+async def test_another_process_prevents_an_import(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[AgentHistory], bool]] = []

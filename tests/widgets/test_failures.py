@@ -5,15 +5,17 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, describe_failures
 
 
-def test_a_full_disk_is_reported_in_one_sentence() -> None:
+def test_full_disk_is_reported_once() -> None:
     full = f"{DISK_FULL} (/srv/memory"
     failing = ("index", f"{full}/index)"), ("messages", f"{full})")
-    shown = PipelineProgress("summarize", error=f"{full})", failing=failing)
+    progress = PipelineProgress("summarize", error=f"{full})", failing=failing)
     names = "indexing, indexing messages, summarizing"
-    assert str(describe_failures(shown)) == f"✗ {names}: {DISK_FULL}.\n{RETRIES_ITSELF}"
+    assert (
+        str(describe_failures(progress)) == f"✗ {names}: {DISK_FULL}.\n{RETRIES_ITSELF}"
+    )
 
 
-def test_each_error_has_its_line_and_is_plain_text() -> None:
+def test_each_error_has_a_line_of_plain_text() -> None:
     failing = ("index", "no room"), ("rollup", "[b]no[/] node")
     assert str(describe_failures(PipelineProgress("ingest", failing=failing))) == (
         f"✗ indexing: no room.\n✗ rolling up: [b]no[/] node.\n{RETRIES_ITSELF}"

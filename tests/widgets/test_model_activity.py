@@ -13,7 +13,7 @@ NODE = "toc:day:2025-03-10"
 READY = ModelHealth(ModelCondition.READY, model="qwen3:4b")
 
 
-def at_work(
+def working_model(
     doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b"
 ) -> ModelStatus:
     model = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model=name))
@@ -38,13 +38,13 @@ def at_work(
     ],
 )
 def test_phase_of_the_model_is_described(doing: ModelProgress, words: str) -> None:
-    assert status_line.describe_model(at_work(doing)) == words
+    assert status_line.describe_model(working_model(doing)) == words
 
 
 def test_growing_numbers_keep_the_width() -> None:
     texts = [
         status_line.describe_model(
-            at_work(ModelProgress(ModelPhase.WRITING, written=written, limit=700))
+            working_model(ModelProgress(ModelPhase.WRITING, written=written, limit=700))
         )
         for written in (1, 10, 100, 700)
     ]
@@ -52,19 +52,19 @@ def test_growing_numbers_keep_the_width() -> None:
 
 
 def test_last_request_is_not_counted() -> None:
-    doing = at_work(ModelProgress(ModelPhase.READING), waiting=1)
+    doing = working_model(ModelProgress(ModelPhase.READING), waiting=1)
     assert status_line.describe_model(doing) == "qwen3:4b: reading"
 
 
 def test_long_model_name_is_shortened() -> None:
     name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
-    doing = at_work(ModelProgress(ModelPhase.READING), name=name)
+    doing = working_model(ModelProgress(ModelPhase.READING), name=name)
     assert status_line.describe_model(doing) == (
         "Llama-3.2-3B-Instru…: reading · 214 to go"
     )
 
 
-def test_an_idle_model_shows_nothing() -> None:
+def test_idle_model_shows_nothing() -> None:
     assert status_line.describe_model(ModelStatus()) == ""
     assert status_line.describe_model(ModelStatus().with_health(READY)) == ""
 
@@ -72,7 +72,7 @@ def test_an_idle_model_shows_nothing() -> None:
 @pytest.mark.parametrize(
     "condition", [c for c in ModelCondition if c is not ModelCondition.READY]
 )
-def test_a_missing_model_is_reported_if_one_is_expected(
+def test_missing_model_is_reported_if_expected(
     condition: ModelCondition,
 ) -> None:
     away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
@@ -106,9 +106,7 @@ def test_a_missing_model_is_reported_if_one_is_expected(
         ),
     ],
 )
-def test_a_missing_model_is_reported_with_what_to_do(
-    health: ModelHealth, text: str
-) -> None:
+def test_missing_model_is_reported_with_advice(health: ModelHealth, text: str) -> None:
     requested = ModelStatus(is_requested=True).with_health(health)
     assert status_line.describe_model(requested) == text
 
@@ -117,7 +115,7 @@ RESTING = ModelHealth(ModelCondition.RESTING, "its minutes are used", model="qwe
 UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 
-def test_a_pause_shows_its_length_and_the_pending_work() -> None:
+def test_resting_model_shows_time_and_pending_work() -> None:
     resting = replace(
         ModelStatus(was_ready=True).with_health(RESTING), paused_until=UNTIL, pending=16
     )
@@ -138,5 +136,5 @@ def test_paused_segments_are_counted(
 
 
 def test_running_request_comes_before_paused_segments() -> None:
-    paused = replace(at_work(ModelProgress(ModelPhase.READING)), held_segments=29)
+    paused = replace(working_model(ModelProgress(ModelPhase.READING)), held_segments=29)
     assert status_line.describe_model(paused).startswith("qwen3:4b: reading")

@@ -23,7 +23,7 @@ def segments(app: MemtuiApp) -> list[Segment]:
     return [s for line in app.screen._compositor.render_strips() for s in line]
 
 
-def shown(app: MemtuiApp) -> str:
+def screen_text(app: MemtuiApp) -> str:
     return "".join(segment.text for segment in segments(app))
 
 
@@ -48,13 +48,13 @@ def test_only_unencodable_characters_are_replaced() -> None:
         assert not themes.can_show_marks(encoding)
 
 
-def test_the_setting_chooses_ascii() -> None:
+def test_setting_chooses_ascii() -> None:
     for wish, is_plain in {"auto": False, "never": False, "always": True}.items():
         filters = LineFilters(wish).apply((), DARK.name, DARK.variables)
-        assert any(isinstance(one, AsciiFilter) for one in filters) is is_plain
+        assert any(isinstance(each, AsciiFilter) for each in filters) is is_plain
 
 
-async def test_hidden_text_is_neither_drawn_nor_copied(
+async def test_hidden_text_is_not_drawn_or_copied(
     app: MemtuiApp, settle: Settle
 ) -> None:
     text = "zebra" + "".join(chr(0xE0000 + code) for code in b"do this\x7f")
@@ -62,40 +62,42 @@ async def test_hidden_text_is_neither_drawn_nor_copied(
         await settle(pilot)
         await app.screen.mount(Static(f"{text}…", classes="shown"))
         await settle(pilot)
-        assert "zebra…" in shown(app)
-        assert not any("\U000e0000" <= letter < "\U000e0080" for letter in shown(app))
+        assert "zebra…" in screen_text(app)
+        assert not any(
+            "\U000e0000" <= letter < "\U000e0080" for letter in screen_text(app)
+        )
         app.copy_to_clipboard(text)
         assert app.clipboard == "zebra"
 
 
-async def test_a_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:
+async def test_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:
     app._line_filters.set_ascii("always")
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         await pilot.press(*["right"] * 2, "enter", "space")
         await settle(pilot)
-        foreign = {letter for letter in shown(app) if not letter.isascii()}
-        signs = {one for one in foreign if unicodedata.category(one)[0] == "S"}
+        foreign = {letter for letter in screen_text(app) if not letter.isascii()}
+        signs = {letter for letter in foreign if unicodedata.category(letter)[0] == "S"}
         assert not foreign & ASCII_MARKS.keys() and not signs
         bullets = app.screen.query_one(NodePage).bullets.bullets
         count = len(bullets[0].grip_ids)
-        assert f" {count} v " in shown(app)
+        assert f" {count} v " in screen_text(app)
         app._line_filters.set_ascii("never")
         app.refresh_css(animate=False)
         await settle(pilot)
-        assert f" {count} ▾ " in shown(app)
+        assert f" {count} ▾ " in screen_text(app)
 
 
 @pytest.mark.parametrize(("said", "is_colourless"), [("1", True), ("", False)])
-async def test_no_color_leaves_no_colour_and_every_mark(
+async def test_no_color_keeps_every_mark(
     full_workspace: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
-    said: str,
+    value: str,
     is_colourless: bool,
 ) -> None:
-    monkeypatch.setenv("NO_COLOR", said)
+    monkeypatch.setenv("NO_COLOR", value)
     app = app_of(full_workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)

@@ -36,96 +36,94 @@ MOMENTS = result_list.to_results(FINDINGS)
 SAID = result_list.to_results(MESSAGES)
 
 
-def drawn(line: SearchResult, width: int, lines: int = 2) -> Content:
+def draw(line: SearchResult, width: int, lines: int = 2) -> Content:
     return ResultRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
 
 
-def shown_marks(row: Content) -> list[str]:
+def marked_texts(row: Content) -> list[str]:
     return [row.plain[s.start : s.end] for s in row.spans if s.style == MARKED]
 
 
 @pytest.mark.parametrize("line", [*MOMENTS, *SAID], ids=lambda line: line.title)
-def test_no_line_of_a_row_is_wider_than_there_is_room(line: SearchResult) -> None:
+def test_rows_fit_any_width(line: SearchResult) -> None:
     for width in (*range(1, 40), 66, 78, 138):
-        for row in drawn(line, width).split():
+        for row in draw(line, width).split():
             assert row.cell_length <= width
 
 
 @given(st.text(max_size=400), st.integers(0, 399), st.integers(1, 20))
-def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
-    text: str, start: int, size: int
-) -> None:
+def test_any_text_is_drawn_with_its_marks(text: str, start: int, size: int) -> None:
     marks = ((start, start + size),) if start + size <= len(text) else ()
     line = replace(
         MOMENTS[0], title=text, match=ResultSnippet("you", Snippet(text, marks))
     )
-    row = drawn(line, 66)
+    row = draw(line, 66)
     assert len(row.split()) <= 4
     assert row.plain.replace("\n", "").isprintable()
-    assert len(shown_marks(row)) <= 2 * len(marks)
+    assert len(marked_texts(row)) <= 2 * len(marks)
 
 
-def test_a_match_is_visible_however_deep_it_is() -> None:
+def test_deep_match_is_visible() -> None:
     for lead in ("word " * 200, "评审会议" * 60, "x" * 500):
         text = f"{lead} the needle and what follows it {lead}"
         turn = ResultSnippet("you", marked(text, "needle"))
         for width, lines in ((66, 1), (66, 2), (136, 2), (30, 1)):
-            row = drawn(replace(MOMENTS[0], match=turn), width, lines)
-            assert shown_marks(row) == ["needle"]
+            row = draw(replace(MOMENTS[0], match=turn), width, lines)
+            assert marked_texts(row) == ["needle"]
             assert "…" in row.plain
 
 
-def test_lines_and_indents_of_what_was_said_run_on_with_their_marks() -> None:
+def test_line_breaks_and_indents_are_collapsed() -> None:
     text = "def renew(session):\n\n        return\t600\n"
     turn = ResultSnippet("tool", marked(text, "return", "600"))
-    row = drawn(replace(MOMENTS[0], match=turn), 66)
+    row = draw(replace(MOMENTS[0], match=turn), 66)
     assert "tool     def renew(session): return 600" in row.plain
-    assert shown_marks(row) == ["return", "600"]
+    assert marked_texts(row) == ["return", "600"]
 
 
 def test_markup_is_text() -> None:
-    shown = drawn(MOMENTS[2], 138).plain
-    assert "[/b] 评审会议 list[int]" in shown and "[red]x[/red]" in shown
+    text = draw(MOMENTS[2], 138).plain
+    assert "[/b] 评审会议 list[int]" in text and "[red]x[/red]" in text
 
 
-def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
+def test_matching_title_is_marked_and_not_repeated() -> None:
     turn = ResultSnippet("", marked(MOMENTS[0].title, "logged"))
-    row = drawn(replace(MOMENTS[0], match=turn), 66)
+    row = draw(replace(MOMENTS[0], match=turn), 66)
     assert row.plain.count("logged") == 1
-    assert shown_marks(row) == ["logged"]
+    assert marked_texts(row) == ["logged"]
 
 
 @pytest.mark.parametrize("width", [66, 78, 138])
-def test_a_row_shows_the_outcome_and_the_number_of_further_matches(
+def test_row_shows_outcome_and_further_matches(
     width: int,
 ) -> None:
-    first, *rest = drawn(MOMENTS[0], width).plain.splitlines()
+    first, *others = draw(MOMENTS[0], width).plain.splitlines()
     assert "  Customers are logged out while" in first
     assert first.endswith("  pushed") and len(first) == width
-    text = "\n".join(rest)
+    text = "\n".join(others)
     assert "→ Every request renews the session" in text
     assert "+38 in this session · excellent" in text
     # Not again what is shown anyway; nor where there are few lines.
     said = MOMENTS[0].outcome
-    shown = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
-    assert "→" not in drawn(shown, width).plain
-    assert "→" not in drawn(MOMENTS[0], width, lines=1).plain
+    repeated = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
+    assert "→" not in draw(repeated, width).plain
+    assert "→" not in draw(MOMENTS[0], width, lines=1).plain
     # Without a state the row says what was found.
-    assert drawn(MOMENTS[1], width).plain.splitlines()[0].endswith("  message")
+    assert draw(MOMENTS[1], width).plain.splitlines()[0].endswith("  message")
 
 
-def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
+def test_neighbors_are_shown_if_there_is_room() -> None:
     (line, *_) = SAID
-    assert "┃" in drawn(line, 66).plain
-    assert "Why am I logged out" in drawn(line, 66).plain
-    assert "Why am I logged out" not in drawn(line, 78, lines=1).plain
+    assert "┃" in draw(line, 66).plain
+    assert "Why am I logged out" in draw(line, 66).plain
+    assert "Why am I logged out" not in draw(line, 78, lines=1).plain
 
 
-def test_who_speaks_is_said_of_every_message() -> None:
-    shown = result_list.to_results(
+def test_message_has_its_speaker() -> None:
+    results = result_list.to_results(
         replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
     )
-    row = drawn(shown[0], 138).plain
+    row = draw(results[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 
@@ -144,15 +142,13 @@ def test_who_speaks_is_said_of_every_message() -> None:
         (TocLevel.YEAR, "2024-01-01T00:00", "2024"),
     ],
 )
-def test_times_are_as_brief_as_the_present_allows(
-    level: TocLevel | None, at: str, words: str
-) -> None:
+def test_recent_times_are_short(level: TocLevel | None, at: str, words: str) -> None:
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
     line = replace(MOMENTS[0], level=level, at=moment)
     assert format_when(line, NOW, UTC) == words
 
 
-def test_an_opened_message_has_its_matching_line_marked() -> None:
+def test_excerpt_is_the_matching_line() -> None:
     text = "Hello.\n\nThe session is over.\nGoodbye."
     landing = JumpTarget("", event_id="x", snippet=marked(text, "session", "over"))
     assert landing.excerpt == "The session is over."
@@ -177,7 +173,7 @@ def hit(
     return Hit(kind, None, entry, None, at, Snippet(text), score, grip_id)
 
 
-def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
+def test_repeated_line_has_the_best_rank() -> None:
     week, month = "toc:week:2024-W03", "toc:month:2024-01"
     hits = [
         hit("toc:day:2024-02-20", "Other.", 0.9),
@@ -187,7 +183,10 @@ def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
         hit(month, "The timeout was 600.", 0.5),
         hit("toc:day:2024-02-20", "The timeout was 600.", 0.4),
     ]
-    merged = [(one.node_id, one.score, one.also) for one in merge_repeated(hits)]
+    merged = [
+        (merged_hit.node_id, merged_hit.score, merged_hit.also)
+        for merged_hit in merge_repeated(hits)
+    ]
     assert merged == [
         ("toc:day:2024-02-20", 0.9, ()),
         (SEGMENT, 0.8, ("week", "month")),
@@ -195,7 +194,7 @@ def test_a_line_repeated_by_a_wide_node_has_the_rank_of_the_best() -> None:
     ]
 
 
-def test_a_piece_of_work_is_known_by_its_name() -> None:
+def test_repeated_name_of_work_is_merged() -> None:
     work = hit(SEGMENT, "Set it to 600.", 0.7, title="Raise the timeout")
     for text in (
         "Raise the timeout",
@@ -203,18 +202,22 @@ def test_a_piece_of_work_is_known_by_its_name() -> None:
         "shop: Raise the timeout (open)",
         *(f"Raise the timeout ({state})" for state in WorkState),
     ):
-        (one,) = merge_repeated([hit("toc:month:2024-01", text, 0.9), work])
-        assert (one.node_id, one.score, one.also) == (SEGMENT, 0.9, ("month",))
+        (merged_hit,) = merge_repeated([hit("toc:month:2024-01", text, 0.9), work])
+        assert (merged_hit.node_id, merged_hit.score, merged_hit.also) == (
+            SEGMENT,
+            0.9,
+            ("month",),
+        )
     assert (
         len([*merge_repeated([hit("toc:month:2024-01", "Raise it", 0.9), work])]) == 2
     )
 
 
-def test_only_the_best_of_equal_citations_is_listed() -> None:
+def test_only_the_best_of_equal_sources_is_listed() -> None:
     grip = HitKind.GRIP
     hits = [
         hit(SEGMENT, "The timeout was 600.", 0.8, grip),
         hit(SEGMENT, "The timeout\nwas 600…", 0.7, grip),
         hit("toc:day:2024-02-20", "The timeout was 600.", 0.6, grip),
     ]
-    assert [one.score for one in merge_repeated(hits)] == [0.8, 0.6]
+    assert [merged_hit.score for merged_hit in merge_repeated(hits)] == [0.8, 0.6]

@@ -51,15 +51,15 @@ def lines(
     return page.lay_out(width).plain.split("\n"), page.evidence_lines(width)[1]
 
 
-def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
-    shown, at = lines("[/b] word " * 30, 80, before=(event("earlier", 1),))
-    assert shown[at].startswith("▌ 10:05 you")
-    assert {line[0] for line in shown[at:]} == {"▌", "┃"}
-    assert not any(line[0] in "▌┃" for line in shown[:at])
-    assert "[/b] word" in shown[at]
+def test_only_evidence_lines_have_a_bar() -> None:
+    drawn, at = lines("[/b] word " * 30, 80, before=(event("earlier", 1),))
+    assert drawn[at].startswith("▌ 10:05 you")
+    assert {line[0] for line in drawn[at:]} == {"▌", "┃"}
+    assert not any(line[0] in "▌┃" for line in drawn[:at])
+    assert "[/b] word" in drawn[at]
 
 
-def test_the_marked_words_are_what_is_brought_into_sight() -> None:
+def test_marked_words_are_scrolled_to() -> None:
     own = event("word " * 200 + "HERE it is", 5)
     grip = Grip("grip:1", "HERE it is", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
@@ -70,43 +70,43 @@ def test_the_marked_words_are_what_is_brought_into_sight() -> None:
     assert laid.plain.split("\n")[head].startswith("┃ 10:05 you")
 
 
-def test_no_line_is_wider_than_the_pane() -> None:
+def test_lines_fit_any_width() -> None:
     for width in (20, 63, 64, 120):
-        shown, _ = lines("a wörd 言葉 " * 40, width)
-        assert max(map(cell_len, shown)) <= width
+        drawn, _ = lines("a wörd 言葉 " * 40, width)
+        assert max(map(cell_len, drawn)) <= width
 
 
-def test_a_narrow_pane_shows_the_speaker_above_the_text() -> None:
-    shown, at = lines("Do it.", 40)
-    assert shown[at - 1 : at + 1] == ["┃ 10:05 you", "▌ Do it."]
+def test_narrow_pane_has_the_speaker_above() -> None:
+    drawn, at = lines("Do it.", 40)
+    assert drawn[at - 1 : at + 1] == ["┃ 10:05 you", "▌ Do it."]
 
 
-def test_a_monstrous_event_says_how_much_more_there_is() -> None:
-    shown, _ = lines("x" * 49_000_000, 80)
-    assert shown[-1].endswith("… 49 MB more")
-    assert len(shown) < 100
+def test_huge_event_is_cut() -> None:
+    drawn, _ = lines("x" * 49_000_000, 80)
+    assert drawn[-1].endswith("… 49 MB more")
+    assert len(drawn) < 100
 
 
-def test_a_tools_text_around_the_evidence_is_kept_short() -> None:
+def test_tool_output_in_the_context_is_short() -> None:
     tool = event("\n".join("abcdefghij"), 1, EventType.TOOL_RESULT)
-    shown, at = lines("Do it.", 80, before=(tool,))
-    assert [line.strip()[-1] for line in shown[1:6]] == [*"abcde"]
-    assert shown[6].strip() == "… 10 characters more"
+    drawn, at = lines("Do it.", 80, before=(tool,))
+    assert [line.strip()[-1] for line in drawn[1:6]] == [*"abcde"]
+    assert drawn[6].strip() == "… 10 characters more"
     assert at == 7
 
 
-def test_a_new_day_is_announced() -> None:
-    shown, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
-    assert shown[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
-    assert "Thu 18 Jan 2024 · 2 days ago" in shown[2]
+def test_new_day_has_a_line() -> None:
+    drawn, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
+    assert drawn[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
+    assert "Thu 18 Jan 2024 · 2 days ago" in drawn[2]
 
 
-def test_a_source_that_cannot_be_read_leaves_its_place_between_its_neighbors() -> None:
+def test_unreadable_source_keeps_its_place() -> None:
     grip = Grip("grip:1", "a quote", "damaged", "damaged", AT, "test")
     around = Expansion(grip, None, (event("earlier", 1),), (), (event("later", 9),))
     page = SourceExcerpt(around, UTC, NOW)
-    found = page.lay_out(80).plain.split("\n")
-    assert [line.strip() for line in found[1:]] == [
+    drawn_lines = page.lay_out(80).plain.split("\n")
+    assert [line.strip() for line in drawn_lines[1:]] == [
         "10:01 you      earlier",
         UNREADABLE,
         "10:09 you      later",
@@ -120,7 +120,7 @@ def verify(text: str, *events: Event) -> Verdict:
     return bullet.verdict
 
 
-def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
+def grounded_lines(bullet: str, *events: Event) -> tuple[list[Content], int]:
     """The lines of a source as they are drawn for a bullet, at 80 columns."""
     verdict = verify(bullet, *events)
     ends = events[0].event_id, events[-1].event_id
@@ -130,43 +130,43 @@ def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     return laid.split("\n"), at
 
 
-def styled(lines: list[Content], style: str) -> str:
+def styled_text(lines: list[Content], style: str) -> str:
     """All that is drawn in a style, the lines put together again."""
     spans = [(line, s) for line in lines for s in line.spans if s.style == style]
     pieces = (line.plain[span.start : span.end].strip() for line, span in spans)
     return " ".join(piece for piece in pieces if piece)
 
 
-def test_what_the_audit_quoted_is_marked_and_no_more_of_the_event() -> None:
+def test_only_quoted_text_is_marked() -> None:
     text = "\n\nLook here. The redirect drops the session cookie. Something else then."
-    shown, _ = audited("The redirect dropped cookies", event(text, 5))
-    assert styled(shown, MARKED) == "The redirect drops the session cookie."
-    assert styled(shown, MATCHED) == "redirect drops cookie"
+    drawn, _ = grounded_lines("The redirect dropped cookies", event(text, 5))
+    assert styled_text(drawn, MARKED) == "The redirect drops the session cookie."
+    assert styled_text(drawn, MATCHED) == "redirect drops cookie"
 
 
 def test_only_quoted_lines_have_a_broad_bar() -> None:
     text = "First this.\nThe redirect drops the session cookie.\nThen that."
-    shown, _ = audited("The redirect dropped cookies", event(text, 5))
-    assert [line.plain[0] for line in shown[1:]] == ["┃", "▌", "┃"]
+    drawn, _ = grounded_lines("The redirect dropped cookies", event(text, 5))
+    assert [line.plain[0] for line in drawn[1:]] == ["┃", "▌", "┃"]
 
 
-def test_each_event_that_is_quoted_is_marked() -> None:
+def test_every_quoted_event_is_marked() -> None:
     said = ("The redirect drops the session cookie.", "The ledger rounds totals twice.")
     messages = (event(text, 5 + at) for at, text in enumerate(said))
     text = "The redirect drops the session cookie; the ledger rounds totals twice."
-    shown, _ = audited(text, *messages)
-    assert styled(shown, MARKED) == " ".join(said)
+    drawn, _ = grounded_lines(text, *messages)
+    assert styled_text(drawn, MARKED) == " ".join(said)
 
 
-def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
+def test_deep_quote_is_scrolled_to() -> None:
     text = f"{'Nothing of it. ' * 2000}The redirect drops cookies.{' Nor here.' * 2000}"
-    shown, at = audited("The redirect drops cookies.", event(text, 5))
-    assert "redirect" in " ".join(line.plain for line in shown[at : at + 2])
-    assert shown[at].plain.startswith("▌")
-    assert "kB before" in shown[1].plain
+    drawn, at = grounded_lines("The redirect drops cookies.", event(text, 5))
+    assert "redirect" in " ".join(line.plain for line in drawn[at : at + 2])
+    assert drawn[at].plain.startswith("▌")
+    assert "kB before" in drawn[1].plain
 
 
-def test_a_changed_text_has_no_marks_and_says_so() -> None:
+def test_changed_text_has_no_marks() -> None:
     said = event("The redirect drops the session cookie.", 5)
     verdict = verify("The redirect drops cookies", said)
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
@@ -175,17 +175,17 @@ def test_a_changed_text_has_no_marks_and_says_so() -> None:
     laid = page.lay_out(100)
     assert TEXT_CHANGED in laid.plain
     assert "[redacted: password] drops" in laid.plain
-    assert not styled(laid.split("\n"), MARKED)
+    assert not styled_text(laid.split("\n"), MARKED)
 
 
-def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
+def test_without_quotes_the_excerpt_is_marked() -> None:
     elsewhere = event("The redirect drops the session cookie.", 1)
     verdict = verify("The redirect drops cookies", elsewhere)
     own = event("Something was said. It is this. And more.", 5)
     grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
     laid = page.lay_out(80)
-    assert styled(laid.split("\n"), MARKED) == "It is this."
+    assert styled_text(laid.split("\n"), MARKED) == "It is this."
 
 
 def test_markdown_is_styled_without_moving_characters() -> None:
@@ -208,29 +208,29 @@ def test_markdown_is_styled_without_moving_characters() -> None:
     assert any(s.style == MARKED for s in tabbed.lay_out(200).spans)
 
 
-def test_a_verbatim_excerpt_is_found() -> None:
+def test_verbatim_excerpt_is_located() -> None:
     text = "First this. Then a mutex was added. Then that."
     start, end = find_excerpt(text, "Then a mutex was added.") or (0, 0)
     assert text[start:end] == "Then a mutex was added."
 
 
-def test_an_excerpt_is_found_across_other_line_breaks() -> None:
+def test_excerpt_is_located_despite_line_breaks() -> None:
     text = "Then a\n  mutex was\tadded."
     assert find_excerpt(text, "a mutex was added") == (5, len(text) - 1)
 
 
-def test_an_excerpt_that_is_not_there_marks_nothing() -> None:
+def test_missing_excerpt_is_not_located() -> None:
     assert find_excerpt("Something else", "a mutex") is None
     assert find_excerpt("Something else", " … ") is None
 
 
-def test_a_text_at_the_limit_is_whole_and_one_over_it_is_cut() -> None:
+def test_text_is_cut_above_the_limit() -> None:
     assert cut_excerpt("x" * 10, None, 10) == TextExcerpt("x" * 10)
     cut = cut_excerpt("x" * 11, None, 10)
     assert (len(cut.text), cut.left_before, cut.left_after) == (10, 0, 1)
 
 
-def test_a_mark_deep_in_a_monstrous_text_is_shown_with_what_is_around() -> None:
+def test_deep_mark_of_a_huge_text_is_shown_with_context() -> None:
     text = "a" * 3_000_000 + "HERE" + "b" * 3_000_000
     piece = cut_excerpt(text, (3_000_000, 3_000_004))
     assert len(piece.text) == EXCERPT_CHARS

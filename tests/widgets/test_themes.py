@@ -42,8 +42,8 @@ def luminance(colour: Color) -> float:
     ))  # fmt: skip
 
 
-def contrast(one: Color, other: Color) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
+def contrast(first: Color, second: Color) -> float:
+    dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -51,14 +51,14 @@ def lightness(colour: Color) -> float:
     return 116 * luminance(colour) ** (1 / 3) - 16  # type: ignore[no-any-return]
 
 
-def test_black_on_white_has_all_the_contrast_there_is() -> None:
+def test_contrast_of_black_on_white() -> None:
     black, white = Color.parse("#000000"), Color.parse("#ffffff")
     assert round(contrast(black, white), 2) == 21
     assert round(lightness(white)) == 100
 
 
 @every_theme
-def test_a_theme_names_every_colour_that_the_first_names(theme: Theme) -> None:
+def test_themes_have_the_same_colors(theme: Theme) -> None:
     assert theme.variables.keys() == DARK.variables.keys()
 
 
@@ -77,18 +77,18 @@ def test_text_is_legible_on_every_background(theme: Theme) -> None:
         "footer-key-foreground": "footer-background",
     }.items():
         for ground in grounds.split():
-            found = contrast(of[text], of[ground])
-            assert found >= least, f"{text} on {ground}: {found:.2f}"
+            ratio = contrast(of[text], of[ground])
+            assert ratio >= least, f"{text} on {ground}: {ratio:.2f}"
     for text in ("context", "evidence", "accent"):
         assert contrast(of[text], of["block-cursor-background"]) >= FAINT, text
 
 
 @every_theme
-def test_what_means_something_differs_in_lightness_too(theme: Theme) -> None:
+def test_meaningful_colors_differ_in_lightness(theme: Theme) -> None:
     of = colours(theme)
-    for one, other in combinations(("accent", "evidence", "error"), 2):
-        apart = abs(lightness(of[one]) - lightness(of[other]))
-        assert apart >= APART, f"{one} and {other}: {apart:.1f}"
+    for first, second in combinations(("accent", "evidence", "error"), 2):
+        apart = abs(lightness(of[first]) - lightness(of[second]))
+        assert apart >= APART, f"{first} and {second}: {apart:.1f}"
 
 
 def test_every_theme_can_be_set() -> None:
@@ -101,7 +101,7 @@ def test_every_theme_can_be_set() -> None:
     ]
 
 
-def test_theme_after_theme_comes_round() -> None:
+def test_next_theme_goes_around() -> None:
     seen = [DARK.name]
     for _ in THEMES:
         seen.append(themes.next_theme(seen[-1]).name)

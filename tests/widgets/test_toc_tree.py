@@ -37,7 +37,7 @@ def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
     )  # fmt: skip
 
 
-def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
+def draw_row(row: TocEntry, width: int, *, is_open: bool = False) -> str:
     plain = Style()
     text = draw_line(
         row,
@@ -51,38 +51,40 @@ def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
     return text.plain
 
 
-def test_a_line_fills_its_width_with_name_headline_count_and_mark() -> None:
-    shown = drawn(line(TocLevel.YEAR, "Token refresh fixed"), 40)
-    assert shown == "2024  Token refresh fixed       1,204   "
+def test_row_fills_its_width() -> None:
+    row_text = draw_row(line(TocLevel.YEAR, "Token refresh fixed"), 40)
+    assert row_text == "2024  Token refresh fixed       1,204   "
 
 
-def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
-    assert "…" in drawn(line(TocLevel.DAY, "A headline that goes on and on"), 30)
-    assert "…" in drawn(line(TocLevel.DAY, "日本語の見出しはとても長いです"), 31)
+def test_long_headline_is_cut() -> None:
+    assert "…" in draw_row(line(TocLevel.DAY, "A headline that goes on and on"), 30)
+    assert "…" in draw_row(line(TocLevel.DAY, "日本語の見出しはとても長いです"), 31)
     for width in range(16, 40):
-        shown = drawn(line(TocLevel.DAY, "A headline that goes… on and on"), width)
-        assert "……" not in shown
+        row_text = draw_row(
+            line(TocLevel.DAY, "A headline that goes… on and on"), width
+        )
+        assert "……" not in row_text
 
 
-def test_a_live_segment_has_its_mark_before_the_time() -> None:
+def test_live_segment_has_a_mark() -> None:
     live = line(TocLevel.SEGMENT, "Now", is_live=True)
-    shown = drawn(replace(live, is_by_model=True), 30)
-    assert shown.startswith("● 10:00  Now")
-    assert shown.endswith("~")
+    row_text = draw_row(replace(live, is_by_model=True), 30)
+    assert row_text.startswith("● 10:00  Now")
+    assert row_text.endswith("~")
 
 
-def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
+def test_collapsed_branch_shows_that_it_is_live() -> None:
     live = line(TocLevel.DAY, "Today", is_live=True)
-    assert drawn(live, 30).endswith("●")
-    assert not drawn(live, 30, is_open=True).endswith("●")
+    assert draw_row(live, 30).endswith("●")
+    assert not draw_row(live, 30, is_open=True).endswith("●")
 
 
-def test_a_sparkline_is_shown_if_the_headline_keeps_its_room() -> None:
+def test_sparkline_leaves_room_for_the_headline() -> None:
     busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
-    assert drawn(busy, 50).endswith("fixed            ▂·▅█ 1,204   ")
-    assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
+    assert draw_row(busy, 50).endswith("fixed            ▂·▅█ 1,204   ")
+    assert draw_row(busy, 30) == draw_row(replace(busy, activity=()), 30)
     full = replace(busy, headline="A headline that is longer than all it could have")
-    assert "▂·▅█" in drawn(full, 50) and "▂" not in drawn(full, 47)
+    assert "▂·▅█" in draw_row(full, 50) and "▂" not in draw_row(full, 47)
     assert sparkline((0, 0)) == "··"
 
 
@@ -95,21 +97,21 @@ def test_a_sparkline_is_shown_if_the_headline_keeps_its_room() -> None:
         (NodeStatus.PROVISIONAL, False, "○"),
     ],
 )
-def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
+def test_row_has_the_mark_of_its_author(
     status: NodeStatus, is_models: bool, mark: str
 ) -> None:
-    shown = replace(line(TocLevel.DAY, "A"), status=status, is_by_model=is_models)
-    assert drawn(shown, 30)[-2] == mark
+    row_text = replace(line(TocLevel.DAY, "A"), status=status, is_by_model=is_models)
+    assert draw_row(row_text, 30)[-2] == mark
 
 
-def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
+def test_pinned_node_is_not_marked_as_stale() -> None:
     own = replace(line(TocLevel.SEGMENT, "Then"), is_by_model=True)
     stale = replace(own, status=NodeStatus.STALE)
-    assert drawn(stale, 30).endswith("…~")
-    assert drawn(replace(stale, is_pinned=True), 30).endswith("m~")
+    assert draw_row(stale, 30).endswith("…~")
+    assert draw_row(replace(stale, is_pinned=True), 30).endswith("m~")
 
 
-def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
+def test_paragraph_has_a_hanging_indent() -> None:
     row = Paragraph(Content("✓ "), Content("one two three four five"), Content("2 ▸"))
     assert row.lay_out(20).plain.split("\n") == [
         "✓ one two three  2 ▸",
@@ -117,20 +119,20 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
     ]
 
 
-def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
+def test_pending_row_says_so() -> None:
     waiting = replace(line(TocLevel.YEAR, ""), status=NodeStatus.PENDING)
-    assert drawn(waiting, 40) == "2024  not summarized yet        1,204   "
-    empty = drawn(replace(waiting, sessions=0), 40)
+    assert draw_row(waiting, 40) == "2024  not summarized yet        1,204   "
+    empty = draw_row(replace(waiting, sessions=0), 40)
     assert empty == "2024  not summarized yet                "
 
 
-def test_a_week_ends_where_the_calendar_ends_it() -> None:
+def test_week_label_has_its_days() -> None:
     week = line(TocLevel.WEEK, "")
     waiting = replace(week, end_time=week.start_time)
     assert format.tree_label(waiting, UTC, TODAY) == "15–21 Jan"
 
 
-def test_a_week_across_two_months_has_the_days_of_the_month_above_it() -> None:
+def test_week_of_two_months_is_split() -> None:
     week = replace(line(TocLevel.WEEK, ""), node_id="toc:week:2026-W27")
     for month_id, days in (
         ("", "29 Jun – 5 Jul"),
@@ -150,13 +152,13 @@ def test_a_week_across_two_months_has_the_days_of_the_month_above_it() -> None:
         (date(2024, 1, 14), "Mon 15 Jan"),
     ],
 )
-def test_a_near_day_is_named_by_how_near_it_is(today: date, label: str) -> None:
+def test_today_and_yesterday_are_named(today: date, label: str) -> None:
     assert format.tree_label(line(TocLevel.DAY, ""), UTC, today) == label
 
 
-def test_an_expanded_row_has_no_headline_since_the_rows_below_say_more() -> None:
+def test_expanded_row_has_no_headline() -> None:
     day = line(TocLevel.DAY, "Token refresh fixed")
-    assert drawn(day, 40, is_open=True) == "Mon 15 Jan                      1,204   "
+    assert draw_row(day, 40, is_open=True) == "Mon 15 Jan                      1,204   "
 
 
 def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
@@ -178,7 +180,7 @@ def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
     return DaySession("toc:day:2024-01-15", session, segments)
 
 
-def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) -> str:
+def draw_session_row(row: DaySession, width: int, *, has_projects: bool = False) -> str:
     plain = Style()
     text = draw_session(
         row,
@@ -192,49 +194,51 @@ def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) ->
     return text.plain
 
 
-def test_the_row_of_a_session_has_its_name_and_at_the_right_time_and_state() -> None:
+def test_session_row_has_name_time_and_state() -> None:
     row = session("Login fails after switching tabs", state="pushed")
-    assert drawn_session(row, 60) == (
+    assert draw_session_row(row, 60) == (
         "  Login fails after switching tabs             10:00  pushed"
     )
     several = session("Login fails", "Login fails (continued)")
-    assert drawn_session(several, 30) == "Login fails        10:00  done"
+    assert draw_session_row(several, 30) == "Login fails        10:00  done"
 
 
-def test_time_and_settled_state_give_way_to_a_complete_name() -> None:
+def test_complete_name_replaces_time_and_state() -> None:
     row = session("Login fails after switching tabs", state="answered")
-    assert drawn_session(row, 46).endswith(" tabs    answered")
-    assert drawn_session(row, 36).rstrip() == "  Login fails after switching tabs"
-    assert drawn_session(row, 30) == "  Login fails after…  answered"
+    assert draw_session_row(row, 46).endswith(" tabs    answered")
+    assert draw_session_row(row, 36).rstrip() == "  Login fails after switching tabs"
+    assert draw_session_row(row, 30) == "  Login fails after…  answered"
     failed = session("Login fails after switching tabs", state="failed")
-    assert drawn_session(failed, 36) == "  Login fails after…          failed"
+    assert draw_session_row(failed, 36) == "  Login fails after…          failed"
 
 
-def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> None:
+def test_long_name_leaves_the_state() -> None:
     row = session("Login fails… after switching tabs", state="abandoned")
     for width in range(26, 60):
-        shown = drawn_session(row, width)
-        assert shown.endswith("  abandoned")
-        assert shown.count("…") <= 2 and "……" not in shown
+        row_text = draw_session_row(row, width)
+        assert row_text.endswith("  abandoned")
+        assert row_text.count("…") <= 2 and "……" not in row_text
 
 
-def test_a_session_names_its_project_where_its_name_leaves_room() -> None:
+def test_project_is_shown_if_the_name_leaves_room() -> None:
     row = session("Login fails")
-    assert "shop  10:00  done" in drawn_session(row, 40, has_projects=True)
-    assert "shop" not in drawn_session(row, 40)
-    assert "shop" not in drawn_session(row, 29, has_projects=True)
+    assert "shop  10:00  done" in draw_session_row(row, 40, has_projects=True)
+    assert "shop" not in draw_session_row(row, 40)
+    assert "shop" not in draw_session_row(row, 29, has_projects=True)
 
 
-def test_a_session_has_the_worst_marks_of_its_segments() -> None:
+def test_session_has_the_worst_marks_of_its_segments() -> None:
     row = session("First", "Second")
     first, second = row.segments
     made = replace(first, is_by_model=True, supported_count=3)
     good = replace(row, segments=(made, replace(made, node_id="toc:segment:x")))
-    assert drawn_session(good, 40).endswith("  m✓ done")
+    assert draw_session_row(good, 40).endswith("  m✓ done")
     weak = replace(made, supported_count=0, weak_count=1)
-    assert drawn_session(replace(row, segments=(made, weak)), 40).split()[-2] == "m~"
+    assert draw_session_row(replace(row, segments=(made, weak)), 40).split()[-2] == "m~"
     stale = replace(second, status=NodeStatus.STALE)
-    assert drawn_session(replace(row, segments=(made, stale)), 40).split()[-2][0] == "…"
+    assert (
+        draw_session_row(replace(row, segments=(made, stale)), 40).split()[-2][0] == "…"
+    )
     live = replace(row, segments=(replace(second, is_live=True), first))
-    assert drawn_session(live, 40).endswith("  ● done")
-    assert drawn_session(replace(live, segments=live.segments[:1]), 40)[0] == "●"
+    assert draw_session_row(live, 40).endswith("  ● done")
+    assert draw_session_row(replace(live, segments=live.segments[:1]), 40)[0] == "●"

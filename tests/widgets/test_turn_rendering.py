@@ -21,30 +21,30 @@ def edit(given: str) -> Event:
     return replace(event, metadata={"tool_name": "Edit", "tool_input": given})
 
 
-def of(old: str, new: str) -> Event:
+def replacement(old: str, new: str) -> Event:
     return edit(json.dumps({"old_string": old, "new_string": new}))
 
 
-def test_lines_that_stay_are_context_and_are_not_counted() -> None:
-    event = of("dist\nbuild", "dist\nbuild\n.env")
+def test_unchanged_lines_are_context() -> None:
+    event = replacement("dist\nbuild", "dist\nbuild\n.env")
     changed = render_diff(event)
     assert changed is not None
     assert changed.plain == "  dist\n  build\n+ .env"
     assert count_changes(event) == "+1 −0"
 
 
-def test_very_long_edits_are_shown_without_comparing_their_lines() -> None:
+def test_very_long_edits_are_not_compared() -> None:
     many = "\n".join(map(str, range(1000)))
-    assert count_changes(of(many, many)) == "+1000 −1000"
+    assert count_changes(replacement(many, many)) == "+1000 −1000"
 
 
 @pytest.mark.parametrize("given", ['{"old_string":' + "[" * 20_000, '{"old_string"'])
-def test_a_call_that_cannot_be_read_has_no_edits(given: str) -> None:
+def test_unreadable_call_has_no_edits(given: str) -> None:
     assert render_diff(edit(given)) is None
     assert count_changes(edit(given)) == ""
 
 
-def test_every_place_of_some_words_is_marked() -> None:
+def test_all_occurrences_are_marked() -> None:
     marked = mark_words(Content("Grain, grain and GRAIN."), "grain", "bold")
     assert [(span.start, span.end) for span in marked.spans] == [
         (0, 5),
@@ -53,9 +53,9 @@ def test_every_place_of_some_words_is_marked() -> None:
     ]
 
 
-def test_what_is_stressed_is_bold_and_stars_within_code_stress_nothing() -> None:
+def test_bold_markdown_outside_code() -> None:
     said = render_markdown("Pass `**one` and `**other`, **`never`** both, **ever**.")
     bold = {
-        said.plain[one.start : one.end] for one in said.spans if one.style == "bold"
+        said.plain[span.start : span.end] for span in said.spans if span.style == "bold"
     }
     assert bold == {"**`never`**", "**ever**"}

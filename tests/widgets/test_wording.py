@@ -25,7 +25,7 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
         (0, 0, 3, "✗"),
     ],
 )
-def test_a_verdict_is_a_mark(
+def test_verdicts_have_marks(
     supported: int, weak: int, bullets: int, mark: str
 ) -> None:
     entry = TocEntry(
@@ -36,7 +36,7 @@ def test_a_verdict_is_a_mark(
     assert format.node_mark(replace(entry, is_by_model=False)) == " "
 
 
-def test_a_bullet_of_an_extract_is_marked_as_a_quotation() -> None:
+def test_bullet_of_an_extract_is_a_quote() -> None:
     verdict = Verdict(Support.SUPPORTED)
     marks = [
         format.bullet_mark(Bullet("Fixed", ("grip:1:a",), verdict, kind))
@@ -48,7 +48,7 @@ def test_a_bullet_of_an_extract_is_marked_as_a_quotation() -> None:
 TODAY = date(2024, 3, 1)
 
 
-def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
+def test_tree_labels_do_not_repeat_their_branch() -> None:
     def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
         line = TocEntry(
             "toc:week:2024-W05", level, title, "", start, start + timedelta(days=days),
@@ -64,7 +64,7 @@ def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
     assert named(TocLevel.SEGMENT, "A headline", monday, 0.1) == "00:00"
 
 
-def test_a_note_of_the_machinery_is_not_shown_as_yours() -> None:
+def test_note_of_a_program_has_its_own_speaker() -> None:
     note = make(
         agent="claude-code",
         session_id="s",
@@ -77,7 +77,7 @@ def test_a_note_of_the_machinery_is_not_shown_as_yours() -> None:
     assert format.speaker(note) == "note"
 
 
-def test_a_boundary_without_text_is_put_into_words() -> None:
+def test_boundary_without_text_is_a_sentence() -> None:
     start = make(
         agent="codex",
         session_id="s",
@@ -89,7 +89,7 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
     assert format.event_text(start) == "The session starts."
 
 
-def test_a_damaged_store_is_said_with_what_to_do() -> None:
-    shown = format.error_text(StoreDamagedError("memory.db is damaged"))
-    assert shown == "memory.db is damaged (run memtui doctor)"
+def test_damaged_store_is_reported_with_advice() -> None:
+    text = format.error_text(StoreDamagedError("memory.db is damaged"))
+    assert text == "memory.db is damaged (run memtui doctor)"
     assert format.error_text(StoreBusyError("it is busy")) == "it is busy"

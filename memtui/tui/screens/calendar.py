@@ -53,8 +53,8 @@ class ActivityScale:
     def from_counts(cls, counts: Iterable[int]) -> "ActivityScale":
         """Create a scale from the numbers of messages of all days that have some."""
         ordered = sorted(max(1, count) for count in counts) or [1]
-        one, two, three = (ordered[len(ordered) * part // 4] for part in (1, 2, 3))
-        return cls((one, two, three))
+        low, middle, high = (ordered[len(ordered) * part // 4] for part in (1, 2, 3))
+        return cls((low, middle, high))
 
     def level(self, count: int) -> int:
         """Return the level of a day with messages, 1 to 4."""

@@ -284,7 +284,7 @@ class SearchScreen(Dialog[JumpTarget]):
         self._history = history
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
-        self.found = Hits()
+        self.hits = Hits()
         self.results: tuple[SearchResult, ...] = ()
         self._suggester = FilterSuggester()
         self._pause: Timer | None = None
@@ -397,7 +397,7 @@ class SearchScreen(Dialog[JumpTarget]):
         return False
 
     def _show(self, hits: Hits, notes: list[str]) -> None:
-        self.found, self.results = hits, to_results(hits)
+        self.hits, self.results = hits, to_results(hits)
         self._list.show(self.results, self._now())
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
@@ -413,7 +413,7 @@ class SearchScreen(Dialog[JumpTarget]):
 
     def _search_again(self, hits: Hits) -> None:
         """Search once more, unless the hits have been used or replaced since."""
-        if self.found is hits and not self.is_waiting and not self._list.highlighted:
+        if self.hits is hits and not self.is_waiting and not self._list.highlighted:
             self._search()
 
     def _show_notes(self, sentences: list[str]) -> None:
@@ -428,7 +428,7 @@ class SearchScreen(Dialog[JumpTarget]):
                 text = f"The search failed: {reason}. Press esc for the contents."
                 self._show(Hits(), [text])
                 self._show_count("")
-                self.set_timer(RETRY_S, partial(self._search_again, self.found))
+                self.set_timer(RETRY_S, partial(self._search_again, self.hits))
         elif group == LANDING:
             self._show_notes([f"This could not be opened: {reason}"])
 
@@ -454,8 +454,8 @@ class SearchScreen(Dialog[JumpTarget]):
         self._set_text(self._history.step(step, self._text))
 
     def action_use_suggestion(self) -> None:
-        if self.found.suggestion:
-            self._set_text(self.found.suggestion)
+        if self.hits.suggestion:
+            self._set_text(self.hits.suggestion)
 
     # Opening a hit
 

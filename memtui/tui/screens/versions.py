@@ -235,14 +235,14 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.load(read, partial(self._show_version, version.version), "version")
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
-        one = self._list.current
-        if one is None or one.version != version:
+        selected = self._list.current
+        if selected is None or selected.version != version:
             return
         content: VisualType = GONE
         if node is not None:
-            content = describe_version(node, one, self.zone, self.now())
-        state = versions.describe_states(one, self._line.status)
-        self.show_details(f"Version {one.version}", content, state)
+            content = describe_version(node, selected, self.zone, self.now())
+        state = versions.describe_states(selected, self._line.status)
+        self.show_details(f"Version {selected.version}", content, state)
 
     def show_error(self, error: BaseException, group: str) -> None:
         self._list.loading = False
