@@ -17,6 +17,7 @@ from memtui.tui.screens.search import SearchScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs
+from memtui.tui.widgets.result_list import hit_details
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, press, steps
@@ -86,7 +87,7 @@ async def test_filter_applies_to_all_screens_and_f_f_clears_it(
         assert isinstance(bar, SearchScreen)
         for _ in range(3):
             await wait_for_results(pilot, settle)
-            assert all("logsift" in line.details[0] for line in bar.results)
+            assert all("logsift" in hit_details(hit)[0] for hit in bar.hits.hits)
             await pilot.press("tab")
         await press(pilot, settle, "escape")
         app.set_scope(ALL)

@@ -5,13 +5,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.hit import Hits
+from memtui.model.hit import Hit, Hits
+from memtui.tui import format
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane
-from memtui.tui.widgets.result_list import SearchResult, SearchView
+from memtui.tui.widgets.result_list import SearchView, hit_kind, jump_target
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -50,9 +51,11 @@ def note(screen: SearchScreen) -> str:
     return str(notes.visual).replace("\n", " ")
 
 
-def first(screen: SearchScreen, kind: str) -> tuple[int, SearchResult]:
+def first(screen: SearchScreen, kind: str) -> tuple[int, Hit]:
     return next(
-        (at, result) for at, result in enumerate(screen.results) if result.kind == kind
+        (at, result)
+        for at, result in enumerate(screen.hits.hits)
+        if hit_kind(result) == kind
     )
 
 
@@ -79,21 +82,18 @@ async def test_enter_goes_to_the_node_of_a_hit(app: MemtuiApp, settle: Settle) -
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
         assert tree.current is not None
-        assert tree.current.node_id == line.target.node_id
+        assert tree.current.node_id == jump_target(line).node_id
         assert app.focused is tree
 
 
 async def test_repeated_line_is_one_hit(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        lines = (await ask(pilot, settle, "session")).results
-        output = [
-            result for result in lines if "also in its " in " ".join(result.details)
-        ]
-        assert any(result.kind == "segment" for result in output)
-        nodes = [result for result in lines if result.kind != "source" and result.match]
-        said = [result.match.snippet.text for result in nodes if result.match]
-        assert len(said) == len({*said})
+        hits = (await ask(pilot, settle, "session")).hits.hits
+        repeated = [hit for hit in hits if hit.also]
+        assert any(hit_kind(hit) == "segment" for hit in repeated)
+        texts = [hit.snippet.text for hit in hits if hit_kind(hit) != "source"]
+        assert len(texts) == len({*texts})
 
 
 async def test_enter_on_a_source_selects_its_bullet(
@@ -106,10 +106,10 @@ async def test_enter_on_a_source_selects_its_bullet(
         await settle(pilot)
         assert isinstance(app.focused, DetailPane)
         grip = app.screen.query_one(SourcePane).expansion.grip
-        assert grip is not None and grip.grip_id == line.target.grip_id
+        assert grip is not None and grip.grip_id == jump_target(line).grip_id
         bullets = app.screen.query_one(BulletList)
         assert bullets.current is not None
-        assert line.target.grip_id in bullets.bullets[bullets.current[0]].grip_ids
+        assert jump_target(line).grip_id in bullets.bullets[bullets.current[0]].grip_ids
 
 
 @pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])
@@ -119,16 +119,14 @@ async def test_message_hit_opens_the_message(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "make it sliding", view)
-        best = screen.results[0]
-        assert best.match is not None and best.match.speaker == "you"
-        assert best.match.snippet.text == "Make it sliding, one hour."
+        best = screen.hits.hits[0]
+        assert best.event is not None and format.speaker(best.event) == "you"
+        assert best.snippet.text == "Make it sliding, one hour."
         await pilot.press("enter")
         await settle(pilot)
         assert isinstance(app.focused, DetailPane)
         expansion = app.screen.query_one(SourcePane).expansion
-        assert [event.text for event in expansion.excerpt_events] == [
-            best.match.snippet.text
-        ]
+        assert [event.text for event in expansion.excerpt_events] == [best.snippet.text]
         pointed = app.screen.query_one(TocTree).current
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
@@ -156,11 +154,11 @@ async def test_result_of_an_older_query_is_dropped(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        lines = screen.results
+        lines = screen.hits.hits
         screen.show_result(screen.view, "sess", Hits())
         screen.show_result(SearchView.MESSAGES, "session", Hits())
         await wait_for_results(pilot, settle)
-        assert lines and screen.results == lines
+        assert lines and screen.hits.hits == lines
 
 
 async def test_no_hits_gives_advice(app: MemtuiApp, settle: Settle) -> None:
@@ -195,7 +193,7 @@ async def test_any_query_gets_hits_or_a_note(app: MemtuiApp, settle: Settle) -> 
             screen.query_one(Input).value = typed
             await pilot.pause()
             await wait_for_results(pilot, settle)
-            assert screen.results or note(screen), name
+            assert screen.hits.hits or note(screen), name
             assert "failed" not in note(screen), name
 
 
@@ -212,7 +210,7 @@ async def test_broken_index_is_reported_and_rebuilt(
         await settle(pilot)
         for view in SearchView:
             screen = await ask(pilot, settle, "session", view)
-            assert screen.results and "is rebuilt" in note(screen)
+            assert screen.hits.hits and "is rebuilt" in note(screen)
             await pilot.press("escape")
 
 
@@ -230,7 +228,7 @@ async def test_failed_search_is_reported_and_repeated(
             screen = await ask(pilot, settle, "sessio")
             assert "The search failed: disk on fire." in note(screen)
             assert str(screen.query_one("#count", Static).visual) == ""
-        while not screen.results:
+        while not screen.hits.hits:
             await pilot.pause()
         assert "failed" not in note(screen)
         await pilot.press("escape")
@@ -244,7 +242,7 @@ async def test_last_query_is_replaced_by_typing(app: MemtuiApp, settle: Settle) 
         await pilot.press("escape")
         screen = await ask(pilot, settle, "")
         assert screen.query_one(Input).value == "session"
-        assert screen.results
+        assert screen.hits.hits
         await pilot.press("x")
         assert screen.query_one(Input).value == "x"
 
@@ -253,7 +251,7 @@ async def test_click_on_a_hit_opens_it(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        node_id = screen.results[0].target.node_id
+        node_id = jump_target(screen.hits.hits[0]).node_id
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)

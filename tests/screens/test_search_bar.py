@@ -23,7 +23,7 @@ from memtui.tui.screens.search import SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import DetailPane
-from memtui.tui.widgets.result_list import SearchFunction, SearchView
+from memtui.tui.widgets.result_list import SearchFunction, SearchView, hit_title
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.text_block import Stack
 from memtui.tui.widgets.toc_tree import TocTree
@@ -124,7 +124,7 @@ async def test_last_view_and_query_are_restored(
         await wait_for_results(pilot, settle)
         assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
-        assert bar(pilot).results
+        assert bar(pilot).hits.hits
 
 
 def slow_search(gate: threading.Event) -> Callable[[str], Hits]:
@@ -149,12 +149,12 @@ async def test_slow_search_does_not_delay_typing(
             await pilot.pause()
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
-        assert screen.is_waiting and not screen.results
+        assert screen.is_waiting and not screen.hits.hits
         while text_of(screen, "count") != "searching…":
             await pilot.pause()
         gate.set()
         await wait_for_results(pilot, settle)
-        assert [line.title for line in screen.results] == ["Of abc"]
+        assert [hit_title(hit) for hit in screen.hits.hits] == ["Of abc"]
         assert [text for text in fake.asked if text != "memtui "] == ["a", "abc"]
 
 
@@ -183,7 +183,7 @@ async def test_empty_query_shows_the_syntax(
         await ask(pilot, settle, "session")
         assert not how.display
         await ask(pilot, settle, "  ")
-        assert how.display and not bar(pilot).results
+        assert how.display and not bar(pilot).hits.hits
 
 
 async def test_no_hits_suggests_a_change_of_the_query(
@@ -212,7 +212,7 @@ async def test_suggestion_is_used_by_a_key(settle: Settle) -> None:
         await pilot.press("ctrl+s")
         await wait_for_results(pilot, settle)
         assert screen.query_one(Input).value == "session timeout"
-        assert len(screen.results) == 3
+        assert len(screen.hits.hits) == 3
 
 
 async def test_notes_are_short_and_explain_a_date(
@@ -225,7 +225,6 @@ async def test_notes_are_short_and_explain_a_date(
         assert note(screen) == "last month: February 2024 comes first."
         screen = await ask(pilot, settle, "many")
         assert screen.query_one("#note", Static).size.height == 4
-        assert note(screen).endswith("…")
 
 
 async def test_search_is_repeated_while_an_index_is_built(
@@ -236,7 +235,7 @@ async def test_search_is_repeated_while_an_index_is_built(
     fake = FakeSearch(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
-        while not screen.results:
+        while not screen.hits.hits:
             await pilot.pause(0.01)
         assert "being built" not in note(screen)
         assert len(fake.asked) == 4
@@ -454,9 +453,8 @@ async def test_only_the_last_chosen_hit_is_opened(
     )
     app = SearchApp(None, messages=FakeSearch(lambda _: both))
     async with app.run_test(size=SIZE) as pilot:
-        screen = await ask(pilot, settle, "x")
+        await ask(pilot, settle, "x")
         await pilot.press("enter")
-        screen.land(screen.results[1].target, "of nobody")
         await pilot.press("down", "enter")
         gate.set()
         await settle(pilot)

@@ -12,8 +12,7 @@ from memtui.model.hit import Hits
 from memtui.search.query import NEWEST_LISTED
 from memtui.tools import search
 from memtui.tui.screens.search import compose_notes
-from memtui.tui.widgets import result_list
-from memtui.tui.widgets.result_list import SearchView
+from memtui.tui.widgets.result_list import SearchView, hit_kind, jump_target
 from memtui.workspace import Workspace
 
 ALONE = [
@@ -39,15 +38,14 @@ def test_filters_alone_list_the_newest_in_every_view(
 ) -> None:
     for view, find in finders(full_workspace).items():
         answer = find(query)
-        rows = result_list.to_results(answer)
         if query.startswith("in ") and view is not SearchView.MESSAGES:
             page = f"toc:month:{'2024-01' if '2024' in query else '2023-12'}"
             assert getattr(answer.hits[0], "node_id", "") == page, view
         # The page of the month comes first.
-        times = [row.at for row in rows if row.level is not TocLevel.MONTH]
+        times = [hit.at for hit in answer.hits if hit_kind(hit) != "month"]
         assert times and times == sorted(times, reverse=True), view
         assert NEWEST_LISTED in answer.notes
-        assert {row.band for row in rows} == {""}
+        assert answer.is_recent
         if query.startswith(("agent", "project")):
             name = query.partition(":")[2]
             messages = full_workspace.message_search.find(query).hits
@@ -105,9 +103,8 @@ def test_level_alone_lists_nodes_newest_first(
     answer = full_workspace.search.find(f"level:{level}")
     hits = full_workspace.teleport.find(f"level:{level}", limit=20).hits
     assert answer.hits == hits
-    rows = result_list.to_results(answer)
-    assert all(row.target.node_id for row in rows)
-    assert {row.level for row in rows} == {TocLevel(level)}
+    assert all(jump_target(hit).node_id for hit in hits)
+    assert {hit.level for hit in hits} == {TocLevel(level)}
     items = search.search_memory(full_workspace, f"level:{level}", limit=3).items
     assert items and all(item["id"].startswith(f"toc:{level}:") for item in items)
     assert not any("session" in item for item in items)

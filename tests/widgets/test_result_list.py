@@ -11,15 +11,13 @@ from textual.content import Content
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.hit import Hit, HitKind, Snippet
-from memtui.model.sessions import WorkState
+from memtui.model.sessions import SessionWork, WorkState
 from memtui.search.teleport import merge_repeated
-from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (
     MARKED,
     ResultRow,
-    ResultSnippet,
-    SearchResult,
     format_when,
+    hit_title,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
 from tests.screens.search_results import (
@@ -27,37 +25,44 @@ from tests.screens.search_results import (
     LONG,
     MESSAGES,
     marked,
+    message,
     message_hit,
     node,
+    session,
 )
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = result_list.to_results(FINDINGS)
-SAID = result_list.to_results(MESSAGES)
+FIRST = FINDINGS.hits[0]
 
 
-def draw(line: SearchResult, width: int, lines: int = 2) -> Content:
-    return ResultRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
+def draw(hit: Hit, width: int, lines: int = 2) -> Content:
+    return ResultRow(hit, "yesterday 09:41", 17, lines=lines).lay_out(width)
+
+
+def from_user(snippet: Snippet) -> Hit:
+    """Return the first hit as a message of the user with another snippet."""
+    return replace(
+        FIRST, kind=HitKind.MESSAGE, event=message("Hello."), snippet=snippet
+    )
 
 
 def marked_texts(row: Content) -> list[str]:
     return [row.plain[s.start : s.end] for s in row.spans if s.style == MARKED]
 
 
-@pytest.mark.parametrize("line", [*MOMENTS, *SAID], ids=lambda line: line.title)
-def test_rows_fit_any_width(line: SearchResult) -> None:
+@pytest.mark.parametrize("hit", [*FINDINGS.hits, *MESSAGES.hits], ids=hit_title)
+def test_rows_fit_any_width(hit: Hit) -> None:
     for width in (*range(1, 40), 66, 78, 138):
-        for row in draw(line, width).split():
+        for row in draw(hit, width).split():
             assert row.cell_length <= width
 
 
 @given(st.text(max_size=400), st.integers(0, 399), st.integers(1, 20))
 def test_any_text_is_drawn_with_its_marks(text: str, start: int, size: int) -> None:
     marks = ((start, start + size),) if start + size <= len(text) else ()
-    line = replace(
-        MOMENTS[0], title=text, match=ResultSnippet("you", Snippet(text, marks))
-    )
-    row = draw(line, 66)
+    hit = from_user(Snippet(text, marks))
+    hit = replace(hit, session=session(work=SessionWork(text)))
+    row = draw(hit, 66)
     assert len(row.split()) <= 4
     assert row.plain.replace("\n", "").isprintable()
     assert len(marked_texts(row)) <= 2 * len(marks)
@@ -66,29 +71,27 @@ def test_any_text_is_drawn_with_its_marks(text: str, start: int, size: int) -> N
 def test_deep_match_is_visible() -> None:
     for lead in ("word " * 200, "评审会议" * 60, "x" * 500):
         text = f"{lead} the needle and what follows it {lead}"
-        turn = ResultSnippet("you", marked(text, "needle"))
+        hit = from_user(marked(text, "needle"))
         for width, lines in ((66, 1), (66, 2), (136, 2), (30, 1)):
-            row = draw(replace(MOMENTS[0], match=turn), width, lines)
+            row = draw(hit, width, lines)
             assert marked_texts(row) == ["needle"]
             assert "…" in row.plain
 
 
 def test_line_breaks_and_indents_are_collapsed() -> None:
     text = "def renew(session):\n\n        return\t600\n"
-    turn = ResultSnippet("tool", marked(text, "return", "600"))
-    row = draw(replace(MOMENTS[0], match=turn), 66)
-    assert "tool     def renew(session): return 600" in row.plain
+    row = draw(from_user(marked(text, "return", "600")), 66)
+    assert "you      def renew(session): return 600" in row.plain
     assert marked_texts(row) == ["return", "600"]
 
 
 def test_markup_is_text() -> None:
-    text = draw(MOMENTS[2], 138).plain
+    text = draw(FINDINGS.hits[2], 138).plain
     assert "[/b] 评审会议 list[int]" in text and "[red]x[/red]" in text
 
 
 def test_matching_title_is_marked_and_not_repeated() -> None:
-    turn = ResultSnippet("", marked(MOMENTS[0].title, "logged"))
-    row = draw(replace(MOMENTS[0], match=turn), 66)
+    row = draw(replace(FIRST, snippet=marked(hit_title(FIRST), "logged")), 66)
     assert row.plain.count("logged") == 1
     assert marked_texts(row) == ["logged"]
 
@@ -97,33 +100,31 @@ def test_matching_title_is_marked_and_not_repeated() -> None:
 def test_row_shows_outcome_and_further_matches(
     width: int,
 ) -> None:
-    first, *others = draw(MOMENTS[0], width).plain.splitlines()
+    first, *others = draw(FIRST, width).plain.splitlines()
     assert "  Customers are logged out while" in first
     assert first.endswith("  pushed") and len(first) == width
     text = "\n".join(others)
     assert "→ Every request renews the session" in text
     assert "+38 in this session · excellent" in text
     # Not again what is shown anyway; nor where there are few lines.
-    said = MOMENTS[0].outcome
-    repeated = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
+    assert FIRST.session is not None
+    outcome = FIRST.session.work.outcome
+    repeated = from_user(Snippet(f"Yes. {outcome}"))
     assert "→" not in draw(repeated, width).plain
-    assert "→" not in draw(MOMENTS[0], width, lines=1).plain
+    assert "→" not in draw(FIRST, width, lines=1).plain
     # Without a state the row says what was found.
-    assert draw(MOMENTS[1], width).plain.splitlines()[0].endswith("  message")
+    assert draw(FINDINGS.hits[1], width).plain.splitlines()[0].endswith("  message")
 
 
 def test_neighbors_are_shown_if_there_is_room() -> None:
-    (line, *_) = SAID
-    assert "┃" in draw(line, 66).plain
-    assert "Why am I logged out" in draw(line, 66).plain
-    assert "Why am I logged out" not in draw(line, 78, lines=1).plain
+    hit = MESSAGES.hits[0]
+    assert "┃" in draw(hit, 66).plain
+    assert "Why am I logged out" in draw(hit, 66).plain
+    assert "Why am I logged out" not in draw(hit, 78, lines=1).plain
 
 
 def test_message_has_its_speaker() -> None:
-    results = result_list.to_results(
-        replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
-    )
-    row = draw(results[0], 138).plain
+    row = draw(message_hit(LONG, subagent="a1"), 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 
@@ -144,8 +145,11 @@ def test_message_has_its_speaker() -> None:
 )
 def test_recent_times_are_short(level: TocLevel | None, at: str, words: str) -> None:
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
-    line = replace(MOMENTS[0], level=level, at=moment)
-    assert format_when(line, NOW, UTC) == words
+    hit = replace(FIRST, at=moment)
+    if level is not None:
+        entry = replace(node("toc:day:2024-02-29", ""), level=level)
+        hit = replace(hit, kind=HitKind.NODE, session=None, node=entry)
+    assert format_when(hit, NOW, UTC) == words
 
 
 def test_excerpt_is_the_matching_line() -> None:
@@ -155,10 +159,15 @@ def test_excerpt_is_the_matching_line() -> None:
     assert {"session", "over"} <= {*landing.matched}
 
 
+def test_recent_hit_has_no_band() -> None:
+    row = ResultRow(FIRST, "yesterday 09:41", 17, lines=2, has_score=False)
+    assert "excellent" not in row.lay_out(78).plain
+
+
 SEGMENT = "toc:segment:2024-01-15:01HM0000000000000000000000"
 
 
-def hit(
+def node_hit(
     node_id: str,
     text: str,
     score: float,
@@ -176,12 +185,12 @@ def hit(
 def test_repeated_line_has_the_best_rank() -> None:
     week, month = "toc:week:2024-W03", "toc:month:2024-01"
     hits = [
-        hit("toc:day:2024-02-20", "Other.", 0.9),
-        hit(week, "The timeout was 600.", 0.8),
-        hit(SEGMENT, "The timeout was 600.", 0.7),
-        hit(SEGMENT, "The timeout was 600.", 0.6, HitKind.GRIP),
-        hit(month, "The timeout was 600.", 0.5),
-        hit("toc:day:2024-02-20", "The timeout was 600.", 0.4),
+        node_hit("toc:day:2024-02-20", "Other.", 0.9),
+        node_hit(week, "The timeout was 600.", 0.8),
+        node_hit(SEGMENT, "The timeout was 600.", 0.7),
+        node_hit(SEGMENT, "The timeout was 600.", 0.6, HitKind.GRIP),
+        node_hit(month, "The timeout was 600.", 0.5),
+        node_hit("toc:day:2024-02-20", "The timeout was 600.", 0.4),
     ]
     merged = [
         (merged_hit.node_id, merged_hit.score, merged_hit.also)
@@ -195,29 +204,30 @@ def test_repeated_line_has_the_best_rank() -> None:
 
 
 def test_repeated_name_of_work_is_merged() -> None:
-    work = hit(SEGMENT, "Set it to 600.", 0.7, title="Raise the timeout")
+    work = node_hit(SEGMENT, "Set it to 600.", 0.7, title="Raise the timeout")
     for text in (
         "Raise the timeout",
         "Raise the timeout — it was 600 (pushed)",
         "shop: Raise the timeout (open)",
         *(f"Raise the timeout ({state})" for state in WorkState),
     ):
-        (merged_hit,) = merge_repeated([hit("toc:month:2024-01", text, 0.9), work])
+        (merged_hit,) = merge_repeated([node_hit("toc:month:2024-01", text, 0.9), work])
         assert (merged_hit.node_id, merged_hit.score, merged_hit.also) == (
             SEGMENT,
             0.9,
             ("month",),
         )
     assert (
-        len([*merge_repeated([hit("toc:month:2024-01", "Raise it", 0.9), work])]) == 2
+        len([*merge_repeated([node_hit("toc:month:2024-01", "Raise it", 0.9), work])])
+        == 2
     )
 
 
 def test_only_the_best_of_equal_sources_is_listed() -> None:
     grip = HitKind.GRIP
     hits = [
-        hit(SEGMENT, "The timeout was 600.", 0.8, grip),
-        hit(SEGMENT, "The timeout\nwas 600…", 0.7, grip),
-        hit("toc:day:2024-02-20", "The timeout was 600.", 0.6, grip),
+        node_hit(SEGMENT, "The timeout was 600.", 0.8, grip),
+        node_hit(SEGMENT, "The timeout\nwas 600…", 0.7, grip),
+        node_hit("toc:day:2024-02-20", "The timeout was 600.", 0.6, grip),
     ]
     assert [merged_hit.score for merged_hit in merge_repeated(hits)] == [0.8, 0.6]

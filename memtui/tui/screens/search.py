@@ -31,9 +31,8 @@ from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets.result_list import (
     ResultList,
     SearchFunction,
-    SearchResult,
     SearchView,
-    to_results,
+    jump_target,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
 from memtui.tui.widgets.text_block import Paragraph, Stack
@@ -242,7 +241,7 @@ EMPTY = (
     "Press esc and then i to import those found on this machine."
 )
 
-SEARCH, LANDING = "search", "landing"
+SEARCH, OPEN = "search", "open"
 
 
 class SearchScreen(Dialog[JumpTarget]):
@@ -285,12 +284,10 @@ class SearchScreen(Dialog[JumpTarget]):
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
         self.hits = Hits()
-        self.results: tuple[SearchResult, ...] = ()
         self._suggester = FilterSuggester()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False  # True if Enter was pressed before the result came.
-        self._opening: JumpTarget | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -397,8 +394,8 @@ class SearchScreen(Dialog[JumpTarget]):
         return False
 
     def _show(self, hits: Hits, notes: list[str]) -> None:
-        self.hits, self.results = hits, to_results(hits)
-        self._list.show(self.results, self._now())
+        self.hits = hits
+        self._list.show(hits, self._now())
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
         bar.set_class(bool(hits.hits), "-found").set_class(is_unasked, "-unasked")
@@ -429,7 +426,7 @@ class SearchScreen(Dialog[JumpTarget]):
                 self._show(Hits(), [text])
                 self._show_count("")
                 self.set_timer(RETRY_S, partial(self._search_again, self.hits))
-        elif group == LANDING:
+        elif group == OPEN:
             self._show_notes([f"This could not be opened: {reason}"])
 
     # Views, history and suggestions
@@ -480,22 +477,20 @@ class SearchScreen(Dialog[JumpTarget]):
         self._open(event.option_index)
 
     def _open(self, place: int) -> None:
-        if place >= len(self.results):
+        if place >= len(self.hits.hits):
             return
-        result = self.results[place]
-        target = self._opening = result.target
+        hit = self.hits.hits[place]
+        target = jump_target(hit)
         if target.node_id:
             self.action_leave(target)
             return
         find = partial(
-            browse.find_session_node, target.agent, target.session_id, result.at
+            browse.find_session_node, target.agent, target.session_id, hit.at
         )
-        self.load(find, partial(self.land, target), LANDING)
+        self.load(find, partial(self._leave_to, target), OPEN)
 
-    def land(self, target: JumpTarget, node_id: str) -> None:
+    def _leave_to(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""
-        if target is not self._opening:
-            return  # Another hit was chosen meanwhile.
         if node_id:
             self.action_leave(replace(target, node_id=node_id))
         else:

@@ -1,8 +1,4 @@
-"""The list of search results: what was found, and a row for each result.
-
-``to_results`` turns hits of all kinds into ``SearchResult``: what a row shows, and what
-opens when it is chosen.
-"""
+"""The list of search results, with a row for each hit."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.events import clean
+from memtui.model.events import Event, clean
 from memtui.model.hit import (
     NO_SNIPPET,
     Hit,
@@ -27,7 +23,6 @@ from memtui.model.hit import (
     Snippet,
     WindowMessage,
 )
-from memtui.model.sessions import NO_WORK
 from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets.panes import ItemList
@@ -48,90 +43,59 @@ class SearchView(StrEnum):
     MESSAGES = "messages"
 
 
-@dataclass(frozen=True, slots=True)
-class ResultSnippet:
-    """A part of a message, or of a summary if it has no speaker."""
-
-    speaker: str
-    snippet: Snippet
+# What a row shows of a hit
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """One result of any search."""
-
-    at: datetime
-    level: TocLevel | None
-    """The level of a week, month or year; None for a single moment."""
-    title: str
-    """The name of the session, or the headline of a node."""
-    band: str
-    """The quality of the match, in a word; "" for a list of recent sessions."""
-    kind: str
-    match: ResultSnippet | None
-    target: JumpTarget
-    before: ResultSnippet | None = None
-    after: ResultSnippet | None = None
-    details: tuple[str, ...] = ()
-    is_unsummarized: bool = False
-    state: str = ""
-    outcome: str = ""
-    more: int = 0
-    """The number of other matches in the session."""
+def hit_title(hit: Hit) -> str:
+    """Return the name of the session, or the headline of a node."""
+    name = hit.session.work.name if hit.session else ""
+    return name or hit.title or UNTITLED
 
 
-# Results of the searches
+def hit_kind(hit: Hit) -> str:
+    if hit.kind is HitKind.GRIP:
+        return "source"
+    return hit.node.level if hit.kind is HitKind.NODE and hit.node else hit.kind
 
 
-def to_results(hits: Hits) -> tuple[SearchResult, ...]:
-    results = map(_to_result, hits.hits)
-    if hits.is_recent:
-        # Without words in the query nothing can match well or badly.
-        return tuple(replace(result, band="") for result in results)
-    return tuple(results)
+def hit_details(hit: Hit) -> list[str]:
+    """Return project, agent and subagent, and the nodes that repeat the hit."""
+    session, event = hit.session, _message(hit)
+    details = [", ".join(hit.node.projects)] if hit.node and not session else []
+    if session:
+        details = [session.project, session.agent]
+    if event and event.subagent:
+        details.append(f"subagent {event.subagent}")
+    if hit.also:
+        details.append(f"also in its {', '.join(hit.also)}")
+    return list(filter(None, details))
 
 
-def _to_result(hit: Hit) -> SearchResult:
-    session, node = hit.session, hit.node
-    work = session.work if session else NO_WORK
-    is_message = hit.kind is HitKind.MESSAGE and hit.event is not None
-    level = node.level if node and not session and not hit.grip_id else None
-    kind: str = hit.kind
-    if hit.kind is HitKind.NODE and node:
-        kind = node.level
-    before, after = _neighbors(hit.window)
-    agent = session.agent if session else ""
-    match = hit.match
-    speaker = (
-        format.role_name(hit.event.role, agent) if is_message and hit.event else ""
+def jump_target(hit: Hit) -> JumpTarget:
+    """Return what opens when a hit is chosen."""
+    agent, session_id = hit.session_key
+    return JumpTarget(
+        node_id=hit.opens,
+        grip_id=hit.grip_id,
+        event_id=hit.event_id,
+        snippet=hit.snippet if _message(hit) else NO_SNIPPET,
+        agent=agent,
+        session_id=session_id,
     )
-    also = f"also in its {', '.join(hit.also)}" if hit.also else ""
-    project = session.project if session else ", ".join(node.projects) if node else ""
-    subagent = hit.event.subagent if is_message and hit.event else ""
-    details = (project, agent, f"subagent {subagent}" if subagent else "", also)
-    return SearchResult(
-        at=hit.at,
-        level=None if level is TocLevel.SEGMENT else level,
-        title=work.name or hit.title or UNTITLED,
-        band=hit.band.value,
-        kind="source" if hit.kind is HitKind.GRIP else kind,
-        match=ResultSnippet(speaker, hit.snippet),
-        target=JumpTarget(
-            node_id=hit.opens,
-            grip_id=hit.grip_id,
-            event_id=hit.event_id,
-            snippet=hit.snippet if is_message else NO_SNIPPET,
-            agent=agent,
-            session_id=session.session_id if session else "",
-        ),
-        before=_window_snippet(before, agent),
-        after=_window_snippet(after, agent),
-        details=tuple(filter(None, details)),
-        is_unsummarized=hit.is_unsummarized,
-        state=work.state,
-        outcome="" if match else work.outcome,
-        more=hit.more,
-    )
+
+
+def format_when(hit: Hit, now: datetime, zone: tzinfo) -> str:
+    """Format the period of a week, month or year, or the time of all other hits."""
+    is_period = not hit.session and not hit.grip_id
+    if hit.level is None or hit.level is TocLevel.SEGMENT or not is_period:
+        return date_format.near_moment(hit.at, now, zone)
+    day, today = calendar.local_day(hit.at, zone), calendar.local_day(now, zone)
+    return format.period_name(hit.level, day, today)
+
+
+def _message(hit: Hit) -> Event | None:
+    """Return the message that matches, None if something else does."""
+    return hit.event if hit.kind is HitKind.MESSAGE else None
 
 
 def _neighbors(
@@ -143,13 +107,6 @@ def _neighbors(
         return None, None
     after = window[index + 1] if index + 1 < len(window) else None
     return window[index - 1] if index else None, after
-
-
-def _window_snippet(message: WindowMessage | None, agent: str) -> ResultSnippet | None:
-    if message is None:
-        return None
-    speaker = format.role_name(message.event.role, agent)
-    return ResultSnippet(speaker, message.snippet)
 
 
 # Rows
@@ -173,15 +130,17 @@ _SPACES = re.compile(r"\s{2,}")
 
 @dataclass(eq=False)
 class ResultRow(TextBlock):
-    """A result as an option of the list."""
+    """A hit as an option of the list."""
 
-    result: SearchResult
+    hit: Hit
     when: str
     when_cells: int
     """The width of the longest time of all rows."""
     lines: int
     """The most lines of the snippet; with one line the messages before and after are
     not shown."""
+    has_score: bool = True
+    """False without words in the query: nothing can match well or badly."""
     is_selected: bool = False
 
     def compose_lines(self, width: int) -> Content:
@@ -194,28 +153,22 @@ class ResultRow(TextBlock):
         return self.lay_out(width).plain.count("\n") + 1
 
     def _rows(self, width: int) -> list[Content]:
-        result, room = self.result, max(width - 2 * INDENT, 1)
+        hit, room = self.hit, max(width - 2 * INDENT, 1)
         mark = SELECTED_MARK if self.is_selected else " " * INDENT
         rows = [Content.styled(mark, "$accent") + self._head(max(width - INDENT, 1))]
-        has_neighbors = self.lines > 1 and room >= MIN_NEIGHBORS
-        before, after = (result.before, result.after) if has_neighbors else (None, None)
+        before, after = _neighbors(hit.window)
+        if self.lines == 1 or room < MIN_NEIGHBORS:
+            before = after = None
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
         if before:
-            rows += [
-                _MARGIN + line for line in _draw_snippet(before, room, 1, "$context")
-            ]
-        if result.match and result.match.snippet.text and not self._is_title_match:
-            lines = _draw_snippet(result.match, room, self.lines)
-            rows += [bar + line for line in lines]
+            rows += self._draw(_MARGIN, before.event, before.snippet, room)
+        if hit.snippet.text and not self._is_title_match:
+            rows += self._draw(bar, _message(hit), hit.snippet, room)
         if after:
-            rows += [
-                _MARGIN + line for line in _draw_snippet(after, room, 1, "$context")
-            ]
-        if self.lines > 1 and self._is_outcome_new:
-            outcome = Content.styled(
-                f"{OUTCOME}{format.to_line(result.outcome)}", "$context"
-            )
-            rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
+            rows += self._draw(_MARGIN, after.event, after.snippet, room)
+        if self.lines > 1 and (outcome := self._new_outcome):
+            text = Content.styled(f"{OUTCOME}{format.to_line(outcome)}", "$context")
+            rows.append(_MARGIN + text.truncate(room, ellipsis=True))
         details, facts = self._feet()
         foot = spread(details, facts, details.cell_length + facts.cell_length + GAP)
         room_left = room + INDENT - rows[-1].cell_length
@@ -226,49 +179,56 @@ class ResultRow(TextBlock):
         first, *others = rows
         return [first, *(_MARGIN + row for row in others)]
 
+    def _draw(
+        self, margin: Content, event: Event | None, snippet: Snippet, room: int
+    ) -> list[Content]:
+        """Draw the match, or a message before or after it on one dim line."""
+        is_match = snippet is self.hit.snippet
+        speaker = format.speaker(event) if event else ""
+        lines, style = (self.lines, "") if is_match else (1, "$context")
+        drawn = _draw_snippet(speaker, snippet, room, lines, style)
+        return [margin + line for line in drawn]
+
     @property
-    def _is_outcome_new(self) -> bool:
-        """True if there is an outcome that neither title nor snippet shows."""
-        result = self.result
-        texts = [result.title, result.match.snippet.text if result.match else ""]
-        outcome = " ".join(result.outcome.split())
-        return not any(outcome in " ".join(text.split()) for text in texts)
+    def _new_outcome(self) -> str:
+        """The outcome of the session if neither title nor snippet shows it."""
+        hit = self.hit
+        if hit.session is None or hit.match:
+            return ""
+        outcome = " ".join(hit.session.work.outcome.split())
+        texts = (hit_title(hit), hit.snippet.text)
+        is_shown = any(outcome in " ".join(text.split()) for text in texts)
+        return "" if is_shown else outcome
 
     @property
     def _is_title_match(self) -> bool:
         """True if the match is the title, which need not be repeated."""
-        snippet = self.result.match.snippet.text if self.result.match else ""
-        return clean(snippet).split() == clean(self.result.title).split() != []
+        title = clean(hit_title(self.hit)).split()
+        return clean(self.hit.snippet.text).split() == title != []
 
     def _head(self, width: int) -> Content:
-        result = self.result
-        end = Content.styled(result.state or result.kind, "$context")
+        hit = self.hit
+        state = hit.session.work.state if hit.session else ""
+        end = Content.styled(state or hit_kind(hit), "$context")
         room = width - end.cell_length - GAP
         when = Content.styled(self.when, "$context")
         if room - self.when_cells - GAP >= MIN_ALIGNED_TITLE:
             when = when.pad_right(self.when_cells - when.cell_length)
-        title = Content(format.to_line(result.title))
-        if self._is_title_match and result.match:
-            title = mark_snippet(result.match.snippet)
+        title = Content(format.to_line(hit_title(hit)))
+        if self._is_title_match:
+            title = mark_snippet(hit.snippet)
         head = when + " " * GAP + title.stylize_before("bold")
         if room < self.when_cells + GAP:
             return head.truncate(width, ellipsis=True)
         return spread(head, end, width)
 
     def _feet(self) -> tuple[Content, Content]:
-        result = self.result
-        facts = [f"+{result.more} in this session"] if result.more else []
-        facts += ["unsummarized"] if result.is_unsummarized else []
-        facts += [result.band] if result.band else []
-        details = Content.styled(format.to_line(" · ".join(result.details)), "$context")
-        return details, Content(" · ".join(facts))
-
-
-def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
-    if result.level is None:
-        return date_format.near_moment(result.at, now, zone)
-    day, today = calendar.local_day(result.at, zone), calendar.local_day(now, zone)
-    return format.period_name(result.level, day, today)
+        hit = self.hit
+        facts = [f"+{hit.more} in this session"] if hit.more else []
+        facts += ["unsummarized"] if hit.is_unsummarized else []
+        facts += [hit.band] if self.has_score else []
+        details = format.to_line(" · ".join(hit_details(hit)))
+        return Content.styled(details, "$context"), Content(" · ".join(facts))
 
 
 def mark_snippet(snippet: Snippet, style: str = "") -> Content:
@@ -281,15 +241,16 @@ def mark_snippet(snippet: Snippet, style: str = "") -> Content:
 
 
 def _draw_snippet(
-    match: ResultSnippet, room: int, lines: int, style: str = ""
+    speaker: str, snippet: Snippet, room: int, lines: int, style: str
 ) -> list[Content]:
-    """Draw a snippet around its matches, in a maximum number of lines."""
-    opening, closing, speaker = "“", "”", ""
-    if match.speaker:
-        opening = closing = ""
-        speaker = f"{match.speaker:<{format.SPEAKER_CELLS}} "
+    """Draw a snippet around its matches, in a maximum number of lines.
+
+    Without a speaker it is quoted.
+    """
+    opening, closing = ("", "") if speaker else ("“", "”")
+    speaker = f"{speaker:<{format.SPEAKER_CELLS}} " if speaker else ""
     width = max(room - len(speaker) - 2 * len(opening), 1)
-    excerpt = _cut_around_marks(match.snippet, width * lines - (lines - 1) * 12)
+    excerpt = _cut_around_marks(snippet, width * lines - (lines - 1) * 12)
     wrapped = mark_snippet(excerpt, style).wrap(width)
     if len(wrapped) > lines:
         cut_off = Content(" ").join(wrapped[lines - 1 :])
@@ -350,8 +311,8 @@ ROOMY_SIZE = (100, 30)
 """From this size of the terminal on, in columns and lines, snippets take two lines."""
 
 
-class ResultList(ItemList[SearchResult], can_focus=False):
-    """Shows the results; the keys stay in the search bar."""
+class ResultList(ItemList[Hit], can_focus=False):
+    """Shows the hits; the keys stay in the search bar."""
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="hits")
@@ -359,14 +320,14 @@ class ResultList(ItemList[SearchResult], can_focus=False):
         self._rows: list[ResultRow] = []
         self._selected = 0
 
-    def show(self, results: Sequence[SearchResult], now: datetime) -> None:
-        times = [format_when(result, now, self._zone) for result in results]
+    def show(self, hits: Hits, now: datetime) -> None:
+        times = [format_when(hit, now, self._zone) for hit in hits.hits]
         widest = max(map(len, times), default=0)
         columns, height = self.app.size
         lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
-            ResultRow(result, time, widest, lines)
-            for result, time in zip(results, times, strict=True)
+            ResultRow(hit, time, widest, lines, has_score=not hits.is_recent)
+            for hit, time in zip(hits.hits, times, strict=True)
         ]
         self._selected = 0
         self.set_options(
