@@ -88,7 +88,7 @@ async def test_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:
         assert f" {count} ▾ " in screen_text(app)
 
 
-@pytest.mark.parametrize(("said", "is_colourless"), [("1", True), ("", False)])
+@pytest.mark.parametrize(("value", "is_colourless"), [("1", True), ("", False)])
 async def test_no_color_keeps_every_mark(
     full_workspace: Workspace,
     app_of: AppOf,
