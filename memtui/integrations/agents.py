@@ -118,7 +118,7 @@ def _skill(name: str, folder: PathOf, project_folder: str) -> OwnFile:
     source = Path(__file__).with_name("skill.md")
     file = _file(folder, path, f"{project_folder}/{path}")
     mark = "<!-- Written by memtui"
-    return OwnFile(name, file, source, mark, ("skill",), is_own_file=True)
+    return OwnFile(name, file, source, mark, ("skill",))
 
 
 def _claude_server_file(machine: Machine) -> Path:
@@ -257,7 +257,6 @@ AGENTS = (
             _copilot_handler,
             is_grouped=False,
             version=1,
-            is_own_file=True,
         ),
         server=Server(
             "copilot-cli",
@@ -277,7 +276,6 @@ AGENTS = (
             _plugin_file,
             Path(__file__).with_name("opencode.js"),
             "// Written by memtui",
-            is_own_file=True,
         ),
         server=Server(
             "opencode",
@@ -339,10 +337,6 @@ class HookStatus:
     """A hint for the user without which the hooks may not work."""
     is_off: bool = False
     """The agent's settings switch off all hooks."""
-
-    @property
-    def is_ok(self) -> bool:
-        return not self.problem
 
 
 def hook_status(agent: Agent, machine: Machine) -> HookStatus:

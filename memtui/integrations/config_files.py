@@ -11,7 +11,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.errors import HooksError
@@ -88,8 +88,6 @@ class ConfigEntry(ABC):
 
     agent: str
     path: Callable[[Machine], Path]
-    is_own_file: bool = field(default=False, kw_only=True)
-    """The file holds nothing else."""
 
     @abstractmethod
     def expected(self, machine: Machine, text: str = "") -> list[ConfigValue]:
@@ -119,8 +117,6 @@ class ConfigChange:
     after: bytes | None
     """None deletes the file."""
     is_removal: bool = False
-    has_copy: bool = False
-    """A copy of the old content is kept: it is not only memtui's."""
 
     @property
     def is_empty(self) -> bool:
@@ -157,8 +153,7 @@ def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
         after = before if is_current else entry.add(text, machine).encode()
     except HooksError as error:
         raise _unchanged_error(file, str(error)) from None
-    has_copy = before is not None and not entry.is_own_file
-    return ConfigChange(entry.agent, file, target, before, after, has_copy=has_copy)
+    return ConfigChange(entry.agent, file, target, before, after)
 
 
 def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
@@ -206,21 +201,22 @@ def write(change: ConfigChange) -> Path | None:
     if _read_content(target)[1] != change.before:
         raise HooksError(f"{target} has changed; it was not written")
     try:
-        if change.after is None:
-            target.unlink()
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if change.has_copy and change.before is not None:
-                write_atomically(change.copy, change.before)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        has_copy = change.before is not None and not change.is_removal
+        if has_copy and change.before is not None:
+            write_atomically(change.copy, change.before)
+        if change.after is not None:
             write_atomically(target, change.after, keep_attributes=True)
+        else:
+            target.unlink()
+        if change.is_removal:
+            change.copy.unlink(missing_ok=True)
     except OSError as error:
         raise HooksError(f"{target}: {error.strerror or error}") from error
-    if change.is_removal:
-        change.copy.unlink(missing_ok=True)
-        if target.parent.name == "memtui":
-            with suppress(OSError):
-                target.parent.rmdir()
-    return change.copy if change.has_copy else None
+    if target.parent.name == "memtui":
+        with suppress(OSError):  # The folder of the skill may have other files.
+            target.parent.rmdir()
+    return change.copy if has_copy else None
 
 
 def read(entry: ConfigEntry, machine: Machine) -> tuple[str, list[ConfigValue]]:

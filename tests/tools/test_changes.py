@@ -377,6 +377,16 @@ def test_a_copy_of_the_old_file_is_kept_until_uninstalling(machine: Machine) -> 
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_a_copy_that_cannot_be_written_stops_the_change(machine: Machine) -> None:
+    file = write_settings(machine, '{"model": "opus"}')
+    elsewhere = machine.home / "elsewhere"
+    file.with_name("settings.json.before-memtui").symlink_to(elsewhere)
+    with pytest.raises(HooksError, match="not a regular file"):
+        config_files.write(config_files.plan_installation(CLAUDE, machine))
+    assert file.read_text("utf-8") == '{"model": "opus"}'
+    assert not elsewhere.exists()
+
+
 def test_a_file_changed_after_planning_is_not_written(machine: Machine) -> None:
     file = write_settings(machine, "{}")
     planned = config_files.plan_installation(CLAUDE, machine)

@@ -366,6 +366,14 @@ def test_a_skill_of_somebody_else_is_not_changed(machine: Machine) -> None:
     assert "Mine" in file.read_text("utf-8")
 
 
+def test_other_files_in_the_folder_of_the_skill_stay(machine: Machine) -> None:
+    file = install(GEMINI.skill, machine)
+    other = file.with_name("notes.md")
+    other.touch()
+    uninstall(GEMINI.skill, machine)
+    assert list(file.parent.iterdir()) == [other]
+
+
 @pytest.mark.parametrize("is_server_first", [True, False])
 def test_hooks_and_server_share_a_file(is_server_first: bool, machine: Machine) -> None:
     text = '{\n  "theme": "dark"\n}\n'
