@@ -145,11 +145,11 @@ class SessionSearch:
 def _newest_of_sessions(filters: Filters) -> Iterator[Hit]:
     """Yield the newest segment of each session, the newest first."""
     nodes = read_newest(filters, MAX_SEGMENTS)
-    places = segments.get_starts(node.node_id for node in nodes)
+    numbers = segments.get_sessions(node.node_id for node in nodes)
     newest: dict[int, TocNode] = {}
     for node in nodes:
-        if node.node_id in places:
-            newest.setdefault(places[node.node_id][0], node)
+        if node.node_id in numbers:
+            newest.setdefault(numbers[node.node_id], node)
     sessions = store_sessions.get_many(newest)
     entries = store_nodes.get_entries([node.node_id for node in newest.values()])
     entry_by_id = {entry.node_id: entry for entry in entries}

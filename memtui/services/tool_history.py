@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole
 from memtui.model.sessions import Session
-from memtui.store import conversations, database, events, sessions
+from memtui.store import conversations, database, sessions
 
 MAX_CALLS = 400
 """The number of calls or errors read, the newest first."""
@@ -114,8 +114,7 @@ def _is_change(call: Event) -> bool:
 
 def _find_request(number: int, call: Event) -> Event | None:
     """Return the user's message that a call follows."""
-    prompt = conversations.find_prompt(number, call.subagent, call.position, -1)
-    return events.get([prompt[2]]).get(prompt[2]) if prompt else None
+    return next(iter(conversations.list_prompts_before(number, call, 1)), None)
 
 
 def _find_report(number: int, call: Event) -> Event | None:

@@ -13,9 +13,7 @@ import struct
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from datetime import datetime
 
-from memtui.model.events import from_ms
 from memtui.model.filters import ALL, Scope
 from memtui.store import scopes
 from memtui.store.database import (
@@ -211,13 +209,9 @@ def request_summary_at(session_number: int, at_ms: int) -> None:
 
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
-    return {name: number for name, (number, _) in get_starts(segment_ids).items()}
-
-
-def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
-    sql = f"SELECT id, session_id, start_ms FROM segments WHERE id {IN_JSON}"
-    rows = fetch(sql, json.dumps(list(segment_ids)))
-    return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
+    """Return the number of the session of each segment."""
+    sql = f"SELECT id, session_id FROM segments WHERE id {IN_JSON}"
+    return dict(fetch(sql, json.dumps(list(segment_ids))))
 
 
 _IS_PAUSED = "WHERE is_open AND end_ms < ?"
