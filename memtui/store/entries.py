@@ -117,7 +117,7 @@ def _count(entries: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
         shares |= _count_segments(level, days, scope)
     counted = []
     for entry in entries:
-        if entry not in uncounted:
+        if not _must_be_counted(entry, scope):
             counted.append(entry)
         elif share := shares.get(entry.node_id):
             entry = replace(entry, headline="", is_by_model=False, **share._asdict())
@@ -128,6 +128,7 @@ def _count(entries: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
 
 
 def _must_be_counted(entry: TocEntry, scope: Scope) -> bool:
+    """Return whether the counts of a node's version do not hold."""
     if entry.level is TocLevel.SEGMENT:
         return False
     is_whole = entry.days == calendar.day_range(entry.node_id)

@@ -15,16 +15,16 @@ from memtui.store.database import (
 Condition = tuple[str, list[object]]
 
 _NODES_ABOVE_SEGMENTS = """
-    WITH found(node_id, day) AS (
+    WITH in_scope(segment, day) AS (
         SELECT n.node_id, n.parent_id FROM nodes n
         JOIN node_versions v ON v.id = n.latest_id
         WHERE n.level = 'segment' AND {}
     )
-    SELECT node_id FROM found
-    UNION SELECT day FROM found
-    UNION SELECT parent_id FROM nodes WHERE node_id IN (SELECT day FROM found)
-    UNION SELECT 'toc:month:' || SUBSTR(day, 9, 7) FROM found
-    UNION SELECT 'toc:year:' || SUBSTR(day, 9, 4) FROM found
+    SELECT segment FROM in_scope
+    UNION SELECT day FROM in_scope
+    UNION SELECT parent_id FROM nodes WHERE node_id IN (SELECT day FROM in_scope)
+    UNION SELECT 'toc:month:' || SUBSTR(day, 9, 7) FROM in_scope
+    UNION SELECT 'toc:year:' || SUBSTR(day, 9, 4) FROM in_scope
 """
 """Some segments, their days, and the weeks, months and years of these."""
 
