@@ -209,14 +209,10 @@ def _head(reply: Reply, size: _Size) -> Item:
     fields = list(reply.head.items())
     if size.is_bare:
         fields = fields[:1] if size.head_chars else []
-    is_short = {
-        key: not isinstance(value, list) or len(dumps(value)) <= size.head_chars
-        for key, value in fields
-    }
     return {
         key: shorten_texts(value, size.head_chars, key)
         for key, value in fields
-        if is_short[key]
+        if not isinstance(value, list) or len(dumps(value)) <= size.head_chars
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memtui.model import citations
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hit import Hit, HitKind, Hits
-from memtui.model.nodes import BulletKind, TocNode
+from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
@@ -197,24 +197,18 @@ def _summary(hit: Hit, node: TocNode | None, parsed: Query) -> str:
     quote = hit.snippet.text
     is_summary = hit.kind in (HitKind.NODE, HitKind.SESSION)
     quotes = [(quote, quote)] if is_summary else []
-    matches, requests = [], set()
+    matches = []
     for bullet in node.bullets if node else ():
-        if bullet.kind is BulletKind.ASKED:
-            requests.add(bullet.text)
         count = len(snippets.matching_terms(bullet.text, parsed))
         if bullet.has_support and (count or bullet.text == quote):
             mark = formatting.mark(formatting.verdict(bullet))
             matches.append((count, bullet.text, f"{mark}{bullet.labelled}"))
     matches.sort(key=lambda match: -match[0])
     bullets = [(text, labelled) for _, text, labelled in matches]
-    title_terms = set(analyzer.terms(hit.title))
     for text, labelled in [*bullets, *quotes]:
         labelled = one_line(labelled)
         added, before = _normalize(text), _normalize(summary)
-        is_title = text in requests and title_terms.issuperset(
-            analyzer.query_terms(text)
-        )
-        if added in before or is_title:
+        if added in before:
             continue
         if summary == hit.title and added.startswith(before):
             summary = labelled  # It says the title and more.

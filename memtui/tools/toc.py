@@ -38,9 +38,8 @@ LIMIT = 10
 MAX_CHILDREN = 400
 """The number of children of a node that are listed with it, the newest first."""
 
-NODE_CHARS = 120
-"""Bullets and children are cut to this before some are left out: longer than titles
-are."""
+NODE_CHARS = 80
+"""Bullets and children are cut to this before some are left out."""
 
 NODE_TOKENS = {
     TocLevel.YEAR: 200,

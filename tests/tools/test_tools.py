@@ -847,6 +847,24 @@ def test_error_matches_with_other_numbers_and_folders(
         assert not reply.items and reply.notes
 
 
+def test_error_with_another_quoted_name_is_listed_behind_the_same(
+    full_workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("Open the tanks.", 1, session="zoo"),
+        run_command(
+            2, "open", "TankError: there is no tank 'walrus' here", failed=True
+        ),
+        make_message("TankError: there is no tank 'seal' here", 3, session="fish"),
+    )
+    for name, expected in (("walrus", ["zoo", "fish"]), ("seal", ["fish", "zoo"])):
+        error = f"TankError: there is no tank '{name}' here"
+        items = history.search_error(full_workspace, error).items
+        assert [item["session"].partition(":")[2] for item in items] == expected
+    others = history.search_error(full_workspace, "TankError: no pump called 'seal'")
+    assert not others.items
+
+
 def test_error_is_listed_with_the_next_success_of_its_call(
     full_workspace: Workspace,
 ) -> None:
