@@ -31,7 +31,7 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_every_query_is_well_formed(queries: list[dict[str, Any]]) -> None:
+def test_queries_are_well_formed(queries: list[dict[str, Any]]) -> None:
     for query in queries:
         assert set(query) == FIELDS
         assert query["kind"] in KINDS
@@ -45,7 +45,7 @@ def test_every_query_is_well_formed(queries: list[dict[str, Any]]) -> None:
             assert 0 < len(quote.split()) <= QUOTED_WORDS
 
 
-def test_no_query_is_there_twice_and_no_kind_is_rare(
+def test_queries_are_unique_and_each_kind_is_frequent(
     queries: list[dict[str, Any]],
 ) -> None:
     assert len(queries) >= 60
@@ -56,23 +56,26 @@ def test_no_query_is_there_twice_and_no_kind_is_rare(
     assert min(kinds.values()) >= 8
 
 
-def test_the_sessions_of_every_query_say_what_is_quoted(
+def test_evidence_is_in_the_sessions_of_the_query(
     queries: list[dict[str, Any]], workspace: Workspace, shared: Path
 ) -> None:
     for _ in workspace.pipeline.importer().run(
         [shared / name for name in AGENTS.values()]
     ):
         pass
-    said = defaultdict(list)
+    texts_by_session = defaultdict(list)
     with database.connection():
         for row in EventRow.select().where(EventRow.type.endswith("_message")):
-            said[row.session.agent, row.session.name].append(folded(row.text))
+            key = row.session.agent, row.session.name
+            texts_by_session[key].append(folded(row.text))
     for query in queries:
         assert (shared / query["file"]).is_file()
         quotes = [folded(quote) for quote in query["evidence"]]
-        by_session = [said[query["agent"], name] for name in query["sessions"]]
+        by_session = [
+            texts_by_session[query["agent"], name] for name in query["sessions"]
+        ]
         for texts in by_session:
-            assert any(q in text for text in texts for q in quotes), query["id"]
+            assert any(quote in text for text in texts for quote in quotes), query["id"]
         for quote in quotes:
             texts = [text for texts in by_session for text in texts]
             assert any(quote in text for text in texts), query["id"]

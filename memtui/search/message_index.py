@@ -21,7 +21,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from heapq import nlargest
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -69,7 +68,7 @@ MAX_PER_TERM = 3_000
 MAX_SCORED = 600
 """The number of messages scored: those with the rarest terms."""
 
-MAX_COMBINED_TERMS = 4
+MAX_COMBINED_TERMS = 3
 """The number of frequent terms, rarest first, looked up together with others."""
 
 MAX_SESSIONS = 50
@@ -78,15 +77,9 @@ MAX_CALLS = 100
 MIN_MESSAGES = 5
 """With fewer messages than this, calls of tools whose names match are returned too."""
 
-MAX_LISTED_SESSIONS = 400
+MAX_LISTED_SESSIONS = 20
 """Up to this many sessions are listed in an FTS5 query; the messages of more sessions
-are checked one by one."""
-
-MAX_LISTED_OF_NAME = 20
-"""The same if they are of one agent or project, whose term is faster to look up."""
-
-RARE = 500
-"""The sessions of fewer messages than this are checked row by row, too."""
+are checked one by one. Those of an agent and a project are looked up by its term."""
 
 _SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
 """FTS5 would split a term at these."""
@@ -197,8 +190,8 @@ class Matches:
     terms: Sequence[QueryTerm]
     candidates: list[Candidate] = field(default_factory=list)
     """The messages to score: those that contain the rarest terms."""
-    sessions: list[int] = field(default_factory=list)
-    """The sessions whose title, summary or bullets match best, best first."""
+    sessions: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+    """The sessions whose title, summary or bullets match best: the terms of these."""
     frequencies: list[int] = field(default_factory=list)
     """The number of messages that contain each term."""
     common: list[str] = field(default_factory=list)
@@ -558,6 +551,16 @@ class MessageIndex:
             lookup = _Lookup(db, within)
             return lookup.count_by_session(" AND ".join(map(_match, terms)))
 
+    def read_session_terms(self, sessions: Iterable[int]) -> dict[int, str]:
+        """Return the terms of the titles, summaries and bullets of sessions."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT rowid, title || ' ' || summary || ' ' || bullets"
+                f" FROM session_terms WHERE rowid {_IN_JSON}",
+                (json.dumps(list(sessions)),),
+            )
+            return dict(rows.fetchall())
+
 
 _ConversationKey = tuple[int, str, str]
 """Session, subagent and project; those of another project have moved."""
@@ -804,7 +807,7 @@ class _Lookup:
 
     def _add_sessions(self, sessions: Collection[int]) -> None:
         names = _scope_terms(self._within.agent, self._within.project)
-        if len(sessions) <= (MAX_LISTED_OF_NAME if names else MAX_LISTED_SESSIONS):
+        if len(sessions) <= MAX_LISTED_SESSIONS:
             listed = (_quote(_session_term(session)) for session in sorted(sessions))
             self._scope_match = " OR ".join(listed) or _quote(_session_term(0))
         else:
@@ -874,8 +877,7 @@ class _Lookup:
         return (self._restrict(match), *self._rowids, *self._conversations)
 
     def _restrict(self, match: str) -> str:
-        # The conversations of few messages are checked faster than read from the index.
-        if self._scope_match and not self._is_rare(match):
+        if self._scope_match:
             match = f"({match}) AND ({self._scope_match})"
         if self._within.role:
             match = f"({match}) AND {_quote(_role_term(self._within.role))}"
@@ -884,15 +886,6 @@ class _Lookup:
         for terms in self._within.excluded:
             match = f"({match}) NOT ({' AND '.join(map(_match, terms))})"
         return match
-
-    def _is_rare(self, match: str) -> bool:
-        first_rows = (
-            f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT {RARE}"
-        )
-        row = self._db.execute(
-            f"SELECT count(*) FROM ({first_rows})", (match,)
-        ).fetchone()
-        return int(row[0]) < RARE
 
 
 def _match(term: QueryTerm) -> str:
@@ -972,8 +965,10 @@ def select(masks: Mapping[int, int], idfs: Sequence[float]) -> dict[int, int]:
     totals = {
         mask: sum(idfs[bit] for bit in bits(mask)) for mask in set(masks.values())
     }
-    best = nlargest(MAX_SCORED, masks.items(), key=lambda row: (totals[row[1]], row[0]))
-    return dict(best)
+    ranked = sorted(
+        ((totals[mask], rowid) for rowid, mask in masks.items()), reverse=True
+    )
+    return {rowid: masks[rowid] for _, rowid in ranked[:MAX_SCORED]}
 
 
 def _add_masks(masks: dict[int, int], rowids: Iterable[int], mask: int) -> None:
@@ -987,8 +982,8 @@ def _find_sessions(
     db: sqlite3.Connection,
     terms: Sequence[QueryTerm],
     sessions: Collection[int] | None,
-) -> list[int]:
-    """Return the sessions whose titles and summaries match best, best first."""
+) -> dict[int, tuple[str, str, str]]:
+    """Return the terms of the sessions whose titles and summaries match best."""
     condition, values = "", [" OR ".join(map(_match, terms))]
     if sessions is not None:
         # The + keeps FTS5 from looking the terms up once for each session.
@@ -996,12 +991,14 @@ def _find_sessions(
         values.append(json.dumps(sorted(sessions)))
     weights = f"{SESSION_TITLE}, {SESSION_SUMMARY}, {SESSION_BULLETS}"
     rows = db.execute(
-        "SELECT rowid FROM session_terms"
+        "SELECT rowid, title, summary, bullets FROM session_terms"
         f" WHERE session_terms MATCH ?{condition}"
         f" ORDER BY bm25(session_terms, {weights}), rowid DESC LIMIT {MAX_SESSIONS}",
         values,
     )
-    return [number for (number,) in rows]
+    return {
+        number: (title, summary, bullets) for number, title, summary, bullets in rows
+    }
 
 
 def _read_candidates(

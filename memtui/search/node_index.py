@@ -445,17 +445,17 @@ class NodeReader:
         enough, those of a usual size first.
         """
         text = _encode(start)
-        found = Counter[bytes]()
+        counts = Counter[bytes]()
         leaves = [leaf for leaf, _ in self._leaves]
         leaves.sort(key=lambda leaf: abs(int(leaf.doc_count_all()) - SAMPLE_SIZE))
         for leaf in leaves:
-            if enough and len(found) >= enough:
+            if enough and len(counts) >= enough:
                 break
             for (field, term), info in leaf.iter_from(WORDS, text):
                 if field != WORDS or not term.startswith(text):
                     break
-                found[term] += info.doc_frequency()
-        return Counter({term.decode(): count for term, count in found.items()})
+                counts[term] += info.doc_frequency()
+        return Counter({term.decode(): count for term, count in counts.items()})
 
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
@@ -605,21 +605,21 @@ class NodeReader:
         """Return ONE_TERM for each term a document has, plus the terms' weights.
 
         The rarest terms come first. When ``MAX_POSTINGS`` have been read, the others
-        count in the documents found so far, and are returned too.
+        count in the documents passing so far, and are returned too.
         """
         sums: dict[int, float] = {}
         left_out: list[str] = []
         room = MAX_POSTINGS
         for term in sorted(terms, key=lambda term: term.postings):
-            found = sums if allowed is None else sums.keys() & allowed
-            is_enough = term.postings >= MANY_POSTINGS and len(found) >= limit
+            passing = sums if allowed is None else sums.keys() & allowed
+            is_enough = term.postings >= MANY_POSTINGS and len(passing) >= limit
             if term.postings > room and not is_enough:
                 left_out.append(term.term)
             is_cut = bool(sums) and (is_enough or term.postings > room)
             best = self._best_forms(term, sums if is_cut else None)
-            both = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
+            added = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
             sums |= best
-            sums |= both
+            sums |= added
             room -= term.postings
         return sums, left_out
 
@@ -634,16 +634,16 @@ class NodeReader:
         for form in term.forms:
             weights, factor = self._weights(form.term), form.factor * term.idf
             numbers = weights if among is None else weights.keys() & among.keys()
-            found = {n: ONE_TERM + factor * weights[n] for n in numbers}
-            both = {n: max(best[n], found[n]) for n in best.keys() & found.keys()}
-            best |= found
-            best |= both
+            own = {n: ONE_TERM + factor * weights[n] for n in numbers}
+            better = {n: max(best[n], own[n]) for n in best.keys() & own.keys()}
+            best |= own
+            best |= better
         return best
 
     def _read_weights(self, term: str) -> dict[int, float]:
         """Return a term's weight in each document; of very many, the newest."""
         text = _encode(term)
-        found: dict[int, float] = {}
+        weights: dict[int, float] = {}
         for leaf, base in reversed(self._leaves):
             try:
                 matcher = leaf.postings(WORDS, text)
@@ -651,11 +651,11 @@ class NodeReader:
                 continue
             number, weight, advance = matcher.id, matcher.weight, matcher.next
             while matcher.is_active():
-                found[base + number()] = weight()
+                weights[base + number()] = weight()
                 advance()
-            if len(found) >= MAX_POSTINGS:
+            if len(weights) >= MAX_POSTINGS:
                 break
-        return found
+        return weights
 
     def _matches(
         self,
@@ -678,8 +678,8 @@ class NodeReader:
         starts, segments = self._starts, self._segments
         first = bisect_left(segments, starts[wide], key=starts.__getitem__)
         last = bisect_right(segments, self._ends[wide], key=starts.__getitem__)
-        found = (n for n in islice(segments, first, last) if n in sums)
-        passing = [n for n in found if allowed is None or n in allowed]
+        matching = (n for n in islice(segments, first, last) if n in sums)
+        passing = [n for n in matching if allowed is None or n in allowed]
         totals = _totals([sums[number] for number in passing])
         best = max(zip(totals, passing, strict=True), default=None)
         return str(self._stored(best[1])["node_id"]) if best else ""
@@ -724,7 +724,7 @@ def _word_query(word: Word) -> And:
 
 def _totals(sums: Iterable[float]) -> list[float]:
     """Return the number of a document's terms times the sum of their weights."""
-    return [found // ONE_TERM * (found % ONE_TERM) for found in sums]
+    return [total // ONE_TERM * (total % ONE_TERM) for total in sums]
 
 
 class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
@@ -823,18 +823,18 @@ def _merge(writer: Any, parts: Sequence[Any], largest: int) -> list[Any]:
 
 def parts_to_merge(parts: Sequence[Any], largest: int) -> list[Any]:
     """Return the parts that are mostly deleted, and small ones if there are many."""
-    within = [one for one in parts if one.doc_count() <= largest]
-    chosen = [one for one in within if one.doc_count() * 2 < one.doc_count_all()]
-    small = [one for one in within if one not in chosen]
-    small.sort(key=lambda one: int(one.doc_count()))
-    total = sum(one.doc_count() for one in chosen)
-    for one in small if len(small) >= MANY_PARTS else ():
-        if chosen and one.doc_count() > max(total, 1) * SIMILAR_SIZE:
+    within = [part for part in parts if part.doc_count() <= largest]
+    chosen = [part for part in within if part.doc_count() * 2 < part.doc_count_all()]
+    small = [part for part in within if part not in chosen]
+    small.sort(key=lambda part: int(part.doc_count()))
+    total = sum(part.doc_count() for part in chosen)
+    for part in small if len(small) >= MANY_PARTS else ():
+        if chosen and part.doc_count() > max(total, 1) * SIMILAR_SIZE:
             break
         if total > largest:
             break
-        chosen.append(one)
-        total += one.doc_count()
+        chosen.append(part)
+        total += part.doc_count()
     return chosen
 
 
@@ -861,14 +861,14 @@ def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
     if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
         return ""
     counts = reader.frequencies([written, *word.terms])
-    known = max(counts[written], min(counts[term] for term in word.terms))
-    if known and not has_few:
+    frequency = max(counts[written], min(counts[term] for term in word.terms))
+    if frequency and not has_few:
         return ""
-    if not known and word.is_prefix and reader.beginning(word.prefix, enough=1):
+    if not frequency and word.is_prefix and reader.beginning(word.prefix, enough=1):
         return ""
     same = {written, stem(written), *word.terms}
     for _, count, other in sorted(_similar(reader, written)):
-        if -count > known * RARE and stem(other) not in same:
+        if -count > frequency * RARE and stem(other) not in same:
             return _as_written(reader, other)
     return ""
 

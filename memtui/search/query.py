@@ -197,12 +197,14 @@ def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
         token, name = match.group(), (match["name"] or "").lower()
         quoted = (match["quoted"] or "").strip()
         excluded_filter = _EXCLUDED_FILTER.match(token)
-        if one := FILTER_FIELDS.get(name):
+        if filter_field := FILTER_FIELDS.get(name):
             value = match["value"].strip('"')
             try:
-                filters = one.read(filters, value, zone)
+                filters = filter_field.read(filters, value, zone)
             except ValueError:
-                hints.append(f"{name}: takes {one.description}, not “{value}”.")
+                hints.append(
+                    f"{name}: takes {filter_field.description}, not “{value}”."
+                )
         elif excluded_filter and excluded_filter[1].lower() in FILTER_FIELDS:
             hints.append(f"{token}: a filter says what to keep, not what to drop.")
         elif quoted and match["not"]:
@@ -210,8 +212,8 @@ def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
         elif quoted:
             phrases.append(quoted)
             tokens.append((quoted, False))
-        elif found := _EXCLUDED.match(token):
-            excluded.append((found[1], False))
+        elif exclusion := _EXCLUDED.match(token):
+            excluded.append((exclusion[1], False))
         else:
             tokens.append((token, match.end() == len(text)))
     words = _words(tokens)
@@ -261,11 +263,11 @@ def _words(tokens: list[tuple[str, bool]]) -> list[Word]:
 
 def _token_words(token: str, is_last: bool) -> list[Word]:
     is_unfinished = token.endswith("*") or (is_last and token[-1].isalnum())
-    found = [_word(text) for text in analyzer.words(token)]
-    found = [word for word in found if word.terms]
-    if is_unfinished and found:
-        found[-1] = replace(found[-1], prefix=_prefix(found[-1].text))
-    return found
+    words = [_word(text) for text in analyzer.words(token)]
+    words = [word for word in words if word.terms]
+    if is_unfinished and words:
+        words[-1] = replace(words[-1], prefix=_prefix(words[-1].text))
+    return words
 
 
 def _prefix(text: str) -> str:
@@ -328,11 +330,14 @@ _NOT_READ = re.compile(
 
 
 def restrict_to_periods(within: Filters, periods: Sequence["DatePeriod"]) -> Filters:
-    """Restrict filters to the time from the first period's start to the last one's end.
+    """Restrict filters to the time from the first period's start to the last end.
 
     A side on which a period is open is not restricted.
     """
-    starts, ends = [one.start for one in periods], [one.end for one in periods]
+    starts, ends = (
+        [period.start for period in periods],
+        [period.end for period in periods],
+    )
     first = min((at for at in starts if at), default=None) if all(starts) else None
     last = max((at for at in ends if at), default=None) if all(ends) else None
     return replace(
@@ -356,7 +361,7 @@ def _read_dates(
     from memtui.text import dates  # slow to import, and not needed by the indexes
 
     query = _with_filter_dates(text[:MAX_CHARS], now, zone)
-    readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
+    readable = _NOT_READ.sub(lambda match: "\0" * len(match.group()), query)
     if periods := dates.read(readable, now, zone):
         words = dates.remove(query, periods)
         return words, tuple(dates.distinct(periods)[:MAX_PERIODS])
@@ -371,11 +376,11 @@ def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
     from memtui.text import dates
 
     place, replaced = 0, ""
-    for found in _DATE_FILTER.finditer(query):
-        if found.start() < place or query.count('"', 0, found.start()) % 2:
+    for match in _DATE_FILTER.finditer(query):
+        if match.start() < place or query.count('"', 0, match.start()) % 2:
             continue
-        quoted = found["quoted"]
-        words = quoted if quoted is not None else query[found.end() :][:FILTER_CHARS]
+        quoted = match["quoted"]
+        words = quoted if quoted is not None else query[match.end() :][:FILTER_CHARS]
         period = next(iter(dates.read(words, now, zone)), None)
         if period is None or period.span[0]:
             continue
@@ -383,8 +388,8 @@ def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
             continue
         at = (period.start or period.end or now).astimezone(zone)
         form = "%Y-%m-%d" if at.time() == time() else "%Y-%m-%dT%H:%M"
-        replaced += f"{query[place : found.start()]}{found['name']}:{at.strftime(form)}"
-        place = found.end() + (0 if quoted is not None else period.span[1])
+        replaced += f"{query[place : match.start()]}{match['name']}:{at.strftime(form)}"
+        place = match.end() + (0 if quoted is not None else period.span[1])
     return replaced + query[place:]
 
 
@@ -475,17 +480,17 @@ def find_session(name: str) -> tuple[str, str]:
     """
     with database.connection():
         agent, start = _split_session_name(name)
-        found = sessions.find_by_name(start, agent, is_prefix=False) if start else []
-        if not found and start:
-            found = sessions.find_by_name(start, agent, is_prefix=True)
-    if not found:
+        matches = sessions.find_by_name(start, agent, is_prefix=False) if start else []
+        if not matches and start:
+            matches = sessions.find_by_name(start, agent, is_prefix=True)
+    if not matches:
         raise UnknownSessionError(
             f"there is no session {name!r}; see them: memtui sessions"
         )
-    if len(found) > 1:
-        names = [f"{agent}:{session}" for agent, session in found[:MAX_NAMED]]
-        raise AmbiguousSessionError(name, "sessions", names, len(found))
-    return found[0]
+    if len(matches) > 1:
+        names = [f"{agent}:{session}" for agent, session in matches[:MAX_NAMED]]
+        raise AmbiguousSessionError(name, "sessions", names, len(matches))
+    return matches[0]
 
 
 def _split_session_name(name: str) -> tuple[str, str]:

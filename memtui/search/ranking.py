@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from memtui.errors import SearchError
 from memtui.model.events import Event, EventRole, to_ms
-from memtui.model.hit import MIN_GOOD, Snippet
+from memtui.model.hit import MIN_GOOD
 from memtui.search.message_index import (
     MAX_PER_TERM,
     Candidate,
@@ -26,7 +26,6 @@ from memtui.search.message_index import (
     bits,
 )
 from memtui.search.query import Query
-from memtui.search.snippets import best_snippet, matching_terms
 from memtui.search.weights import (
     DATE_BOOST,
     MAX_TERM_SCORE,
@@ -39,7 +38,7 @@ from memtui.search.weights import (
     B,
 )
 from memtui.store import conversations, events, queues, scopes
-from memtui.store.events import IndexableEvent, SessionTexts
+from memtui.store.events import IndexableEvent
 from memtui.text import analyzer
 from memtui.text.analyzer import BM25_K1 as K1
 from memtui.text.analyzer import inverse_document_frequency
@@ -57,7 +56,7 @@ READ_MOST = 2_000
 """The maximum number read if some of them do not match."""
 
 READ_TEXTS = 20
-"""The number of sessions whose title and summary are scored."""
+"""The number of sessions whose title and summary are hits, if no message is better."""
 
 WORDING_CHARS = 4_000
 """The number of characters of a message that are read for words near one another."""
@@ -112,8 +111,6 @@ class Ranking:
     """The messages and sessions that match a query, best first."""
 
     hits: list[RankedHit] = field(default_factory=list)
-    texts: dict[int, SessionTexts] = field(default_factory=dict)
-    """The texts of sessions that match, by session."""
     idfs: dict[str, float] = field(default_factory=dict)
     """The inverse document frequency of each term."""
     unknown: list[str] = field(default_factory=list)
@@ -190,6 +187,22 @@ class MessageRanker:
                 counts |= self._index.count_by_session(terms, within) if terms else {}
         return {number: max(0, count - 1) for number, count in counts.items()}
 
+    def find_unsummarized(self, hits: Iterable[RankedHit]) -> set[int]:
+        """Return the sessions whose message has a specific word that no title, summary
+        or bullet of its session has."""
+        messages = [hit for hit in hits if hit.event]
+        texts: dict[int, str] = {}
+        with suppress(SearchError):  # the search has noted it
+            texts = self._index.read_session_terms(hit.session for hit in messages)
+        terms = {number: frozenset(text.split()) for number, text in texts.items()}
+        return {
+            hit.session
+            for hit in messages
+            if not all(
+                term.matches(terms.get(hit.session, frozenset())) for term in hit.terms
+            )
+        }
+
     def _find(
         self,
         terms: Sequence[QueryTerm],
@@ -232,11 +245,13 @@ class MessageRanker:
         self, matches: Matches, query: Query, ranking: Ranking, *, one_per_session: bool
     ) -> None:
         """Fill in the hits of a ranking, best first, and what goes for all of them."""
-        texts = events.read_session_texts(matches.sessions[:READ_TEXTS])
-        scorer = Scorer(matches, query, texts)
+        scorer = Scorer(matches, query)
         read = self._read(scorer, query, one_per_session=one_per_session)
         scores = [(*pair, scorer.score_event(*pair)) for pair in read]
-        text_scores = {text.session: scorer.score_texts(text) for text in texts}
+        text_scores = {
+            texts.session: scorer.score_texts(texts.session, "\n".join(texts[1:]))
+            for texts in events.read_session_texts([*matches.sessions][:READ_TEXTS])
+        }
         best = max([0.0, *text_scores.values(), *(score for *_, score in scores)])
         messages = [
             RankedHit(
@@ -244,24 +259,23 @@ class MessageRanker:
                 event,
                 (_share(score, best) + scorer.sessions[candidate.session])
                 * (DATE_BOOST if query.covers(event.timestamp) else 1.0),
-                scorer.coverage(candidate, score),
+                scorer.coverage(candidate.mask, score),
                 matches.specific_terms(candidate.mask),
             )
             for candidate, event, score in scores
         ]
         sessions = [
             RankedHit(
-                text.session,
+                number,
                 None,
-                _share(text_scores[text.session], best) + scorer.sessions[text.session],
-                title_score(text, query),
+                _share(score, best) + scorer.sessions[number],
+                scorer.coverage_of_texts(number),
             )
-            for text in texts
+            for number, score in text_scores.items()
         ]
         ranking.hits = _join(messages, sessions)
         if one_per_session:
             ranking.keep_best_of_sessions()
-        ranking.texts = {text.session: text for text in texts}
         idfs = zip(matches.terms, matches.idfs(), strict=True)
         ranking.idfs = {term.term: idf for term, idf in idfs}
         ranking.unknown = [
@@ -404,14 +418,17 @@ def add_unindexed(
 class Scorer:
     """Scores what matches a query by BM25F: see ``weights``."""
 
-    def __init__(
-        self, matches: Matches, query: Query, texts: Iterable[SessionTexts] = ()
-    ) -> None:
+    def __init__(self, matches: Matches, query: Query) -> None:
         self._matches, self._query = matches, query
         self._idfs = matches.idfs()
         self._average = matches.length / max(matches.message_count, 1) or 1.0
         self._wording_of = wording_bonus(query, matches)
-        self._text_weights = {text.session: self._weigh(text) for text in texts}
+        self._required = [
+            bit for bit, term in enumerate(matches.terms) if not term.is_whole
+        ]
+        self._text_weights = {
+            number: self._weigh(*texts) for number, texts in matches.sessions.items()
+        }
         self.sessions = self._score_sessions()
         """The score of each session that matches; the best is 1."""
 
@@ -429,23 +446,26 @@ class Scorer:
         score = self.score(candidate, TOOL_TURN if has_tool else 1.0)
         return score + self._wording_of(event.text)
 
-    def score_texts(self, texts: SessionTexts) -> float:
+    def score_texts(self, session: int, text: str) -> float:
         """Return the score of a session's title, summary and bullets."""
-        weights = self._text_weights[texts.session]
-        return _bm25(self._idfs, weights, K1) + self._wording_of("\n".join(texts[1:]))
+        score = _bm25(self._idfs, self._text_weights[session], K1)
+        return score + self._wording_of(text)
 
-    def coverage(self, candidate: Candidate, score: float) -> float:
+    def coverage(self, mask: int, score: float) -> float:
         """Return how much of the query a message has, 0 to 1: its share of the best
         possible score, times its share of the terms."""
         if not self._query.words or self._query.has_only_stop_words:
             return 1.0
-        required = [
-            bit for bit, term in enumerate(self._matches.terms) if not term.is_whole
-        ]
-        most = sum(self._idfs[bit] for bit in required) * MAX_TERM_SCORE
-        count = sum(candidate.mask >> bit & 1 for bit in required)
-        coverage = min(1.0, _share(score, most)) * count / len(required)
+        most = sum(self._idfs[bit] for bit in self._required) * MAX_TERM_SCORE
+        count = sum(mask >> bit & 1 for bit in self._required)
+        coverage = min(1.0, _share(score, most)) * count / len(self._required)
         return max(coverage, MIN_GOOD) if self._query.phrases else coverage
+
+    def coverage_of_texts(self, session: int) -> float:
+        """Return the share of the terms that the texts of a session have."""
+        weights = self._text_weights[session]
+        count = sum(weights[bit] > 0 for bit in self._required)
+        return _share(count, len(self._required))
 
     def rank_candidates(self) -> list[Candidate]:
         """Return all candidates, the best first, as far as the index knows them."""
@@ -458,20 +478,20 @@ class Scorer:
 
         return sorted(self._matches.candidates, key=rank, reverse=True)
 
-    def _weigh(self, texts: SessionTexts) -> list[float]:
+    def _weigh(self, title: str, summary: str, bullets: str) -> list[float]:
         """Return the weight of each term in the texts of a session.
 
         Only what these are longer than an average message makes a difference.
         """
         weights = [0.0] * len(self._idfs)
         for text, weight in (
-            (texts.title, SESSION_TITLE),
-            (texts.summary, SESSION_SUMMARY),
-            (texts.bullets, SESSION_BULLETS),
+            (title, SESSION_TITLE),
+            (summary, SESSION_SUMMARY),
+            (bullets, SESSION_BULLETS),
         ):
-            excess = max(0.0, len(text.split()) / self._average - 1)
-            mask = self._matches.mask(frozenset(matching_terms(text, self._query)))
-            for bit in bits(mask):
+            terms = text.split()
+            excess = max(0.0, len(terms) / self._average - 1)
+            for bit in bits(self._matches.mask(frozenset(terms))):
                 weights[bit] += weight / (1 - B + B * excess)
         return weights
 
@@ -534,7 +554,9 @@ def wording_bonus(query: Query, matches: Matches) -> Callable[[str], float]:
 
     def bonus(text: str) -> float:
         positions: dict[str, list[int]] = {}
-        for at, word in enumerate(analyzer.words(text[:WORDING_CHARS])):
+        for at, word in enumerate(
+            analyzer.words(text[:WORDING_CHARS]) if pairs else ()
+        ):
             for term in analyzer.word_terms(word) if may_match(word) else ():
                 positions.setdefault(term, []).append(at)
         total = 0.0
@@ -549,19 +571,6 @@ def wording_bonus(query: Query, matches: Matches) -> Callable[[str], float]:
         return total + sum(idf for words, idf in verbatim.items() if words in folded)
 
     return bonus
-
-
-def title_score(texts: SessionTexts, query: Query) -> float:
-    """Return the share of a query's words that the texts of a session have."""
-    terms = matching_terms("\n".join(texts[1:]), query)
-    count = sum(word.matches(terms) for word in query.words)
-    return count / len(query.words) if query.words else 0.0
-
-
-def title_snippet(texts: SessionTexts, query: Query) -> Snippet:
-    """Return the line of a session's texts that matches best."""
-    lines = [line for text in texts[1:] for line in text.splitlines()]
-    return best_snippet(lines, query)
 
 
 def _limit_per_session(ranked: Iterable[Candidate]) -> list[Candidate]:

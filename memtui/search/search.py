@@ -9,7 +9,7 @@ each.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
@@ -39,13 +39,12 @@ from memtui.search.query import (
     query_for_newest,
     resolve_names,
 )
-from memtui.search.ranking import MessageRanker, RankedHit, Ranking, title_snippet
+from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.snippets import best_snippet, find_marks, matching_terms
 from memtui.search.teleport import Teleport, in_scope, node_hit, read_newest
-from memtui.store import conversations, database, segments
+from memtui.store import conversations, database, events, segments
 from memtui.store import nodes as store_nodes
 from memtui.store import sessions as store_sessions
-from memtui.store.events import SessionTexts
 
 LIMIT = 20
 
@@ -126,7 +125,8 @@ class SessionSearch:
         ranking = self._ranker.rank(query, one_per_session=True)
         ranked = ranking.hits[: max(0, limit)]
         more = self._ranker.count_more(ranked, query)
-        hits = tuple(_session_hits(ranked, ranking, query, more))
+        unsummarized = self._ranker.find_unsummarized(ranked)
+        hits = tuple(_session_hits(ranked, query, more, unsummarized))
         suggestion = ""
         if ranking.unknown or not hits:
             suggestion = self._teleport.suggest(query, has_few=not hits)
@@ -172,9 +172,9 @@ def scale_scores(ranked: Sequence[RankedHit]) -> list[float]:
 
 def _session_hits(
     ranked: Sequence[RankedHit],
-    ranking: Ranking,
     query: Query,
     more: Mapping[int, int],
+    unsummarized: Collection[int],
 ) -> Iterator[Hit]:
     """Yield the hit of each session, with the number of further matches."""
     sessions = store_sessions.get_many(hit.session for hit in ranked)
@@ -190,7 +190,6 @@ def _session_hits(
         else _best_segment(hit.session, query)
         for hit in ranked
     }
-    nodes = {node.node_id: node for node in store_nodes.get_many([*places.values()])}
     entries = {
         entry.node_id: entry for entry in store_nodes.get_entries([*places.values()])
     }
@@ -200,22 +199,21 @@ def _session_hits(
             continue
         node_id = places.get(hit.session, "")
         if hit.event is None:
-            texts = ranking.texts[hit.session]
             node = entries.get(node_id)
-            yield _text_hit(hit.session, session, node, texts, query, score)
+            yield _text_hit(hit.session, session, node, query, score)
             continue
-        text = hit.event.text[:SNIPPET_CHARS]
+        lines = hit.event.text[:SNIPPET_CHARS].splitlines()
         yield Hit(
             kind=HitKind.MESSAGE,
             session=session,
             node=entries.get(node_id),
             event=hit.event,
             at=hit.event.timestamp,
-            snippet=best_snippet(text.splitlines(), query),
+            snippet=best_snippet(lines, query),
             score=score,
             opens=node_id,
             more=more.get(hit.session, 0),
-            is_unsummarized=not _is_summarized(text, nodes.get(node_id), query),
+            is_unsummarized=hit.session in unsummarized,
         )
 
 
@@ -223,7 +221,6 @@ def _text_hit(
     number: int,
     session: Session,
     node: TocEntry | None,
-    texts: SessionTexts,
     query: Query,
     score: float,
 ) -> Hit:
@@ -239,31 +236,28 @@ def _text_hit(
         node=node,
         event=event,
         at=event.timestamp if event else at,
-        snippet=title_snippet(texts, query),
+        snippet=_text_snippet(number, query),
         score=score,
         opens=node.node_id if node else "",
     )
 
 
+def _text_snippet(session: int, query: Query) -> Snippet:
+    """Return the line of a session's title, summary and bullets that matches best."""
+    texts = [text for _, *own in events.read_session_texts([session]) for text in own]
+    return best_snippet([line for text in texts for line in text.splitlines()], query)
+
+
 def _best_segment(session: int, query: Query) -> str:
     """Return the segment of a session whose summary matches best; "" if none does."""
     counts = {
-        node.node_id: len(matching_terms(_summary_text(node), query))
+        node.node_id: len(
+            matching_terms("\n".join(t for _, t, _ in node_texts(node)), query)
+        )
         for node in store_nodes.get_many(segments.list_ids(session))
     }
     best = max(counts, key=counts.__getitem__, default="")
     return best if counts.get(best) else ""
-
-
-def _is_summarized(text: str, node: TocNode | None, query: Query) -> bool:
-    """Return True if a summary has all words of the query that a text has."""
-    if node is None:
-        return False
-    return matching_terms(text, query) <= matching_terms(_summary_text(node), query)
-
-
-def _summary_text(node: TocNode) -> str:
-    return "\n".join(text for _, text, _ in node_texts(node))
 
 
 # Messages, each with those around it
@@ -331,7 +325,7 @@ class MessageSearch:
                 ranked, more = ranking.hits[: max(0, min(limit, MAX_HITS))], {}
                 if one_per_session:
                     more = self._ranker.count_more(ranked, query)
-                hits = tuple(_message_hits(ranked, ranking, query, more, before, after))
+                hits = tuple(_message_hits(ranked, query, more, before, after))
             result = Hits(
                 text,
                 hits,
@@ -349,7 +343,6 @@ def _newest_messages(filters: Filters) -> list[RankedHit]:
 
 def _message_hits(
     ranked: Sequence[RankedHit],
-    ranking: Ranking,
     query: Query,
     more: Mapping[int, int],
     before: int,
@@ -366,7 +359,7 @@ def _message_hits(
             continue
         if hit.event is None:
             first = conversations.first_message(hit.session)
-            snippet = title_snippet(ranking.texts[hit.session], query)
+            snippet = _text_snippet(hit.session, query)
             yield _message_hit(HitKind.SESSION, session, first, snippet, score)
             continue
         window: list[WindowMessage] = []

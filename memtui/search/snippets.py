@@ -34,13 +34,13 @@ def best_line(lines: Sequence[str], query: Query) -> str:
 
     def score(line: str) -> tuple[int, int]:
         folded = analyzer.fold(line) if exact else ""
-        return sum(one in folded for one in exact), len(matching_terms(line, query))
+        return sum(text in folded for text in exact), len(matching_terms(line, query))
 
     best = max(lines, key=score)
     if len(best) <= MAX_CHARS:
         return best
     folded = analyzer.fold(best) if exact else ""
-    first = min((folded.find(one) for one in exact if one in folded), default=-1)
+    first = min((folded.find(text) for text in exact if text in folded), default=-1)
     if first < 0:
         marks = find_marks(best, query)
         first = marks[0][0] if marks else 0
@@ -114,15 +114,15 @@ class Sentences:
             for at, terms in self._terms.items()
         }
         used: set[int] = set()
-        found: list[QuoteSpan] = []
+        passages: list[QuoteSpan] = []
         for at in sorted(scores, key=lambda at: -scores[at]):
-            if len(found) == MAX_QUOTES:
+            if len(passages) == MAX_QUOTES:
                 break
             if at not in used:
                 first, last = self._extend(at, scores, used)
                 used.update(range(first, last + 1))
-                found.append(self._passage(first, last, scores[at]))
-        return found or [QuoteSpan(0, min(len(self._text), QUOTE_CHARS), 0.0)]
+                passages.append(self._passage(first, last, scores[at]))
+        return passages or [QuoteSpan(0, min(len(self._text), QUOTE_CHARS), 0.0)]
 
     def _extend(
         self, at: int, scores: Mapping[int, float], used: set[int]
@@ -131,16 +131,16 @@ class Sentences:
         first = last = at
         while True:
             neighbours = [
-                one
-                for one in (last + 1, first - 1)
-                if 0 <= one < len(self._spans)
-                and one not in used
-                and self._spans[max(last, one)][1] - self._spans[min(first, one)][0]
+                at
+                for at in (last + 1, first - 1)
+                if 0 <= at < len(self._spans)
+                and at not in used
+                and self._spans[max(last, at)][1] - self._spans[min(first, at)][0]
                 <= QUOTE_CHARS
             ]
             if not neighbours:
                 return first, last
-            best = max(neighbours, key=lambda one: scores.get(one, 0.0))
+            best = max(neighbours, key=lambda at: scores.get(at, 0.0))
             first, last = min(first, best), max(last, best)
 
     def _passage(self, first: int, last: int, score: float) -> QuoteSpan:

@@ -184,7 +184,7 @@ class Teleport:
         from memtui.search.node_index import node_documents, reading_documents
 
         newest = store_nodes.get_many(store_nodes.list_newest(MAX_NODES))
-        documents = (node_documents(one, ()) for one in newest)
+        documents = (node_documents(node, ()) for node in newest)
         with reading_documents(chain.from_iterable(documents)) as reader:
             return replace(_rank(reader, query, limit), note=NO_INDEX)
 

@@ -41,10 +41,10 @@ class TermProcess:
         try:
             request.write(json.dumps(texts).encode() + b"\n")
             request.flush()
-            found: list[str] = json.loads(reply.readline())
+            terms: list[str] = json.loads(reply.readline())
         except (OSError, ValueError):
             return find_terms(texts)
-        return found
+        return terms
 
 
 def find_terms(texts: Sequence[str]) -> list[str]:

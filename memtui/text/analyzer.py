@@ -128,8 +128,8 @@ def word_pattern(text: str) -> re.Pattern[str]:
 def last_part(word: str) -> str:
     """Return the last part of a word: ``name`` of ``user_name``."""
     cut = word[:MAX_WORD_CHARS]
-    found = bigrams(cut) if is_unspaced(cut) else _required_parts(cut)
-    return found[-1].terms[0] if found else fold(cut)
+    parts = bigrams(cut) if is_unspaced(cut) else _required_parts(cut)
+    return parts[-1].terms[0] if parts else fold(cut)
 
 
 def split_word(word: str) -> tuple[WordPart, ...]:
@@ -141,24 +141,24 @@ def split_word(word: str) -> tuple[WordPart, ...]:
             if len(word) > 1 and _han_pattern().match(char)
         )
         return (*bigrams(word), *singles)
-    made = split_parts(word)
-    if len(made) == 1 and made[0].end - made[0].start == len(word):
-        return made
+    own = split_parts(word)
+    if len(own) == 1 and own[0].end - own[0].start == len(word):
+        return own
     size = len(word)
     whole = _APOSTROPHE_S.sub("", fold(word)).replace("’", "'")
-    pairs = [*_join_pairs(word, made)]
-    forms = _forms(whole) if len(made) == 1 else (whole,)
-    if len(made) == 2 and pairs and pairs[0].end - pairs[0].start == size:
+    pairs = [*_join_pairs(word, own)]
+    forms = _forms(whole) if len(own) == 1 else (whole,)
+    if len(own) == 2 and pairs and pairs[0].end - pairs[0].start == size:
         # In place of the word as written: another term would make the text longer.
         forms, pairs = pairs[0].terms[-1:], []
-    found = [WordPart(0, size, forms)]
+    parts = [WordPart(0, size, forms)]
     # ``a/b/c.py`` also gives ``b/c.py`` and ``c.py``.
     cuts = [at + 1 for at, char in enumerate(word) if char == "/"]
-    found += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
+    parts += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
     if word[0] in "#@" or (word[0] in "vV" and word[1:2].isdigit()):
-        found.append(WordPart(1, size, (fold(word[1:]),)))
-    found += pairs
-    return (*found, *(part for part in made if len(part.terms[0]) > 1))
+        parts.append(WordPart(1, size, (fold(word[1:]),)))
+    parts += pairs
+    return (*parts, *(part for part in own if len(part.terms[0]) > 1))
 
 
 def _join_pairs(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
@@ -167,27 +167,27 @@ def _join_pairs(word: str, parts: Sequence[WordPart]) -> Iterator[WordPart]:
     is_prose = len(parts) > 2 and word.replace("-", "").isalpha()
     joins = {"_"} if is_prose else {"_", "-"}
     for first, second in pairwise(part for part in parts if not part.is_compound):
-        one, other = word[first.start : first.end], word[second.start : second.end]
-        has_letters = one.isalpha() and other.isalpha()
+        left, right = word[first.start : first.end], word[second.start : second.end]
+        has_letters = left.isalpha() and right.isalpha()
         if first.end == second.start or (
             has_letters and word[first.end : second.start] in joins
         ):
-            yield WordPart(first.start, second.end, _forms(fold(one + other)))
+            yield WordPart(first.start, second.end, _forms(fold(left + right)))
 
 
 def split_parts(word: str) -> tuple[WordPart, ...]:
     """Return the parts of a word; camel case and numbers are split."""
     if _is_plain(word):
         return (WordPart(0, len(word), _forms(word.lower())),)
-    found = []
+    parts = []
     for match in _WORD_PART.finditer(word):
         start, text = match.start(), match.group()
         if _is_plain(text):
-            found.append(WordPart(start, match.end(), _forms(text.lower())))
+            parts.append(WordPart(start, match.end(), _forms(text.lower())))
             continue
         if _PLURAL_ACRONYM.fullmatch(text):
             folded = text.lower()
-            found.append(WordPart(start, match.end(), (folded, folded[:-1])))
+            parts.append(WordPart(start, match.end(), (folded, folded[:-1])))
             continue
         humps = list(_HUMPS.finditer(text)) if text.isascii() else []
         if len(humps) > 1 and "'" not in text:
@@ -198,8 +198,8 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
                 and min(len(part[0]) for part in humps) > 1
             )
             forms = _forms(fold(text))
-            found.append(WordPart(start, match.end(), forms, True, is_name))
-            found += [
+            parts.append(WordPart(start, match.end(), forms, True, is_name))
+            parts += [
                 WordPart(
                     start + part.start(), start + part.end(), _forms(fold(part[0]))
                 )
@@ -207,20 +207,20 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
             ]
         else:
             plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
-            found.append(WordPart(start, match.end(), _forms(plain)))
-    return tuple(found)
+            parts.append(WordPart(start, match.end(), _forms(plain)))
+    return tuple(parts)
 
 
 def _required_parts(word: str) -> list[WordPart]:
     """Return the parts that a query requires: names whole, other compounds in parts."""
-    found, end = [], 0
+    required, end = [], 0
     for part in split_parts(word):
         if part.is_name:
             end = part.end
         elif part.is_compound or part.start < end:
             continue
-        found.append(part)
-    return found
+        required.append(part)
+    return required
 
 
 def _is_plain(word: str) -> bool:
@@ -270,9 +270,9 @@ def terms(text: str) -> list[str]:
     Stop words are left out, unless there is nothing else. Only the first
     ``MAX_TEXT_CHARS`` characters are read.
     """
-    found = words(text)
-    result = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
-    return result or [fold(word) for word in found]
+    found_words = words(text)
+    result = list(chain.from_iterable(map(_TERMS.__getitem__, found_words)))
+    return result or [fold(word) for word in found_words]
 
 
 def term_text(text: str) -> str:
@@ -280,9 +280,9 @@ def term_text(text: str) -> str:
 
     For an index, which takes them as one text: faster than joining them.
     """
-    found = words(text)
-    result = "".join(map(_TERM_TEXTS.__getitem__, found))
-    return result or "".join([f"{fold(word)} " for word in found])
+    found_words = words(text)
+    result = "".join(map(_TERM_TEXTS.__getitem__, found_words))
+    return result or "".join([f"{fold(word)} " for word in found_words])
 
 
 def query_terms(text: str) -> list[str]:
@@ -297,27 +297,27 @@ def query_terms(text: str) -> list[str]:
 
 
 def matching_terms(
-    text: str, wanted: Collection[str], prefixes: Collection[str]
+    text: str, sought: Collection[str], prefixes: Collection[str]
 ) -> set[str]:
-    """Return the terms of a text that are wanted, or start with a wanted prefix.
+    """Return the terms of a text that are sought, or start with a sought prefix.
 
     Words that cannot give such a term are skipped early, which makes this twenty times
     as fast as ``terms``.
     """
-    likely = term_prefilter([*wanted, *prefixes])
-    found = [word for word in words(text) if likely(word)]
-    found_terms = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
-    if found and not found_terms:
+    likely = term_prefilter([*sought, *prefixes])
+    likely_words = [word for word in words(text) if likely(word)]
+    found_terms = set(chain.from_iterable(map(_TERMS.__getitem__, likely_words)))
+    if likely_words and not found_terms:
         found_terms = set(terms(text))
-    matching = found_terms.intersection(wanted)
+    matching = found_terms.intersection(sought)
     if starts := tuple(prefixes):
         matching.update(term for term in found_terms if term.startswith(starts))
     return matching
 
 
-def term_prefilter(wanted: Iterable[str]) -> Callable[[str], object]:
+def term_prefilter(prefixes: Iterable[str]) -> Callable[[str], object]:
     """Return a cheap test of whether a word may give terms with these prefixes."""
-    return _prefilter(frozenset(wanted)).__getitem__
+    return _prefilter(frozenset(prefixes)).__getitem__
 
 
 _Made = TypeVar("_Made")
@@ -339,16 +339,16 @@ class _WordCache(dict[str, _Made]):
             self._earlier = dict(self)
             self.clear()
         try:
-            found = self._earlier[word]
+            value = self._earlier[word]
         except KeyError:
-            found = self._work_out(word)
-        self[word] = found
-        return found
+            value = self._work_out(word)
+        self[word] = value
+        return value
 
 
 @lru_cache(64)
-def _prefilter(wanted: frozenset[str]) -> _WordCache[object]:
-    starts = sorted({head for start in wanted for head in word_prefixes(start)})
+def _prefilter(prefixes: frozenset[str]) -> _WordCache[object]:
+    starts = sorted({head for start in prefixes for head in word_prefixes(start)})
     alternatives = "|".join(map(re.escape, starts)) or r"(?!)"
     likely = re.compile(rf"[^\x00-\x7f]|{alternatives}", re.IGNORECASE)
     # "tokenstore" is a term of "token_store", too.
@@ -358,17 +358,17 @@ def _prefilter(wanted: frozenset[str]) -> _WordCache[object]:
 
 
 def find_spans(
-    text: str, wanted: Collection[str], prefixes: Collection[str] = ()
+    text: str, terms: Collection[str], prefixes: Collection[str] = ()
 ) -> list[tuple[int, int]]:
-    """Return the spans of wanted terms, or of those with a wanted prefix, in order.
+    """Return the spans of some terms, or of those with a prefix, in order.
 
     Adjacent ones are merged.
     """
-    sought = frozenset(wanted)
-    if not (sought or prefixes):
+    term_set = frozenset(terms)
+    if not (term_set or prefixes):
         return []
     joined: list[tuple[int, int]] = []
-    for start, end in sorted(_find_matches(text, sought, tuple(prefixes))):
+    for start, end in sorted(_find_matches(text, term_set, tuple(prefixes))):
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -377,9 +377,11 @@ def find_spans(
 
 
 def _find_query_terms(text: str) -> tuple[str, ...]:
-    found = words(text)
-    result = dict.fromkeys(chain.from_iterable(map(_QUERY_TERMS.__getitem__, found)))
-    return tuple(result or dict.fromkeys(fold(word) for word in found))
+    found_words = words(text)
+    result = dict.fromkeys(
+        chain.from_iterable(map(_QUERY_TERMS.__getitem__, found_words))
+    )
+    return tuple(result or dict.fromkeys(fold(word) for word in found_words))
 
 
 _phrase_query_terms = lru_cache(PHRASE_CACHE_SIZE)(_find_query_terms)
@@ -458,8 +460,8 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
     alone = len(inner) == 1 and inner[0].end - inner[0].start == len(word)
     if not alone and min(map(len, forms)) == 1:
         return _terms(word)[:1]
-    found = [part.terms[-1] for part in inner if part.terms[0] not in STOP_WORDS]
-    return tuple(found) or _terms(word)[:1]
+    required = [part.terms[-1] for part in inner if part.terms[0] not in STOP_WORDS]
+    return tuple(required) or _terms(word)[:1]
 
 
 def _term_text(word: str) -> str:

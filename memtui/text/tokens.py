@@ -108,7 +108,7 @@ VOCABULARY_FILE = hashlib.sha1(
 
 def find_vocabulary(folder: Path) -> Path | None:
     """Return the vocabulary's file in tiktoken's cache or in ``folder``."""
-    places = [Path(found) for found in [os.environ.get("TIKTOKEN_CACHE_DIR")] if found]
+    places = [Path(name) for name in [os.environ.get("TIKTOKEN_CACHE_DIR")] if name]
     for place in [*places, folder]:
         file = place / VOCABULARY_FILE
         if file.is_file() and _checksum(file.read_bytes()) == VOCABULARY_SHA256:

@@ -8,7 +8,6 @@ from memtui.model.events import EventRole
 from memtui.search import query as search_query
 from memtui.search.message_index import Candidate, Matches, QueryTerm
 from memtui.search.ranking import Scorer, query_terms, wording_bonus
-from memtui.store.events import SessionTexts
 from memtui.text.analyzer import inverse_document_frequency
 
 RARE, COMMON = 0b01, 0b10
@@ -28,16 +27,19 @@ def candidate(
     return Candidate(number, "", role, length, session, 600, mask)
 
 
-def scorer(*candidates: Candidate, texts: tuple[SessionTexts, ...] = ()) -> Scorer:
+def scorer(
+    *candidates: Candidate, sessions: dict[int, tuple[str, str, str]] | None = None
+) -> Scorer:
     matches = Matches(
         [QueryTerm("rare"), QueryTerm("common")],
         list(candidates),
+        sessions or {},
         frequencies=[1, 100],
         message_count=1_000,
         length=30_000,
         session_count=50,
     )
-    return Scorer(matches, QUERY, texts)
+    return Scorer(matches, QUERY)
 
 
 def score(message: Candidate, factor: float = 1.0) -> float:
@@ -63,19 +65,15 @@ def test_user_outweighs_assistant_and_turn_with_tools() -> None:
 
 
 def test_summary_outweighs_title_and_bullets() -> None:
-    texts = (
-        SessionTexts(1, "", "rare", ""),
-        SessionTexts(2, "rare", "", ""),
-        SessionTexts(3, "", "", "rare"),
-    )
-    scores = [scorer(texts=texts).score_texts(own) for own in texts]
+    texts = {1: ("", "rare", ""), 2: ("rare", "", ""), 3: ("", "", "rare")}
+    scores = [scorer(sessions=texts).score_texts(number, "") for number in texts]
     assert scores == sorted(set(scores), reverse=True)
 
 
 def test_title_outweighs_a_message_of_the_user() -> None:
-    texts = SessionTexts(1, "rare", "", "")
     user = candidate(1, role=EventRole.USER)
-    assert scorer(texts=(texts,)).score_texts(texts) > score(user)
+    title = scorer(sessions={1: ("rare", "", "")}).score_texts(1, "")
+    assert title > score(user)
 
 
 def test_session_with_more_matches_scores_higher() -> None:
@@ -89,9 +87,10 @@ def test_session_with_more_matches_scores_higher() -> None:
 
 
 def test_texts_count_for_their_session() -> None:
-    texts = (SessionTexts(2, "rare", "", ""),)
-    sessions = scorer(candidate(1), candidate(2, session=2), texts=texts).sessions
-    assert sessions[2] > sessions[1]
+    texts = {2: ("rare", "", "")}
+    pair = scorer(candidate(1), candidate(2, session=2), sessions=texts)
+    assert pair.sessions[2] > pair.sessions[1]
+    assert pair.coverage_of_texts(2) == 0.5
 
 
 def test_term_in_every_message_has_a_score() -> None:
@@ -112,8 +111,8 @@ def test_term_in_every_message_has_a_score() -> None:
 def test_coverage_is_the_share_of_the_query() -> None:
     whole, part = candidate(1, RARE | COMMON, length=1), candidate(2, RARE, length=1)
     pair = scorer(whole, part)
-    assert pair.coverage(whole, pair.score(whole, 5)) == 1.0
-    assert 0 < pair.coverage(part, pair.score(part)) < 0.5
+    assert pair.coverage(whole.mask, pair.score(whole, 5)) == 1.0
+    assert 0 < pair.coverage(part.mask, pair.score(part)) < 0.5
 
 
 def bonus(text: str, query: str) -> float:
@@ -135,7 +134,7 @@ def test_message_without_the_complete_identifier_is_covered() -> None:
     matches = Matches(terms, [whole, parts], frequencies=[9, 1], message_count=99)
     flag_scorer = Scorer(matches, query)
     assert flag_scorer.score(whole) > flag_scorer.score(parts)
-    assert flag_scorer.coverage(parts, flag_scorer.score(parts, 9)) == 1.0
+    assert flag_scorer.coverage(parts.mask, flag_scorer.score(parts, 9)) == 1.0
 
 
 def test_words_near_one_another_add_to_the_score() -> None:

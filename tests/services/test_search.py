@@ -28,7 +28,15 @@ def test_message_leads_to_its_segment(full_workspace: Workspace) -> None:
     assert first.title == node.headline
     assert node.start_time <= first.at <= node.end_time
     assert 0 < first.score <= 1
-    assert not first.is_unsummarized
+
+
+def test_message_whose_words_are_in_a_bullet_is_summarized(
+    full_workspace: Workspace,
+) -> None:
+    first, *_ = full_workspace.search.find("sliding window mutex").hits
+    assert first.kind is HitKind.MESSAGE and not first.is_unsummarized
+    first, *_ = full_workspace.search.find("mutex tabs").hits
+    assert first.kind is HitKind.MESSAGE and first.is_unsummarized
 
 
 def test_each_session_has_one_hit_best_first(full_workspace: Workspace) -> None:

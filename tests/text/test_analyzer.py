@@ -32,13 +32,13 @@ from memtui.text.stopwords import STOP_WORDS
         ("ภาษา", {"ภา", "าษ", "ษา"}),
     ],
 )
-def test_a_word_is_found_by_its_forms_and_parts(text: str, expected: set[str]) -> None:
+def test_terms_are_the_forms_and_parts_of_words(text: str, expected: set[str]) -> None:
     assert expected <= set(analyzer.terms(text))
 
 
-def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
-    found = set(analyzer.terms("see src/auth/token.rs:42"))
-    assert {"src/auth/token.rs", "auth/token.rs", "token.rs", "auth", "42"} <= found
+def test_terms_of_a_path_are_its_suffixes_and_directories() -> None:
+    terms = set(analyzer.terms("see src/auth/token.rs:42"))
+    assert {"src/auth/token.rs", "auth/token.rs", "token.rs", "auth", "42"} <= terms
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
         ("API", "both APIs"),
     ],
 )
-def test_a_query_matches_other_spellings(query: str, text: str) -> None:
+def test_query_matches_other_spellings(query: str, text: str) -> None:
     assert set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
 
 
@@ -88,11 +88,11 @@ def test_a_query_matches_other_spellings(query: str, text: str) -> None:
         ("TokenRefresh", "refresh the token; the token, refresh it"),
     ],
 )
-def test_a_name_is_not_matched_by_its_parts(query: str, text: str) -> None:
+def test_name_is_not_matched_by_its_parts(query: str, text: str) -> None:
     assert not set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
 
 
-def test_a_number_with_a_hash_does_not_match_plain_numbers() -> None:
+def test_number_with_a_hash_does_not_match_plain_numbers() -> None:
     assert not set(analyzer.query_terms("#123")) <= set(
         analyzer.terms("123 tests passed")
     )
@@ -109,8 +109,8 @@ def test_text_of_stop_words_alone_keeps_them() -> None:
 
 def test_matching_words_are_highlighted() -> None:
     text = "Running src/auth/token.rs 修复登录"
-    wanted = analyzer.terms("run auth 登录")
-    assert [text[a:b] for a, b in analyzer.find_spans(text, wanted)] == [
+    terms = analyzer.terms("run auth 登录")
+    assert [text[a:b] for a, b in analyzer.find_spans(text, terms)] == [
         "Running",
         "auth",
         "登录",
@@ -129,7 +129,7 @@ def test_text_beyond_the_limit_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("part", ["x", "ab ", "a.b-", "猫", "🙂", "A1"])
-def test_an_absurd_text_does_not_hang(part: str) -> None:
+def test_very_long_text_does_not_hang(part: str) -> None:
     analyzer.terms(part * 10_000_000)
 
 
@@ -149,7 +149,7 @@ def test_forms_of_a_word_share_their_stem(word: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("word", "other"), [("status", "state"), ("passed", "paste")])
-def test_different_words_do_not(word: str, other: str) -> None:
+def test_different_words_have_different_stems(word: str, other: str) -> None:
     assert stem(word) != stem(other)
 
 
@@ -168,8 +168,8 @@ def test_spans_are_inside_the_text_in_order(text: str, query: str) -> None:
 
 @given(st.text(min_size=1))
 def test_terms_of_a_text_are_found_in_it(text: str) -> None:
-    found = analyzer.terms(text)
-    assert bool(found) == bool(analyzer.find_spans(text, found))
+    terms = analyzer.terms(text)
+    assert bool(terms) == bool(analyzer.find_spans(text, terms))
 
 
 def test_every_stop_word_is_folded() -> None:
@@ -192,18 +192,18 @@ def test_redaction_marks_are_not_words() -> None:
     ],
 )
 def test_matching_terms_are_terms_of_the_text(text: str) -> None:
-    held = analyzer.terms(text)
+    own = analyzer.terms(text)
     other = analyzer.terms("write go child index run fly user token café the 会议")
-    for wanted in (held, other, held[:1], held[-1:], []):
-        shown = analyzer.matching_terms(text, wanted, [])
-        assert shown == set(held) & set(wanted)
-    for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
-        shown = analyzer.matching_terms(text, [], [start])
-        assert shown == {term for term in held if term.startswith(start)}
+    for terms in (own, other, own[:1], own[-1:], []):
+        matching = analyzer.matching_terms(text, terms, [])
+        assert matching == set(own) & set(terms)
+    for start in {term[:size] for term in own + other for size in (1, 2, 3)}:
+        matching = analyzer.matching_terms(text, [], [start])
+        assert matching == {term for term in own if term.startswith(start)}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "organising organizations retries carried happily sizing relational made mice",
         "useful hopefulness activators agreed hopping possibly decisions statements",
@@ -211,33 +211,33 @@ def test_matching_terms_are_terms_of_the_text(text: str) -> None:
         "token_stores token-refresh my_token_store",
     ],
 )
-def test_every_word_contains_a_prefix_of_its_terms(said: str) -> None:
-    """What letters are looked for, so that no list of words must be read."""
-    for chunk in analyzer.words(said):
-        letters = f"{chunk} {chunk.replace('_', '').replace('-', '')}".lower()
-        for term in analyzer.word_terms(chunk):
+def test_every_word_contains_a_prefix_of_its_terms(text: str) -> None:
+    for word in analyzer.words(text):
+        letters = f"{word} {word.replace('_', '').replace('-', '')}".lower()
+        for term in analyzer.word_terms(word):
             for end in range(1, len(term) + 1):
-                assert any(one in letters for one in analyzer.word_prefixes(term[:end]))
+                prefixes = analyzer.word_prefixes(term[:end])
+                assert any(prefix in letters for prefix in prefixes)
     assert analyzer.word_prefixes("#231") == {"#231"}
     assert analyzer.word_prefixes("reindeer") == {"reindee"}
 
 
 @given(st.text())
-def test_the_text_of_terms_has_the_terms_in_order(text: str) -> None:
+def test_term_text_has_the_terms_in_order(text: str) -> None:
     terms = analyzer.terms(text)
     assert analyzer.term_text(text) == "".join(f"{term} " for term in terms)
 
 
-def test_a_cache_of_words_keeps_what_was_used_lately() -> None:
-    made: list[str] = []
+def test_word_cache_keeps_recent_words() -> None:
+    calls: list[str] = []
 
     def work_out(word: str) -> str:
-        made.append(word)
+        calls.append(word)
         return word.upper()
 
     cache = analyzer._WordCache(work_out, 20)
     for number in range(200):
         assert cache["often"] == "OFTEN"
         assert cache[f"w{number}"] == f"W{number}"
-    assert made.count("often") == 1 and len(made) == 201
+    assert calls.count("often") == 1 and len(calls) == 201
     assert len(cache) + len(cache._earlier) <= 20

@@ -23,15 +23,15 @@ from memtui.text.plain import plain_beginning, plain_lines, shorten, shorten_add
         ("<image>\n</image>", ""),
     ],
 )
-def test_marks_code_and_tables_are_left_out(text: str, plain: str) -> None:
+def test_markup_code_and_tables_are_left_out(text: str, plain: str) -> None:
     assert plain_beginning(text, 200) == plain
 
 
-def test_lines_stay_apart() -> None:
+def test_lines_are_separate() -> None:
     assert list(plain_lines("# Fix it\n\n* now\n")) == ["Fix it", "now"]
 
 
-def test_a_long_text_is_cut_at_a_word() -> None:
+def test_long_text_is_shortened_at_a_word() -> None:
     assert shorten("one two, three", 10) == "one two…"
     assert shorten("一二三四五六七八", 5) == "一二三四…"
     assert shorten("one", 3) == "one"

@@ -1,3 +1,5 @@
+"""Sentences of a text, and excerpts."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,7 @@ from memtui.text.sentences import (
 )
 
 
-def test_sentences_and_lines_end_where_they_end() -> None:
+def test_text_is_split_into_sentences_and_lines() -> None:
     text = "See a.py. Is it so? Yes!\n\nThe end。完了。Berth 2.5 is free"
     assert [text[start:end] for start, end in sentence_spans(text)] == [
         "See a.py.",
@@ -22,7 +24,7 @@ def test_sentences_and_lines_end_where_they_end() -> None:
 
 
 @given(st.text(alphabet="ab .!?。\n\"')*", max_size=80))
-def test_sentences_follow_one_another_and_lose_no_letter(text: str) -> None:
+def test_sentences_are_in_order_and_lose_no_letter(text: str) -> None:
     spans = list(sentence_spans(text))
     ends = [0, *(end for _, end in spans)]
     assert all(
@@ -39,20 +41,20 @@ def test_texts_are_truncated_at_words() -> None:
     assert truncate("Ferryharbour", 5) == "Ferry"
 
 
-def test_an_excerpt_is_the_sentence_with_most_weight() -> None:
+def test_excerpt_is_the_sentence_with_most_weight() -> None:
     text = "The cranes rest. * The ferry waits for the tide. Grain is cheap."
     assert best_excerpt(text, {"ferri": 2.0, "grain": 1.0}) == (
         "The ferry waits for the tide."
     )
 
 
-def test_an_excerpt_has_no_markup_around_it() -> None:
+def test_excerpt_has_no_markup_around_it() -> None:
     assert best_excerpt("## **Moor the ferry**\n- [x] Rest", {"ferri": 1.0}) == (
         "Moor the ferry"
     )
 
 
-def test_an_excerpt_is_the_part_of_a_long_sentence_with_most_weight() -> None:
+def test_excerpt_of_a_long_sentence_is_the_part_with_most_weight() -> None:
     text = f"{'crane ' * 60}ferry {'grain ' * 60}"
     excerpt = best_excerpt(text, {"ferri": 1.0})
     assert "ferry" in excerpt

@@ -1,3 +1,5 @@
+"""Estimated token counts."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ def test_words_camel_case_punctuation_and_lines_count(
     assert least <= tokens.estimate(text) <= most
 
 
-def test_a_very_long_text_is_counted_by_its_beginning() -> None:
+def test_very_long_text_is_counted_by_its_beginning() -> None:
     line = "some words of a log\n"
     whole = tokens.estimate(line * 1000) * 1000
     assert tokens.estimate(line * 1_000_000) == pytest.approx(whole, rel=0.01)
