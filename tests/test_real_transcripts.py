@@ -35,7 +35,7 @@ def transcripts(shared: Path) -> Path:
 
 @pytest.fixture
 def imported_workspace(workspace: Workspace, transcripts: Path) -> Workspace:
-    """A workspace that has read all of them."""
+    """A workspace that has imported all of them."""
     for _ in workspace.pipeline.importer().run([transcripts]):
         pass
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
@@ -57,7 +57,7 @@ def records(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def message_text(record: dict[str, Any]) -> str:
-    """What a person or an assistant wrote in a record, told independently."""
+    """Return the text that the user or the assistant wrote in a record."""
     message = record.get("message")
     if record.get("type") not in ("user", "assistant") or not isinstance(message, dict):
         return ""
@@ -88,7 +88,7 @@ def test_every_message_is_in_the_store_once(
             seen.add(key)
     for record in records(transcripts):
         typed = str(record.get("content", ""))
-        # What was typed in a queue is mostly recorded again when it is delivered.
+        # Most queued prompts are recorded again when they are delivered.
         if record.get("operation") == "enqueue" and not typed.startswith(("{", "/")):
             key = record["sessionId"], "user", letters(typed)
             expected[key] = max(expected[key], 1)

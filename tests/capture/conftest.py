@@ -18,7 +18,7 @@ from memtui.capture.formats.base import (
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 READ_AT = datetime(2027, 1, 1, tzinfo=UTC)
-"""When the files are read: after all of them were written."""
+"""The time of reading, after all files were written."""
 
 InPieces = Callable[[SourceFormat, Path, int], list[ParsedItem]]
 
@@ -49,7 +49,7 @@ def read_in_pieces(tmp_path: Path) -> InPieces:
 
 
 def reload_cursor(cursor: Cursor) -> Cursor:
-    """A cursor as it comes back from where it is kept."""
+    """Return a cursor as it is loaded from the store."""
     return Cursor(
         cursor.offset,
         cursor.line,
@@ -61,7 +61,7 @@ def reload_cursor(cursor: Cursor) -> Cursor:
 
 @pytest.fixture
 def comparable() -> Callable[[list[ParsedItem]], object]:
-    """What must be equal however a file was read: all that is said once."""
+    """Returns what must be equal however a file was read."""
 
     def of(readings: list[ParsedItem]) -> object:
         given = list(stored_items(readings))
@@ -77,7 +77,7 @@ def comparable() -> Callable[[list[ParsedItem]], object]:
 
 
 def stored_items(readings: list[ParsedItem]) -> Iterator[ParsedItem]:
-    """What a file says, whatever was learnt of its sessions."""
+    """Yield the items of a file, without metadata of its sessions."""
     for reading in readings:
         assert not isinstance(reading, FileReplaced)
         if not isinstance(

@@ -13,13 +13,13 @@ from memtui.capture.formats import jsonl
 from tests.conftest import SHARED
 
 AT = datetime(2026, 3, 14, 10, tzinfo=UTC)
-"""When all of it was written, give or take a few seconds."""
+"""The time of all sessions, within a few seconds."""
 
 MOST_BYTES = 4000
-"""Longer lines of real files are passed over: what they say is not looked at here."""
+"""Longer lines of real files are left out."""
 
 STRETCH = 40
-"""How many lines of a real file are taken in a row."""
+"""The number of consecutive lines taken from a real file."""
 
 Fields = dict[str, Any]
 
@@ -31,7 +31,7 @@ PATHS = {
     "plain": "events.jsonl",
     "antigravity-cli": "brain/s1/.system_generated/logs/transcript_full.jsonl",
 }
-"""Where a file of each format lies."""
+"""The path of a file of each format."""
 
 
 def clock(second: int) -> str:
@@ -238,7 +238,7 @@ Not yet.
 # aider chat started at {AT + timedelta(seconds=9):%Y-%m-%d %H:%M:%S}
 #### <blank>  
 """
-"""A history of Aider's: the one format of lines that are no JSON."""
+"""A history of Aider, whose lines are not JSON."""
 
 HOOKS: list[Fields] = [
     {"hook_event_name": name, "session_id": "s1", "cwd": "/home/ada/shop", **more}
@@ -270,7 +270,7 @@ HOOKS: list[Fields] = [
     | {"toolName": "bash", "toolArgs": '{"command": "ls"}', "event_type": "postToolUse"}
     | {"toolResult": {"resultType": "failure", "textResultForLlm": "no"}}
 ]
-"""What agents hand to their hooks."""
+"""Payloads of hooks."""
 
 
 MADE_HERE = "field"
@@ -278,7 +278,7 @@ MADE_HERE = "field"
 
 
 def real_files(shared: Path) -> list[Path]:
-    """The files of sessions that memtui's own authors did not write."""
+    """Return the real files of sessions."""
     return [
         file
         for folder in sorted(shared.iterdir())
@@ -289,7 +289,7 @@ def real_files(shared: Path) -> list[Path]:
 
 @cache
 def stretches(name: str) -> list[list[bytes]]:
-    """Lines in a row of one format: those made here and, where there are, real ones."""
+    """Return consecutive lines of one format: made here and, if there are any, real."""
     made = [json.dumps(fields).encode() for fields in MADE[name]()]
     return [made, *_real(name)]
 
@@ -308,13 +308,13 @@ _TIME = re.compile(rb'"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"')
 
 
 def _near(line: bytes, number: int) -> bytes:
-    """A real line as if it was written with the others of this module."""
+    """Return a real line with the times of this module."""
     return _TIME.sub(f'"{clock(number // 4)}"'.encode(), line)
 
 
 @cache
 def payloads() -> list[bytes]:
-    """What hooks were given: made here and, where there are, real ones."""
+    """Return hook payloads: made here and, if there are any, real."""
     matches = [json.dumps(payload).encode() for payload in HOOKS]
     for file in sorted((SHARED / "hooks").rglob("*.jsonl")):
         for line in file.read_bytes().splitlines()[:20]:
@@ -324,7 +324,7 @@ def payloads() -> list[bytes]:
 
 @cache
 def aider_histories() -> list[list[bytes]]:
-    """The history made here and, where there are, real ones: lines in a row."""
+    """Return the lines of histories: made here and, if there are any, real."""
     files = sorted(SHARED.glob("**/.aider.chat.history.md"))
     lines = [AIDER.encode(), *(file.read_bytes() for file in files)]
     rows = [raw.split(b"\n") for raw in lines]
@@ -334,7 +334,7 @@ def aider_histories() -> list[list[bytes]]:
 
 
 def path(name: str, folder: Path) -> Path:
-    """Where to put a file of a format; its folder is made."""
+    """Return the path of a file of a format, and create its folder."""
     file = folder / PATHS[name]
     file.parent.mkdir(parents=True, exist_ok=True)
     return file

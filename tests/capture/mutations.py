@@ -24,7 +24,7 @@ ODD: list[Any] = [
     *({"type": ["x"]}, {"id": {}}, [{"type": "tool_use"}, "x", 1], DEEP),
     [{"type": "text", "text": "said"}, {"type": "thinking", "thinking": "hm"}],
 ]
-"""Values that no reader expects where they stand.
+"""Values of types and texts that no reader expects.
 
 Times are bad, near those of the other records, or too late for anybody: how long a
 message is waited for depends on them.
@@ -83,7 +83,7 @@ def spoilt(draw: st.DrawFn, line: bytes) -> bytes:
 
 
 def _place(fields: Any, draw: st.DrawFn) -> tuple[Any, Any]:
-    """A container within a JSON value, and the name of what it holds there."""
+    """A container within a JSON value, and the key of one of its values."""
     holder: Any = None
     name: Any = None
     for _ in range(draw(st.integers(1, 5))):
@@ -99,7 +99,7 @@ def _place(fields: Any, draw: st.DrawFn) -> tuple[Any, Any]:
 
 @st.composite
 def records(draw: st.DrawFn, stretches: Stretches) -> Lines:
-    """Some records in a row: spoilt, told twice, out of their order, some missing."""
+    """Consecutive records: damaged, repeated, moved or missing."""
     lines = draw(st.sampled_from(stretches()))
     start = draw(st.integers(0, max(0, len(lines) - 1)))
     chosen = lines[start : start + draw(st.integers(1, 10))]
@@ -115,7 +115,7 @@ def records(draw: st.DrawFn, stretches: Stretches) -> Lines:
 
 @st.composite
 def damaged(draw: st.DrawFn, stretches: Stretches) -> bytes:
-    """A file of such records to which things happened: cut, overwritten, joined."""
+    """The bytes of a file of such records: cut, overwritten or joined."""
     raw = draw(st.sampled_from((b"\n", b"\r\n", b"\n\n"))).join(
         draw(records(stretches))
     )

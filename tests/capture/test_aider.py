@@ -23,7 +23,7 @@ from memtui.summarize.facts import read_facts
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)
-"""When the histories of the tests were write_file last."""
+"""The time at which the histories of the tests were last written."""
 
 SOON = WRITTEN + timedelta(seconds=1)
 

@@ -19,7 +19,7 @@ EDIT = {"file_path": "/home/ada/a.py", "old_string": "b", "new_string": "c\nd"}
 
 
 def read(path: Path, records: list[Mapping[str, Any]]) -> list[Event]:
-    """The calls in a transcript."""
+    """Return the calls in a transcript."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
     source = formats.detect_format(path)

@@ -382,7 +382,7 @@ def test_no_bytes_raise(raw: bytes) -> None:
 
 
 def queued(number: int, operation: str, content: str = "") -> dict[str, Any]:
-    """A record of the queue of prompts; its line has neither uuid nor folder."""
+    """Return a record of the queue of prompts, which has no uuid and no folder."""
     made = {"type": "queue-operation", "operation": operation, "sessionId": "s1"}
     at = {"timestamp": f"2025-03-14T10:00:{number:02}.000Z"}
     return made | at | ({"content": content} if content else {})

@@ -464,7 +464,7 @@ def test_every_record_of_real_rollouts_is_stored_or_counted(shared: Path) -> Non
 
 
 def list_uncounted(raw: bytes) -> list[str]:
-    """The records of which nothing is said; a call's answer or waiting says of it."""
+    """Return the records that yield nothing and belong to no call."""
     spoken = set()
     for reading in read_bytes(raw):
         if isinstance(reading, SkippedRecord | InvalidRecord | PendingRecord):
@@ -500,7 +500,7 @@ input name action results query invocation result changes turn_id session_id
 forked_from_id source thread_source git timestamp images encrypted_content"""
     )
 )
-"""What records hold, at any depth."""
+"""Fields of records, at any depth."""
 
 OTHER_KINDS = (
     *("turn_context", "thread_name_updated", "collab_agent_spawn_end"),

@@ -287,7 +287,7 @@ def test_every_record_of_real_sessions_is_stored_or_counted(shared: Path) -> Non
 
 
 def list_uncounted(raw: bytes) -> list[str]:
-    """The records of which nothing is said; a call's answer or waiting says of it."""
+    """Return the records that yield nothing and belong to no call."""
     spoken = set()
     for reading in read_bytes(raw):
         if isinstance(reading, SkippedRecord | InvalidRecord | PendingRecord):
@@ -319,7 +319,7 @@ parentToolCallId reasoningText contents type data mimeType agentName prompt reas
 shutdownType summaryContent detailedContent"""
     )
 )
-"""What records hold, at any depth."""
+"""Fields of records, at any depth."""
 
 values = (
     st.none()

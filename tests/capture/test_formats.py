@@ -28,10 +28,10 @@ FOLDERS = {
     "codex": ["codex", "fixtures_other/agent-sessions/stage0/agents/codex"],
     "copilot": ["copilot_cli", "fixtures_other/agent-sessions/stage0/agents/copilot"],
 }
-"""Where the real files of each agent lie."""
+"""The folders of the real files of each agent."""
 
 NO_SESSIONS = {"schema_drift.json", "agent-a0ad4f44468bdf20d.meta.json"}
-"""Files that name no session and belong to no format."""
+"""Files of no format."""
 
 
 def find_formats(file: Path) -> set[str]:

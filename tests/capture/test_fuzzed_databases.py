@@ -34,7 +34,7 @@ CELLS: list[Any] = [
     *(None, 0, -1, 2**62, 1.5, float("inf"), "", "x", "\0", "s1", "msg_0001"),
     *(b"\xff\0", START + 5000, str(START), "[]", "{}", '{"role": "user"}'),
 ]
-"""What may stand in a column, whatever it was made for."""
+"""Any values of a column."""
 
 COLUMNS = {
     "project": ["worktree"],
@@ -44,7 +44,7 @@ COLUMNS = {
 }
 
 JOINED = ("text", "file", "subtask")
-"""Parts that are told with their message."""
+"""Parts that are stored with their message."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def whole() -> bytes:
 
 
 def loosen(db: sqlite3.Connection) -> None:
-    """Take from the tables what keeps wrong values out."""
+    """Remove the constraints of the tables."""
     for table in COLUMNS:
         db.execute(f"ALTER TABLE {table} RENAME TO strict_{table}")
         db.execute(f"CREATE TABLE {table} AS SELECT * FROM strict_{table}")

@@ -50,7 +50,7 @@ KINDS = {
 }
 
 FILES = count()
-"""Each example has a file of its own; the store is the same."""
+"""Counts the examples: each has its own file in the same store."""
 
 
 def import_file(file: Path, *, is_last: bool) -> TranscriptReader:

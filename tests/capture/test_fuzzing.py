@@ -37,10 +37,10 @@ from tests.conftest import often
 pytestmark = pytest.mark.fuzz
 
 SOON = corpora.AT + timedelta(seconds=12)
-"""When the files are still being write_lines: what is held back is not given up yet."""
+"""A time while the files are being written: unfinished messages are held back."""
 
 ACCOUNTS = Event | Thought | InvalidRecord | SkippedRecord
-"""What becomes of a record that is neither held back nor a call."""
+"""The items that count a record, unless it is held back or a call."""
 
 FORMATS = list(corpora.MADE)
 
@@ -64,7 +64,7 @@ def last_cursor(items: list[ParsedItem]) -> Cursor:
 
 
 def bytes_of(name: str) -> st.SearchStrategy[bytes]:
-    """Any bytes, any JSON, and files of a format to which something happened."""
+    """Any bytes, any JSON, and damaged files of a format."""
     return (
         damaged(partial(corpora.stretches, name))
         | st.lists(
@@ -131,7 +131,7 @@ def test_records_after_a_deeply_nested_one_are_read(
             items = read(source, write_lines(file, lines))
             assert last_cursor(items).offset == file.stat().st_size
             if name == "plain":
-                # Its records say nothing of each other.
+                # Its records are independent of each other.
                 assert behind <= texts(items)
 
 
@@ -161,7 +161,7 @@ def test_reading_in_pieces_equals_reading_at_once(
             file.write_bytes(raw[:cut])
             items = read(source, file, cursor, SOON)
             pieces, cursor = pieces + items, last_cursor(items)
-        # What is in the future for the first reading is not for the last.
+        # A time in the future of the first reading is past in the last.
         assume(not any(is_in_future(item) for item in pieces))
         file.write_bytes(raw)
         last = read(source, file, cursor)
@@ -178,11 +178,11 @@ def test_reading_in_pieces_equals_reading_at_once(
 
 
 def comparable(items: list[ParsedItem]) -> object:
-    """What must be equal however a file was read."""
+    """Return what must be equal however a file was read."""
     facts: dict[tuple[str, str], dict[str, Any]] = {}
     for session in (r for r in items if isinstance(r, SessionMetadata)):
         values = facts.setdefault((session.agent, session.session_id), {})
-        # The latest word counts, but of the folder the earliest.
+        # The latest value counts, but of the folder the earliest.
         for name in ("branch", "model", "title", "forked_from"):
             values[name] = getattr(session, name) or values.get(name)
         values["created_by"] = values.get("created_by") or session.created_by
@@ -224,7 +224,7 @@ def test_reading_aider_in_pieces_equals_reading_at_once(
     )
     kept = "".join(r.text for r in whole if isinstance(r, Event))
     for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), 1):
-        # What is not kept is told of by the first line of its block.
+        # A block that is not stored is counted at its first line.
         is_told = number in reasons or (first is not None and first <= number)
         assert is_told or letters(line) in letters(kept), line
 
@@ -280,7 +280,7 @@ def test_any_hook_input_is_stored_or_counted(raw: bytes) -> None:
 
 
 def count_items(raw: bytes) -> Counter[str]:
-    """What becomes of the records of one file of the spool."""
+    """Count the items of one spool file by type."""
     items = hooks.read(raw, received_at=corpora.AT, now=READ_AT)
     return Counter(type(item).__name__ for item in items if isinstance(item, ACCOUNTS))
 
@@ -312,7 +312,7 @@ def test_every_message_of_a_document_is_stored_or_counted(
 
 
 def gemini_messages() -> list[list[bytes]]:
-    """The lines of sessions that are messages."""
+    """Return the lines of sessions that are messages."""
     stretches = corpora.stretches("gemini-cli")
     kept = [[line for line in lines if b"sessionId" not in line] for lines in stretches]
     return [lines for lines in kept if lines]

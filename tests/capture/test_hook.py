@@ -28,7 +28,7 @@ PATIENCE_S = 60
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Nothing but what is named: not the HOME of whoever runs the tests."""
+    """Return an environment without the HOME of whoever runs the tests."""
     return {"PYTHONPATH": str(ROOT), **more}
 
 
@@ -60,7 +60,7 @@ def hook(
 
 
 def read_spool(spool: Path) -> dict[str, list[bytes]]:
-    """What lies in each box, by name."""
+    """Return the contents of the files in each folder of the spool."""
     return {
         box: [file.read_bytes() for file in sorted(spool.glob(f"{box}/*"))]
         for box in ("tmp", "new", "bad")
@@ -186,7 +186,7 @@ def test_file_in_place_of_the_spool_is_unchanged(tmp_path: Path) -> None:
 def test_hook_succeeds_without_a_spool(
     env: dict[str, str], command: list[str], tmp_path: Path
 ) -> None:
-    # More than a pipe holds: who writes it must not meet a closed one.
+    # More than a pipe buffers: the hook must read all of it.
     env = {"PATH": os.defpath, **environment(**env)}
     hook(PAYLOAD * 10_000, env, tmp_path, command=command)
     assert list(tmp_path.iterdir()) == []
@@ -367,7 +367,7 @@ def wait_until_read(process: "subprocess.Popen[bytes]") -> None:
     if not Path("/proc/self/wchan").exists():
         pytest.skip("needs /proc")
     status = Path(f"/proc/{process.pid}/stat")
-    # The first read takes the half; the second sleeps.
+    # The first read gets half of it; the second blocks.
     while status.read_text().rpartition(")")[2].split()[0] != "S":
         assert process.poll() is None
         os.sched_yield()
@@ -385,7 +385,7 @@ def test_hook_imports_nothing_more() -> None:
 
 
 def console_script(folder: Path) -> str:
-    """The command as an installer writes it."""
+    """Create the command as an installer does."""
     script = folder / "memtui-hook"
     text = (ROOT / "scripts" / "memtui-hook").read_text("utf-8")
     script.write_text(text.replace("#!python", f"#!{sys.executable}", 1), "utf-8")

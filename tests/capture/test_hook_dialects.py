@@ -1,4 +1,4 @@
-"""The dialects of Copilot, Gemini and Codex."""
+"""The payloads of hooks of Copilot, Gemini and Codex."""
 
 import json
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def claude(name: str, **fields: Any) -> dict[str, Any]:
 
 
 def copilot(**fields: Any) -> dict[str, Any]:
-    """Copilot's own words: neither who speaks nor what happened is among them."""
+    """Return a payload of Copilot, which names neither agent nor event."""
     return {"timestamp": 1_741_946_340_000, "cwd": "/home/ada/shop", **fields}
 
 

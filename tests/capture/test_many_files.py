@@ -36,7 +36,7 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made() -> Counter[str]:
-    """How many versions were made of the nodes of each level."""
+    """Count the versions of the nodes of each level."""
     with database.connection():
         return Counter(
             level for (level,) in VersionRow.select(VersionRow.level).tuples()
@@ -44,7 +44,7 @@ def made() -> Counter[str]:
 
 
 def write(projects: Path, number: int, minute: int = 0) -> Path:
-    """A transcript of one word, on one day."""
+    """Write a transcript of one word, on one day."""
     file = projects / f"s{number}.jsonl"
     file.write_text(record(minute, f"Word {number}", file.stem, uuid=f"u{number}"))
     return file

@@ -1,4 +1,4 @@
-"""Transcripts of any agent in folders that the user has named_workspace."""
+"""Transcripts of any agent in folders that the user has named."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ It is stale.
 
 @pytest.fixture
 def projects(tmp_path: Path) -> Path:
-    """Two projects that Aider worked in, one of them hidden."""
+    """Two projects with histories of Aider, one in a hidden folder."""
     for name in ("shop", ".hidden/ferry"):
         file = tmp_path / "projects" / name / ".aider.chat.history.md"
         file.parent.mkdir(parents=True)
@@ -33,7 +33,7 @@ def projects(tmp_path: Path) -> Path:
 
 
 def make_settled(file: Path) -> None:
-    """Nobody writes to the file any more."""
+    """Set the time of change of a file to long ago."""
     os.utime(file, (1_750_000_000 + file.stat().st_size, 1_750_000_000))
 
 

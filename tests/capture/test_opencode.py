@@ -51,7 +51,7 @@ CREATE INDEX part_message_id_id_idx ON part (message_id, id);
 
 
 class Agent:
-    """OpenCode, as far as its database goes: one open connection that writes."""
+    """Writes to a database as OpenCode does, on one open connection."""
 
     def __init__(self, path: Path, *, journal: str = "WAL") -> None:
         self.db = sqlite3.connect(path, isolation_level=None)
@@ -541,7 +541,7 @@ MESSAGES_2: list[tuple[str, dict[str, Any]]] = [
 
 
 def version_2(agent: Agent, session: str = "s2") -> None:
-    """Adds a session as version 2 stores it."""
+    """Add a session as version 2 stores it."""
     if not agent.db.execute("SELECT 1 FROM pragma_table_info('session_v2')").fetchone():
         agent.db.executescript(SCHEMA_2)
     names = "id project_id slug directory title version model time_created time_updated"

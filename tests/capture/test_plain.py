@@ -211,6 +211,6 @@ def test_examples_of_the_manual_are_read() -> None:
     assert not [
         item for item in items if isinstance(item, InvalidRecord | SkippedRecord)
     ]
-    # Its id is the one that its words give it, as the manual says.
+    # Its id is made as the manual says.
     again = {k: v for k, v in json.loads(lines[2]).items() if k != "id"}
     assert only_event(again).event_id == second.event_id != first.event_id

@@ -31,7 +31,7 @@ from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "Zq7" * 30 + "AA"
-"""What looks like a key of Anthropic's; it opens nothing."""
+"""A text with the format of a key of Anthropic."""
 
 EVERYTHING = CapturePolicy()
 

@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 
 @dataclass
 class Found:
-    """How many messages there are, by who wrote them; each has a name of its own."""
+    """The messages of a file by author, each with a unique key."""
 
     person: set[tuple[object, ...]] = field(default_factory=set)
     assistant: set[tuple[object, ...]] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Found:
 
 
 def objects(file: Path) -> Iterator[tuple[int, Fields]]:
-    """The JSON objects of a file with their lines, whatever else stands there."""
+    """Yield the JSON objects of a file with their lines."""
     for number, line in enumerate(file.read_text(errors="replace").split("\n")):
         try:
             value = json.loads(line)
@@ -49,7 +49,7 @@ def objects(file: Path) -> Iterator[tuple[int, Fields]]:
 
 
 def words(content: object, *kinds: str) -> str:
-    """The text of a message, whether it is a text or a list of blocks."""
+    """Return the text of a message, which is text or a list of blocks."""
     if isinstance(content, str):
         return content.strip()
     blocks = content if isinstance(content, list) else []
@@ -73,7 +73,7 @@ WRAPPED = re.compile(
     r"|(<system-reminder>.*?</system-reminder>\s*)+\Z",
     re.DOTALL,
 )
-"""How what stands in the person's name begins where the program wrote it."""
+"""The beginnings of texts that the program wrote in the user's name."""
 
 
 def claude(file: Path, messages: Found) -> None:
@@ -105,7 +105,7 @@ def claude(file: Path, messages: Found) -> None:
             or WRAPPED.match(said)
         )
         if said and session and not is_injected:
-            # A message of several records has one name; older ones have none.
+            # The records of a message share an id; older ones have none.
             name = message.get("id") if role == "assistant" else None
             if role == "user" and taken[said]:
                 taken[said] -= 1
@@ -136,7 +136,7 @@ def codex(file: Path, messages: Found) -> None:
         is_injected = role == "user" and CODEX_WRAPPED.match(said)
         if role in ("user", "assistant") and said and not is_injected:
             counts[way][role, said] += 1
-    # Most stand there twice, once in either way.
+    # Most are recorded twice, as an item and as an event.
     for (role, said), number in (counts["item"] | counts["event"]).items():
         for place in range(number):
             messages.add(role, file, said, place)
@@ -189,7 +189,7 @@ def opencode(file: Path, messages: Found) -> None:
 
 
 AIDER_ASKS = re.compile(r"/(?:ask|code|architect|copy-context)\s+\S")
-"""Commands that carry the person's words to the assistant."""
+"""Commands whose text goes to the assistant."""
 
 
 def aider(file: Path, messages: Found) -> None:
@@ -266,7 +266,7 @@ PLACES: dict[str, tuple[str, Count, list[str]]] = {
     "aider": ("aider", aider, ["aider", f"{REGISTRY}/aider"]),
     "plain": ("plain", plain, [str(ROOT / "data" / "history.jsonl")]),
 }
-"""Each row: its agent's source, how its files are counted, and where they lie."""
+"""For each row: the source, the function that counts its files, and their folders."""
 
 Row = Callable[..., None]
 

@@ -57,7 +57,7 @@ def watching_workspace(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
 
 
 def read_changes(workspace: Workspace) -> list[str]:
-    """Look at all files now, and tell what is kept."""
+    """Read all changed files, and return the texts of all stored events."""
     pipeline = workspace.pipeline
     pipeline._tail._next_quick_check_s = pipeline._tail._next_full_check_s = 0.0
     assert pipeline.run_until_idle(lambda _: None) == []
@@ -79,7 +79,7 @@ def test_only_appended_bytes_are_read(
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
     assert read_changes(watching_workspace) == ["one"]
-    # What has been read already is spoilt in place, beyond what is compared.
+    # Bytes read before are damaged in place, outside the compared ranges.
     filler = record(2, "x" * 20_000)
     with file.open("a") as grown:
         grown.write(filler)

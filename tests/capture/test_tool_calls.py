@@ -7,7 +7,7 @@ from memtui.capture.formats import base
 from memtui.redaction import redact, redaction_mark
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-"""What looks like a token of GitHub's; it opens nothing."""
+"""A text with the format of a token of GitHub."""
 
 BEGIN, END = (f"-----{sign} RSA " + "PRIVATE KEY-----" for sign in ("BEGIN", "END"))
 

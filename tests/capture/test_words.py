@@ -495,7 +495,7 @@ def words_of_file(file: Path) -> Counter[str]:
 
 
 def check(words_in: Counter[str], readings: int = 1) -> None:
-    """Every kept word is stored once, every left one counted in every reading."""
+    """Check that each word is stored once or counted in each reading."""
     with database.connection():
         texts = [
             said

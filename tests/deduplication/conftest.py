@@ -10,5 +10,5 @@ from tests.deduplication.deliveries import HistoryDelivery, TreeOf
 
 @pytest.fixture
 def delivery(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> HistoryDelivery:
-    """Tells histories, each time into a new home."""
+    """Delivers histories, each time into a new home."""
     return HistoryDelivery(tmp_path, settings, tree_of)

@@ -23,16 +23,16 @@ LATER = datetime(2027, 1, 1, tzinfo=UTC)
 
 TreeOf = Callable[[Path], dict[str, Any]]
 Step = tuple[str, str]
-"""A file's name, and what is appended to it; or ``HOOKS``, and what they tell."""
+"""A file's name and the text appended to it, or ``HOOKS`` and payloads."""
 
 HOOKS = "hooks"
 
 CUT = "cut:"
-"""How a step begins after which a file holds nothing else."""
+"""The beginning of a step that replaces the file."""
 
 
 def record(number: int, said: str, session: str = "s1", **more: Any) -> str:
-    """A line of a transcript: of the person when odd, else of the assistant."""
+    """Return a line of a transcript: a prompt if the number is odd, else a reply."""
     kind = "user" if number % 2 else "assistant"
     fields = {
         "type": kind,
@@ -50,7 +50,7 @@ def record(number: int, said: str, session: str = "s1", **more: Any) -> str:
 
 
 def session_records(session: str, *numbers: int) -> str:
-    """A session that says what has these numbers."""
+    """Return the lines of a session with these numbers."""
     return "".join(
         record(n, f"Word {n} about the migration of table {n}", session)
         for n in numbers
@@ -58,7 +58,7 @@ def session_records(session: str, *numbers: int) -> str:
 
 
 def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
-    """What a hook is told a second after a record of this number was written."""
+    """Return the payload of a hook, a second after the record of this number."""
     fields = {
         "hook_event_name": name,
         "session_id": session,
@@ -70,7 +70,7 @@ def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
 
 
 def write_hook_files(new: Path, place: int, lines: str) -> None:
-    """Leave in the spool what hooks were told."""
+    """Write payloads into the spool."""
     for number, line in enumerate(lines.splitlines()):
         letter = json.loads(line)
         file = new / f"{place:04}.{number:06}.json"
@@ -80,7 +80,7 @@ def write_hook_files(new: Path, place: int, lines: str) -> None:
 
 @contextmanager
 def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
-    """The pipeline of a home, long after all was said."""
+    """Open the pipeline of a home, at a time long after all records."""
     workspace = Workspace(in_home(home), settings)
     setup = PipelineConfig(
         spool=workspace.paths.spool,
@@ -107,21 +107,21 @@ def import_paths(pipeline: Pipeline, *paths: Path) -> None:
 
 
 def without_versions(tree: dict[str, Any]) -> dict[str, Any]:
-    """How often a node was told depends on what came when; what it says must not."""
+    """Remove numbers of versions, which depend on the order of arrival."""
     for node in tree["nodes"].values():
         del node["version"]
     return tree
 
 
 class HistoryDelivery:
-    """Tells the same history in many ways, each into a home of its own."""
+    """Delivers the same history in several ways, each into a new home."""
 
     def __init__(self, place: Path, settings: Settings, tree_of: TreeOf) -> None:
         self._place, self._settings, self._tree_of = place, settings, tree_of
         self._ways = 0
 
     def after_steps(self, steps: Sequence[Step]) -> dict[str, Any]:
-        """What is kept after files have grown by these steps."""
+        """Return the tree after files have grown by these steps."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
         folder = self._place / f"way-{self._ways}" / "shop"
@@ -138,7 +138,7 @@ class HistoryDelivery:
         return without_versions(self._tree_of(home))
 
     def after_imports(self, *folders: Path) -> dict[str, Any]:
-        """What is kept after folders were imported, one after the other."""
+        """Return the tree after importing folders one after the other."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
         with open_pipeline(home, self._settings) as pipeline:
@@ -148,7 +148,7 @@ class HistoryDelivery:
 
 
 def shuffled_pieces(files: Mapping[str, str], dice: random.Random) -> list[Step]:
-    """The files in pieces, in a random order that keeps each file's own."""
+    """Return pieces of files in random order; those of one file keep their order."""
     left = {name: text.splitlines(keepends=True) for name, text in files.items()}
     steps = []
     while left:
@@ -162,7 +162,7 @@ def shuffled_pieces(files: Mapping[str, str], dice: random.Random) -> list[Step]
 
 
 def rollout(session: str, parts: Sequence[tuple[str, int, int]]) -> str:
-    """One of Codex's, a copy of others' turns first, all told at the time of the fork.
+    """Return a rollout of Codex that begins with copied turns, at the time of the fork.
 
     Args:
         session: Its name.
@@ -188,7 +188,7 @@ def rollout(session: str, parts: Sequence[tuple[str, int, int]]) -> str:
 
 
 def marked(session: str, whose: str, *numbers: int) -> str:
-    """Records that say which session they were copied from."""
+    """Return records that name the session they were copied from."""
     return "".join(
         record(
             n,

@@ -18,7 +18,7 @@ def copied(folder: Path, to: Path) -> Path:
 
 @pytest.fixture
 def projects(tmp_path: Path) -> Path:
-    """A folder of projects, as Claude Code keeps it."""
+    """A folder of projects of Claude Code."""
     shop = tmp_path / "projects" / "-home-ada-shop"
     (shop / "s1" / "subagents").mkdir(parents=True)
     (shop / "s1.jsonl").write_text(TRANSCRIPT)

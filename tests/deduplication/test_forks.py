@@ -123,7 +123,7 @@ def test_a_fork_is_the_same_however_it_grows(
 
 
 def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
-    """How much SQLite does for one more word of a fork that shares so many."""
+    """Count SQLite's instructions for one more message of a fork that shares many."""
     folder = home / "projects"
     folder.mkdir(parents=True)
     words = range(1, shared + 1)

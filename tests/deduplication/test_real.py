@@ -16,7 +16,7 @@ SESSIONS = {
 
 
 def payloads(file: Path) -> str:
-    """What hooks were told, as ``tests.deduplication.deliveries`` leaves it."""
+    """Return payloads in the form of ``tests.deduplication.deliveries``."""
     letters = []
     for line in file.read_text().splitlines():
         fields = json.loads(line)
