@@ -270,7 +270,7 @@ _PROBLEM_KINDS = {
 
 
 def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemCount:
-    words = 0 if isinstance(item, InvalidRecord) else item.words
+    words = item.words if isinstance(item, SkippedRecord) else 0
     return ProblemCount(item.reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
 
 
@@ -281,9 +281,6 @@ EVENTS_AT_ONCE = 1000
 LOCK_TIMEOUT_S = 120.0
 
 MAX_UNREADABLE = 10
-
-UNKNOWN_SESSION = "summary that is the title of no known session"
-OTHER_TITLE = "summary of a session that has another title"
 
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
@@ -370,8 +367,8 @@ class TranscriptReader:
                 yield from self._wait_and_read(file)
                 self.progress.files += 1
                 yield self.progress
-            # Their sessions may have been imported after them.
-            for name in sources.list_pending_with(UNKNOWN_SESSION):
+            # The sessions of their titles may have been imported after them.
+            for name in sources.list_with_titles():
                 if Path(name).is_file():
                     yield from self._wait_and_read(Path(name))
 
@@ -457,8 +454,6 @@ class _FileImport:
         self._stored_offset = stored.offset if stored else None
         self._is_first_batch = not self._stored_offset
         self._history: ProblemHistory = {}
-        self._is_read_again = False
-        """Nothing was added to the file since it was read."""
         self._titles: dict[tuple[str, str], str] = {}
         """The titles of sessions that are not known yet, by agent and message."""
         self._start: Cursor | None = None
@@ -508,13 +503,11 @@ class _FileImport:
                 self._titles = {}
             for item in batch.titles:
                 self._titles[item.agent, item.source_id] = item.title
-            waits_for_session = False
             if is_last:
                 source_copies.update_owners()
                 if self._start is None:
-                    sources.request_reading(UNKNOWN_SESSION)
-                if cursor is not None:
-                    waits_for_session = self._link_titles(cursor)
+                    sources.request_reading_of_titles()
+                self._link_titles()
             self._store_problems(now_ms)
             if cursor is not None:
                 stored = FileCursor(
@@ -525,7 +518,7 @@ class _FileImport:
                     fingerprint=cursor.fingerprint,
                     state=cursor.state,
                     titles=[(*key, title) for key, title in self._titles.items()],
-                    has_pending=cursor.needs_reread or waits_for_session,
+                    has_pending=cursor.needs_reread,
                 )
                 sources.save_cursor(self._name, stored, now_ms)
                 self._stored_offset = cursor.offset
@@ -538,31 +531,19 @@ class _FileImport:
         )
         self._batch = _Batch()
 
-    def _link_titles(self, cursor: Cursor) -> bool:
-        """Give sessions the titles found in this file.
-
-        Returns True if the file must be read once more, after the other files of an
-        import: the session of a title is not known yet.
-        """
-        self._is_read_again = self._start is not None and (
-            self._start.offset == cursor.offset
-        )
-        waits = False
+    def _link_titles(self) -> None:
+        """Give sessions the titles found in this file, as far as they are stored."""
         for (agent, source_id), title in list(self._titles.items()):
             session = sessions.find_by_last_message(agent, source_id)
             if tombstones.covers_title(title) or tombstones.covers_source_id(
                 agent, source_id
             ):
                 del self._titles[agent, source_id]
-            elif session and session.agent_title in ("", title):
-                titled = SessionMetadata(agent, session.session_id, title=title)
-                store_session_metadata([titled])
+            elif session:
+                if not session.agent_title:
+                    titled = SessionMetadata(agent, session.session_id, title=title)
+                    store_session_metadata([titled])
                 del self._titles[agent, source_id]
-            else:
-                reason = OTHER_TITLE if session else UNKNOWN_SESSION
-                self._batch.add(PendingRecord(reason, words=len(title.split())))
-                waits = waits or (not session and not self._is_read_again)
-        return waits
 
     def _store_problems(self, now_ms: int) -> None:
         batch, progress = self._batch, self._reader.progress
@@ -575,8 +556,6 @@ class _FileImport:
         sources.add_problems(self._name, problems, now_ms, self._history)
         for problem in problems:
             reason, count = problem.reason, problem.count
-            if reason == UNKNOWN_SESSION and not self._is_read_again:
-                continue  # It is counted when the file is read again.
             if problem.words:
                 records, words = progress.unread.get(reason, (0, 0))
                 progress.unread[reason] = records + count, words + problem.words

@@ -136,18 +136,18 @@ def list_pending_files(before_ms: int) -> list[str]:
     return fetch_column(sql, before_ms)
 
 
-def request_reading(reason: str) -> None:
-    """Have files read again that have records with a problem."""
-    execute(f"UPDATE cursors SET has_pending = 1 WHERE {_WITH_PROBLEM}", clean(reason))
+_HAS_TITLES = "json_extract(state, '$.titles') IS NOT NULL"
 
 
-def list_pending_with(reason: str) -> list[str]:
-    """Return files with records with a problem that must be read again."""
-    sql = f"SELECT path FROM cursors WHERE has_pending AND {_WITH_PROBLEM}"
-    return fetch_column(sql, clean(reason))
+def request_reading_of_titles() -> None:
+    """Have files read again with titles of sessions that were not known."""
+    execute(f"UPDATE cursors SET has_pending = 1 WHERE {_HAS_TITLES}")
 
 
-_WITH_PROBLEM = "path IN (SELECT source FROM problems WHERE reason = ?)"
+def list_with_titles() -> list[str]:
+    """Return files that must be read again because of their titles."""
+    sql = f"SELECT path FROM cursors WHERE has_pending AND {_HAS_TITLES}"
+    return fetch_column(sql)
 
 
 def delete_cursors(paths: Iterable[str]) -> None:

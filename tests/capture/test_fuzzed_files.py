@@ -14,17 +14,11 @@ from hypothesis import strategies as st
 from memtui.capture import formats
 from memtui.capture.formats.base import (
     InvalidRecord,
-    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import (
-    OTHER_TITLE,
-    UNKNOWN_SESSION,
-    SpoolIngester,
-    TranscriptReader,
-)
+from memtui.capture.ingest import SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.model.events import Event, Thought, clean
@@ -109,14 +103,7 @@ def test_store_contains_the_events_of_a_growing_file(
         assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
             thoughts
         )
-        not_stored = stored_problems(file)
-        # Whether the session of a title is stored depends on the other files.
-        titles = sum(
-            not_stored.pop((reason, ProblemKind.INCOMPLETE), 0)
-            for reason in (UNKNOWN_SESSION, OTHER_TITLE)
-        )
-        assert titles <= sum(isinstance(item, MessageTitle) for item in items)
-        assert not_stored == reported_problems(items)
+        assert stored_problems(file) == reported_problems(items)
         assert not any_exist()
 
 

@@ -121,7 +121,8 @@ def claude() -> Iterator[Fields]:
     leaf = user(kept(), session="s3")
     yield leaf
     yield {"type": "summary", "summary": kept(), "leafUuid": leaf["uuid"]}
-    yield {"type": "summary", "summary": left(), "leafUuid": "of another file"}
+    # It waits for its session.
+    yield {"type": "summary", "summary": "A title", "leafUuid": "of another file"}
     yield {"type": "summary", "summary": left()}
     for kind in (
         *("agent-name", "last-prompt", "mode", "permission-mode", "pr-link"),

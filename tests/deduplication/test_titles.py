@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.ingest import OTHER_TITLE, UNKNOWN_SESSION, ImportProgress
+from memtui.capture.ingest import ImportProgress
 from memtui.paths import in_home
 from memtui.services.forget import Forget
 from memtui.settings import Settings
-from memtui.store import database, sessions, sources
+from memtui.store import database, sessions
 from memtui.store.schema import CursorRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
@@ -44,14 +44,6 @@ def list_titles() -> dict[str, str]:
         return {name: item.agent_title for name, item in matches.items()}
 
 
-def list_reasons() -> set[str]:
-    with database.connection():
-        return {reason for reason, _, _ in sources.count_problems_by_reason()} & {
-            UNKNOWN_SESSION,
-            OTHER_TITLE,
-        }
-
-
 def list_states() -> str:
     with database.connection():
         return " ".join(row.state for row in CursorRow.select())
@@ -69,22 +61,25 @@ def test_a_summary_in_another_file_is_the_title(
     for names in [()] if together else [("a",), ("b",)]:
         progress = read(workspace, folder, *names)
     assert list_titles() == {"s1": TITLE, "s2": ""}
-    assert (progress.unread, list_reasons()) == ({}, set())
+    assert progress.unread == {}
     assert TITLE not in list_states()
     again = read(workspace, folder)
     assert (again.created, again.unchanged) == (0, 2)
     assert list_titles() == {"s1": TITLE, "s2": ""}
 
 
-def test_the_words_of_a_summary_of_no_session_are_counted(
+def test_title_of_an_unknown_session_waits_for_it(
     workspace: Workspace, folder: Path
 ) -> None:
     (folder / "a.jsonl").write_text(summary("u99") + session_records("s1", 1, 2))
     progress = read(workspace, folder)
-    assert progress.unread == {UNKNOWN_SESSION: (1, 3)}
-    assert list_reasons() == {UNKNOWN_SESSION}
+    assert (progress.unread, progress.skipped) == ({}, 1)
+    assert list_titles() == {"s1": ""} and TITLE in list_states()
     assert read(workspace, folder).unchanged == 1
-    assert list_titles() == {"s1": ""}
+    (folder / "b.jsonl").write_text(session_records("s2", 99))
+    read(workspace, folder)
+    assert list_titles() == {"s1": "", "s2": TITLE}
+    assert TITLE not in list_states()
 
 
 def test_a_title_of_the_session_itself_is_newer(
@@ -95,7 +90,7 @@ def test_a_title_of_the_session_itself_is_newer(
     (folder / "b.jsonl").write_text(summary("u2") + session_records("s2", 11, 12))
     progress = read(workspace, folder)
     assert list_titles() == {"s1": "Own title", "s2": ""}
-    assert progress.unread == {OTHER_TITLE: (1, 3)}
+    assert progress.unread == {} and TITLE not in list_states()
 
 
 @pytest.mark.parametrize("order", permutations(["a", "b", "c"]))
@@ -115,7 +110,7 @@ def test_summary_of_an_earlier_message_is_no_title(
 ) -> None:
     (folder / "a.jsonl").write_text(session_records("s1", 1, 2, 3))
     (folder / "b.jsonl").write_text(summary("u2") + session_records("s2", 11, 12))
-    assert read(workspace, folder).unread == {UNKNOWN_SESSION: (1, 3)}
+    read(workspace, folder)
     assert list_titles() == {"s1": "", "s2": ""}
 
 

@@ -81,16 +81,13 @@ class SkippedRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingRecord:
-    """Something unfinished: a cut-off last line, a tool call without its result, the
-    title of a session that is not there.
+    """Something unfinished: a cut-off last line, a tool call without its result.
 
     Yielded again by every reading, so it is counted only until the next one.
     """
 
     reason: str
     line: int = 0
-    words: int = field(default=0, compare=False)
-    """The number of words in it that are stored nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
