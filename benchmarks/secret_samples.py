@@ -132,7 +132,6 @@ TOKENS = {
     "easypost key": "EZAK{A54}",
     "clojars token": "CLOJARS_{L60}",
     "infracost key": "ico-{A32}",
-    "octopus key": "API-{C26}",
     "scaleway key id": "SCW{C17}",
     "launchdarkly key": "sdk-{H8}-{H4}-{H4}-{H4}-{H12}",
     "telegram token": "{D10}:AA{U33}",
@@ -142,7 +141,7 @@ TOKENS = {
 
 NEED_NAMES = {
     "mailchimp key", "elevenlabs key", "scaleway key id", "launchdarkly key",
-    "octopus key", "mailgun key",
+    "mailgun key",
 }  # fmt: skip
 """Tokens that are only tested beside a name."""
 

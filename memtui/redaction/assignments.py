@@ -43,9 +43,11 @@ _ASSIGNS = re.compile(
 _TYPED = re.compile(r" [A-Za-z][\w.\[\]]{0,20} (?P<sign>=) ?(?=[\"'`\\])")
 # --name value
 _FLAG = re.compile(r"(?P<sign>[ ]) {0,3}(?=\S)")
-# name: TOKEN, value: the-token
+# name: TOKEN, value: the-token; the lines may be numbered
+_LINE_NUMBER = r"\d{1,6}(?:→|\\*t|\t|:)"
 _VALUE_FIELD = re.compile(
-    rf"(?:{QUOTE})?(?:\\+[rn]|[\s,:{{+>|-]){{0,30}}(?:{QUOTE})?(?:value|default)"
+    rf"(?:{QUOTE})?(?:\\+[rn]|[\s,:{{+>|-]|{_LINE_NUMBER}){{0,30}}"
+    rf"(?:{QUOTE})?(?:value|default)"
     rf"(?P<closed>{QUOTE})?[ \t]?(?P<sign>[:=])[ \t]{{0,8}}"
 )
 # <password>value</password>

@@ -47,6 +47,10 @@ def _is_random_key(value: str) -> bool:
     return is_random(value) and not is_placeholder(value)
 
 
+def _is_basic_login(value: str) -> bool:
+    return is_basic_login(value) or (len(value) >= 24 and is_random(value))
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     anchor: bytes
@@ -59,6 +63,7 @@ class _Rule:
 
 _ABBREVIATIONS = {
     "<A>": r"(?: [^|;&\n]{0,200}?)??",  # any arguments
+    "<L>": r"(?:[^\n|;]|\\\n){0,400}?",  # arguments, maybe on several lines
     "<N>": r"[\w.@+-]{1,64}",  # the name of a user
     "<Q>": QUOTE,
     "<S>": r"([^\s\"'`\\]{4,256})(?=<Q>)",  # a value up to a quote
@@ -69,7 +74,7 @@ _ABBREVIATIONS = {
 def _rule(
     anchor: str, kind: str, is_value: Callable[[str], bool], pattern: str
 ) -> _Rule:
-    for short in ("<S>", "<A>", "<N>", "<V>", "<Q>"):
+    for short in ("<S>", "<A>", "<L>", "<N>", "<V>", "<Q>"):
         pattern = pattern.replace(short, _ABBREVIATIONS[short])
     return _Rule(anchor.encode(), kind, is_value, re.compile(pattern, re.IGNORECASE))
 
@@ -77,7 +82,7 @@ def _rule(
 _RULES = (
     # Headers
     _rule("bearer ", "bearer token", _is_token, r"bearer {1,4}([\w.~+/=-]{16,4096})"),
-    _rule("basic ", BASIC, is_basic_login, r"basic {1,4}([A-Za-z0-9+/]{8,512}={0,2})"),
+    _rule("basic ", BASIC, _is_basic_login, r"basic {1,4}([A-Za-z0-9+/]{8,512}={0,2})"),
     _rule(
         "authorization",
         TOKEN,
@@ -130,14 +135,14 @@ _RULES = (
         "curl",
         PASSWORD,
         _is_any_password,
-        r"curl\b[^\n|;]{0,400}? (?:-u|--user|-U|--proxy-user)[ =]?(?:<Q>)?"
-        r"[^\s:\"'`\\$]{1,128}:([^\s\"'`\\|;&<>]{3,256})",
+        r"curl\b<L> (?:-u|--user|-U|--proxy-user)[ =]{0,3}(?:<Q>)?"
+        r"[^\s:\"'`\\$]{0,128}:(?:<Q>)?([^\s\"'`\\|;&<>]{3,256})",
     ),
     _rule(
         "curl",
         KEY,
         _is_random_key,
-        r"curl\b[^\n|;]{0,400}? (?:-u|--user)[ =]?(?:<Q>)?"
+        r"curl\b<L> (?:-u|--user)[ =]{0,3}(?:<Q>)?"
         r"([\w-]{20,256}):(?=[\"'\s\\]|$)",
     ),
     _rule(
@@ -202,7 +207,7 @@ _RULES = (
 
 _COOKIE_HEADER = re.compile(
     rf"(?:cookie(?:{QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{QUOTE})?"
-    rf"|curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?(?:{QUOTE})?)",
+    rf"|curl\b(?:[^\n|;]|\\\n){{0,400}}? (?:-b|--cookie)[ =]?(?:{QUOTE})?)",
     re.IGNORECASE,
 )
 _COOKIES = re.compile(

@@ -265,10 +265,15 @@ def is_random(value: str) -> bool:
 def _is_random_word(word: str) -> bool:
     if len(word) < MIN_RANDOM_CHARS or len(set(word)) < 6 or word.isdigit():
         return False
-    chars = len(word) / len(_RUNS.findall(word))
     if len(word) < LONG_WORD_CHARS:
-        return chars < MAX_RUN_CHARS_OF_SHORT
-    return chars < MAX_RUN_CHARS or count_numbers(word) >= MIN_NUMBERS
+        return run_chars(word) < MAX_RUN_CHARS_OF_SHORT
+    return run_chars(word) < MAX_RUN_CHARS or count_numbers(word) >= MIN_NUMBERS
+
+
+def run_chars(value: str) -> float:
+    """Return the average length of the runs of a value, separators left out."""
+    value = _SEPARATORS.sub("", value)
+    return len(value) / max(1, len(_RUNS.findall(value)))
 
 
 def count_numbers(value: str) -> int:
@@ -287,8 +292,7 @@ def count_classes(value: str) -> int:
 
 def is_wordy(value: str) -> bool:
     """Return whether a value consists of words and numbers: ``app-tls-2024``."""
-    letters = _SEPARATORS.sub("", value)
-    return len(letters) >= MAX_RUN_CHARS * len(_RUNS.findall(letters))
+    return run_chars(value) >= MAX_RUN_CHARS
 
 
 def is_mixed(value: str) -> bool:

@@ -10,13 +10,16 @@ import json
 import re
 from collections.abc import Iterator
 
-from memtui.redaction.names import Span
+from memtui.redaction.names import Span, run_chars
 
 MIN_KEY_CHARS = 20
 """A key recognized by its format has at least this many characters."""
 
 MAX_KEY_CHARS = 8192
 """A longer key is only redacted up to here."""
+
+MAX_RUN_CHARS = 4.0
+"""A key without numbers has shorter runs of letters than names have."""
 
 MAX_CHECKED_CHARS = 256
 """Examples and placeholders are told from keys by this many first characters."""
@@ -119,7 +122,7 @@ _FORMATS = r"""
     apify token         apify_api_<A>{30,}
     mapbox token        sk\.eyJ<U>{20,}\.<U>{16,}
     facebook token      EAA[A-Z]<A>{100,}
-    sourcegraph token   sgp_(?:<H>{16}_|local_)?<H>{40}
+    sourcegraph token   sgp_(?:<X>{16}_|local_)?<X>{40}
     dropbox token       sl\.<U>{130,}
     alibaba key         LTAI<A>{12,24}
     artifactory key     AKCp<A>{60,}
@@ -146,8 +149,6 @@ _FORMATS = r"""
     aiven password      AVNS_<U>{19}
     tencent key         AKID<A>{32,36}
     dbt token           dbt[cu]_<U>{30,}
-    semgrep token       sgp_<A>{40,}
-    octopus key         API-<C>{25,36}
     private key         LS0tLS1CRUdJTi[A-Za-z0-9+/]{50,}={0,2}
     jwt                 eyJ<U>{8,}\.<U>{8,}(?:\.<U>*){0,3}
 """
@@ -278,11 +279,12 @@ def _match_key(text: str, at: int) -> tuple[int, str] | None:
 
 
 def _is_real(key: str) -> bool:
-    """Return whether a key is no example from a manual, nor ``ghp_000…``."""
+    """Return whether a key is no name, no example from a manual, nor ``ghp_000…``."""
     key = key[:MAX_CHECKED_CHARS]
     body = key[4:]
-    is_mixed = any(map(str.isdigit, body)) or body not in (body.lower(), body.upper())
-    return is_mixed and len(set(body)) >= 6 and not _EXAMPLE.search(key)
+    has_numbers = sum(map(str.isdigit, body)) > 1
+    is_name = run_chars(body) > MAX_RUN_CHARS and not has_numbers
+    return not is_name and len(set(body)) >= 6 and not _EXAMPLE.search(key)
 
 
 def _is_jwt(token: str) -> bool:
