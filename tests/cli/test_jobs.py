@@ -30,7 +30,7 @@ def statuses(home: Path, *words: str) -> dict[str, Any]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home whose days were rolled up twice, the second time in vain."""
+    """A home with two runs of the day job, of which the second failed."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "Europe/Berlin"\n')
@@ -132,22 +132,22 @@ def test_request_says_which_process_will_run_it(home: Path) -> None:
     assert claim.acquire()
     try:
         output = run_memtui(home, "jobs", "run", "rollup_week").stdout
-        said = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
+        answer = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
     assert "It is done next, by the running memtui." in output
-    assert said["has_worker"] is True
-    assert said["note"] in output
-    assert [status["job"] for status in said["jobs"]] == ["segments"]
+    assert answer["has_worker"] is True
+    assert answer["note"] in output
+    assert [status["job"] for status in answer["jobs"]] == ["segments"]
     asked = [name for name, status in statuses(home).items() if status["requested_at"]]
     assert asked == ["segments", "rollup_day", "rollup_week"]
 
 
 def test_jobs_say_that_no_model_is_used(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
-    said = "No model is used while summaries.provider is extractive (command line)"
-    assert said in run_memtui(home, *setting, "jobs", "run", "all").stdout
-    assert said in run_memtui(home, *setting, "jobs").stdout
+    expected = "No model is used while summaries.provider is extractive (command line)"
+    assert expected in run_memtui(home, *setting, "jobs", "run", "all").stdout
+    assert expected in run_memtui(home, *setting, "jobs").stdout
     assert "No model is used" not in run_memtui(home, "jobs").stdout
 
 
@@ -189,7 +189,7 @@ def test_run_without_end_is_interrupted_unless_a_process_works(home: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("pause", "rollup_hour"), f"there is no job 'rollup_hour': {NAMES}"),
         (("run", "rollup_day", "x"), f"there is no job 'x': {NAMES}"),
@@ -200,9 +200,9 @@ def test_run_without_end_is_interrupted_unless_a_process_works(home: Path) -> No
     ],
 )
 def test_wrong_arguments_are_explained(
-    home: Path, words: tuple[str, ...], said: str
+    home: Path, words: tuple[str, ...], expected: str
 ) -> None:
-    assert said in run_memtui(home, "jobs", *words, code=2).stderr
+    assert expected in run_memtui(home, "jobs", *words, code=2).stderr
     assert not any(status["requested_at"] for status in statuses(home).values())
 
 

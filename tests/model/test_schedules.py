@@ -31,7 +31,7 @@ def times(
 
 
 def after(schedule: JobSchedule, start: str, count: int) -> list[str]:
-    """The next times after one, in UTC."""
+    """Return the next times after a time, in UTC."""
 
     def iterate() -> Iterator[datetime]:
         here = at(start)

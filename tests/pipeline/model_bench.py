@@ -37,10 +37,10 @@ CRONS = {
 }
 SCHEDULES = {job: JobSchedule(job, cron, UTC, 0, "a") for job, cron in CRONS.items()}
 MONDAY = datetime(2025, 3, 10, 10, tzinfo=UTC)
-"""When most of what is brought was said, in the eleventh week of 2025."""
+"""The time of most test conversations, a Monday in week 11 of 2025."""
 
 NOW = datetime(2025, 4, 20, 12, tzinfo=UTC)
-"""When nothing of it goes on any more; a Sunday."""
+"""The time of the tests, long after these conversations; a Sunday."""
 
 DAY, WEEK = "toc:day:2025-03-10", "toc:week:2025-W11"
 MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
@@ -48,7 +48,7 @@ MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
 HOUR = timedelta(hours=1)
 
 PATIENT_S = 10.0
-"""A timeout that no machine misses by being slow."""
+"""A timeout that is long enough for a slow machine."""
 
 CONVERSATION = (
     ("user", "The ferry importer drops every crossing after 23:50, please fix it."),
@@ -57,7 +57,7 @@ CONVERSATION = (
 
 
 def make_conversation(number: int) -> tuple[tuple[str, str], ...]:
-    """A conversation that is like no other number's."""
+    """Return a conversation that differs for each number."""
     quay, module = QUAYS[number % len(QUAYS)], MODULES[number % len(MODULES)]
     return (
         (
@@ -82,11 +82,11 @@ class Clock:
         return self.now
 
     def tick(self) -> float:
-        """The same as seconds that only go forward."""
+        """Return the time as monotonic seconds."""
         return (self.now - MONDAY).total_seconds()
 
     def advance(self, **more: float) -> None:
-        """Let some time pass."""
+        """Move the clock forward."""
         self.now += timedelta(**more)
 
 
@@ -97,7 +97,7 @@ def make_records(
     ends: bool = True,
     project: str = "ferry",
 ) -> list[dict[str, Any]]:
-    """The records of who said what, a second apart; the end of their session last."""
+    """Return the records of a conversation, a second apart, the session's end last."""
     name = session or f"s-{at.isoformat()}"
     rows = [
         ("user_message" if who == "user" else f"{who}_message", text)
@@ -123,7 +123,7 @@ def make_records(
 
 @dataclass
 class Bench:
-    """One store at work."""
+    """A store whose stages and model worker run step by step."""
 
     workspace: Workspace
     stub: Stub
@@ -132,9 +132,9 @@ class Bench:
     clock: Clock = field(default_factory=Clock)
     slept: list[float] = field(default_factory=list)
     seen: list[ModelProgress] = field(default_factory=list)
-    """How far the model told to be."""
+    """The reported progress of the model."""
     order: list[str] = field(default_factory=list)
-    """The nodes that the model was set to, one after the other."""
+    """The nodes that the model wrote, in order."""
     _files: int = 0
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class Bench:
         self.start()
 
     def open(self) -> None:
-        """Put the stages together that work at once, as another process would."""
+        """Create the stages, as another process would."""
         paths = self.workspace.paths
         self.pipeline = Pipeline(
             PipelineConfig(
@@ -160,7 +160,7 @@ class Bench:
         )
 
     def start(self) -> None:
-        """Put together what asks the model, as another process would."""
+        """Create the model worker, as another process would."""
         self.schedule = JobScheduler(SCHEDULES)
         self.improve = ModelWorker(
             self._ollama,
@@ -193,10 +193,10 @@ class Bench:
         if name and (not self.order or self.order[-1] != name):
             self.order.append(name)
 
-    # What is brought
+    # Importing
 
     def import_records(self, *records: Iterable[dict[str, Any]]) -> None:
-        """Import records and digest them: the versions that are made at once."""
+        """Import records, and let the stages make their extracts."""
         self._files += 1
         file = self.folder / f"brought-{self._files}.jsonl"
         lines = [
@@ -210,10 +210,10 @@ class Bench:
         self.run_stages()
 
     def run_stages(self) -> None:
-        """Let the stages work until they rest."""
+        """Run the stages until they are idle."""
         assert self.pipeline.run_until_idle(lambda _: None) == []
 
-    # What the model does
+    # Running the model
 
     def step(self) -> int:
         """Let the model write one version."""
@@ -221,7 +221,7 @@ class Bench:
             return self.improve.step()
 
     def run_model(self, rests: int = 4) -> list[str]:
-        """Let the model write until it rests; the nodes it was set to."""
+        """Let the model write until it is idle; return the nodes it wrote."""
         before, empty = len(self.order), 0
         with database.connection():
             while empty < rests:
@@ -234,13 +234,13 @@ class Bench:
         return self.order[before:]
 
     def request_version(self, name: str) -> None:
-        """Ask for another version of a node."""
+        """Request another version of a node."""
         versions.request(name, self.clock())
 
-    # What there is
+    # The state of the store
 
     def last_prompt(self, name: str) -> str:
-        """The last prompt that was sent about a node of this level."""
+        """Return the last prompt about a node of the same level."""
         level = calendar.period(name).level
         prompts = [
             str(request.body["messages"][-1]["content"])
@@ -252,49 +252,49 @@ class Bench:
         return next(text for text in reversed(prompts) if heading in text)
 
     def segments(self, day: str = DAY) -> list[str]:
-        """A day's segments, the newest first."""
+        """Return the segments of a day, the newest first."""
         return [line.node_id for line in browse.list_children(day)]
 
     def node(self, name: str) -> TocNode:
-        """A node as it is shown."""
+        """Return the displayed version of a node."""
         node = browse.get_node(name)
         assert node is not None, name
         return node
 
     def history(self, name: str) -> TocHistory:
-        """A node's versions."""
+        """Return the versions of a node."""
         history = versions.get_history(name)
         assert history is not None, name
         return history
 
     def version(self, name: str, number: int) -> TocNode:
-        """Any version of a node."""
+        """Return any version of a node."""
         node = versions.get_version(name, number)
         assert node is not None, (name, number)
         return node
 
     def needs_version(self, name: str) -> bool:
-        """Whether a node wants a version by a model."""
+        """Return whether a node needs a version by a model."""
         with database.connection():
             return bool(NodeRow.get_by_id(name).needs_model)
 
     def retry_in_s(self, name: str) -> float:
-        """In how many seconds a node is tried again."""
+        """Return in how many seconds a node is retried."""
         with database.connection():
             row = NodeRow.get_by_id(name)
             return float(row.model_retry_ms / 1000 - self.clock().timestamp())
 
     def count_pending(self) -> dict[str, int]:
-        """How many nodes of each level want a version by a model."""
+        """Return how many nodes of each level need a version by a model."""
         with database.connection():
             return {level.value: queues.count_rewrites(level) for level in TocLevel}
 
     def runs(self, job: Job | None = None) -> list[JobRun]:
-        """The runs of a job, the latest first."""
+        """Return the runs of a job, the latest first."""
         return jobs.history(job, limit=500, has_worker=True)
 
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table, some left out, and how the model was last found."""
+        """Return all rows of all tables but some, without the state of the model."""
         left_out = {*without, "sqlite_sequence"}
         with closing(sqlite3.connect(database.path())) as db:
             names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -312,7 +312,7 @@ class Bench:
             }
 
     def check_invariants(self) -> None:
-        """Check all that is shown: nothing a model claims stands on nothing."""
+        """Check that the store is intact, and that lines of a model have grips."""
         with closing(sqlite3.connect(database.path())) as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -344,7 +344,7 @@ WHERE NOT EXISTS (SELECT 1 FROM bullets b
 
 
 def adding_number(prompt: Prompt) -> str:
-    """Quotes what it was given, the last of it with a number that nobody said."""
+    """Quote the prompt, with a number that nobody said in the last line."""
     *others, (number, text) = prompt.sample
     quoted = [([n], said) for n, said in others]
     return prompt.reply([*quoted, ([number], f"{text} in 4711 ms")])

@@ -1,4 +1,4 @@
-"""Transcripts with instructions to the model, and with text that is hardly text."""
+"""Transcripts with instructions to the model, and with unusual characters."""
 
 import json
 import logging
@@ -119,12 +119,12 @@ def test_instructions_in_messages_are_not_followed(
 
 
 def hidden(text: str) -> list[str]:
-    """The characters of a text that nobody sees."""
+    """Return the invisible characters of a text."""
     return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf")]
 
 
 def is_of_its_source(bench: Bench, name: str) -> None:
-    """Check that what is shown of a node stands in the events it leads to."""
+    """Check that the lines of a node are in the events that they cite."""
     node = bench.node(name)
     assert node.bullets and node.headline
     assert "PWNED" not in (node.headline, node.title)
@@ -137,7 +137,7 @@ def is_of_its_source(bench: Bench, name: str) -> None:
 
 
 def events_of(grip_id: str) -> tuple[Event, ...]:
-    """The events that a grip leads to."""
+    """Return the events of a grip."""
     return expand(grip_id).excerpt_events
 
 

@@ -28,7 +28,7 @@ DEADLINE_S = 30.0
 
 @dataclass
 class Watched:
-    """Reports of the loops, to be waited for."""
+    """The reports of the workers, which a test can wait for."""
 
     news: threading.Condition = field(default_factory=threading.Condition)
     reports: list[PipelineProgress] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Watched:
             self.news.notify_all()
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds, looking again after each report."""
+        """Wait until a condition holds, checking it after each report."""
         end_s = time.monotonic() + DEADLINE_S
         with self.news:
             while not holds():
@@ -54,7 +54,7 @@ def stub() -> Iterator[Stub]:
 
 
 def house_of(folder: Path, stub: Stub) -> Workspace:
-    """A workspace that asks this server."""
+    """A workspace that uses this server."""
     settings = Settings(store_time_zone="UTC", summaries_url=stub.url)
     return Workspace(in_home(folder / "home"), settings)
 

@@ -40,7 +40,7 @@ REPLY = personas.reply([([n], text) for n, (_, text) in enumerate(SHORT, 1)])
 
 
 def import_many(bench: Bench, count: int) -> list[str]:
-    """So many segments that say the same, the newest first."""
+    """Import segments with the same text; return them, the newest first."""
     bench.import_records(
         *(make_records(MONDAY + timedelta(minutes=n), *SHORT) for n in range(count)),
     )
@@ -48,7 +48,7 @@ def import_many(bench: Bench, count: int) -> list[str]:
 
 
 def is_sound(node: TocNode) -> None:
-    """Check a segment of the short talk: whatever it claims is said there."""
+    """Check that all lines of a segment are said in the short conversation."""
     texts = [text for _, text in SHORT]
     for bullet in node.bullets:
         is_said = any(bullet.text in text for text in texts)
@@ -100,7 +100,7 @@ def test_reply_cut_anywhere_keeps_earlier_commits(bench: Bench) -> None:
 
 
 def stream_bytes() -> int:
-    """About how many bytes bring that reply."""
+    """Return about how many bytes that reply has."""
     line = wire.line({"model": "qwen3:4b", "message": {"content": "x" * PIECE}})
     return len(line) * (len(REPLY) // PIECE + 4)
 
@@ -241,8 +241,8 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
 # Calling off
 
 
-def called_off(bench: Bench, stub: Stub, path: str = "/api/chat") -> None:
-    """Have the next version called off while the reply to a request waits."""
+def cancel_step(bench: Bench, stub: Stub, path: str = "/api/chat") -> None:
+    """Cancel the next version while the reply to a request stalls."""
     before = len(stub.requests_for(path))
 
     def call() -> None:
@@ -265,7 +265,7 @@ def test_cancelling_at_any_chunk_changes_nothing(bench: Bench) -> None:
     lines = -(-len(REPLY) // PIECE) + 1
     for line in range(-1, lines):
         bench.stub.script(faults.stalled(line))
-        called_off(bench, bench.stub)
+        cancel_step(bench, bench.stub)
         assert bench.dump(*LEFT_OUT) == before
     runs = bench.runs(Job.SEGMENTS)
     assert {run.result for run in runs} == {RunResult.STOPPED}
@@ -283,7 +283,7 @@ def test_cancelling_a_day_changes_nothing(bench: Bench) -> None:
     bench.run_stages()
     before = bench.dump(*LEFT_OUT)
     bench.stub.script(faults.stalled(3))
-    called_off(bench, bench.stub)
+    cancel_step(bench, bench.stub)
     assert bench.order[-1] == DAY
     assert bench.dump(*LEFT_OUT) == before
     assert bench.runs(Job.DAY)[0].result is RunResult.STOPPED
@@ -294,6 +294,6 @@ def test_cancelling_before_the_chat_changes_nothing(bench: Bench, path: str) -> 
     (name,) = import_many(bench, 1)
     before = bench.dump(*LEFT_OUT)
     bench.stub.script(faults.stalled(-1), path=path)
-    called_off(bench, bench.stub, path)
+    cancel_step(bench, bench.stub, path)
     assert bench.dump(*LEFT_OUT) == before
     assert bench.needs_version(name)

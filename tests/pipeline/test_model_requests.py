@@ -23,13 +23,13 @@ LONG = " ".join(
 
 @pytest.fixture(params=[4, 2], ids=["usual tokens", "short tokens"])
 def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
-    """A server whose model counts as most do, or twice as many."""
+    """A server whose model has tokens of the usual or of half the length."""
     with run_stub(Model(token_bytes=request.param)) as stub:
         yield stub
 
 
 @pytest.fixture
-def ran(
+def finished_bench(
     workspace: Workspace, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
 ) -> Bench:
     """A store whose history a model has written, with two starts, and more after it."""
@@ -53,11 +53,11 @@ def ran(
 
 @pytest.mark.full
 def test_requests_of_a_whole_run_are_local_and_fit_the_window(
-    ran: Bench, stub: Stub, connected: list[tuple[Any, ...]]
+    finished_bench: Bench, stub: Stub, connected: list[tuple[Any, ...]]
 ) -> None:
     chats = stub.chats()
     assert len(chats) == 7 + 4, "one for each session, and for each period of several"
-    assert ran.count_pending()[TocLevel.SEGMENT] == 0
+    assert finished_bench.count_pending()[TocLevel.SEGMENT] == 0
     for asked in chats:
         body = asked.body
         assert body["truncate"] is False and body["stream"] is True
@@ -88,15 +88,15 @@ def test_requests_of_a_whole_run_are_local_and_fit_the_window(
     places = [place for place in connected if isinstance(place, tuple)]
     assert {place[0] for place in places} == {"127.0.0.1"}
     assert {f"http://127.0.0.1:{place[1]}" for place in places} == {stub.url}
-    asks_nothing_twice(ran, stub)
+    asks_nothing_twice(finished_bench, stub)
 
 
-def asks_nothing_twice(ran: Bench, stub: Stub) -> None:
-    """Check that no prompt was sent again, and nothing is left to be asked."""
+def asks_nothing_twice(finished_bench: Bench, stub: Stub) -> None:
+    """Check that no prompt was sent twice, and that nothing is pending."""
     bodies = [json.dumps(request.body, sort_keys=True) for request in stub.chats()]
     assert len(bodies) == len(set(bodies))
     before = len(stub.chats())
-    ran.start()
-    assert ran.run_model() == []
+    finished_bench.start()
+    assert finished_bench.run_model() == []
     assert len(stub.chats()) == before
-    ran.check_invariants()
+    finished_bench.check_invariants()

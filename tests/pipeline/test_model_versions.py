@@ -31,19 +31,19 @@ from tests.stub.personas import Prompt
 from tests.stub.server import Stub
 
 MOON = "The moon landing was watched by penguins eating marzipan"
-"""What nobody in any log says."""
+"""A text that is in no conversation."""
 
 HOUR = timedelta(hours=1)
 Persona = Callable[[Prompt], str]
 
 
 def _named(output: object) -> str:
-    """How a case is called: the same in every process."""
+    """Return the name of a case, which is the same in every process."""
     return getattr(output, "__name__", "") or repr(output)[:40]
 
 
 def import_segment(bench: Bench, number: int = 0) -> str:
-    """A segment that wants a version by a model."""
+    """Import a conversation; return its segment, which needs a version by a model."""
     bench.import_records(
         make_records(MONDAY + number * HOUR, *make_conversation(number))
     )
@@ -54,7 +54,7 @@ def writes(persona: Persona, bench: Bench) -> None:
     bench.stub.models[0].persona = persona
 
 
-def seeds(stub: Stub) -> list[tuple[float, int]]:
+def list_seeds(stub: Stub) -> list[tuple[float, int]]:
     options = [request.body["options"] for request in stub.chats()]
     return [(values["temperature"], values["seed"]) for values in options]
 
@@ -204,7 +204,7 @@ def test_title_that_nobody_said_is_replaced(bench: Bench) -> None:
 
 
 def lying(prompt: Prompt) -> str:
-    """Quotes all it was given, and claims something else between."""
+    """Quote the prompt, with a claim of its own in between."""
     (first, text), *others = [([n], t) for n, t in prompt.sample]
     return prompt.reply([(first, text), (first, MOON), *others])
 
@@ -285,7 +285,7 @@ def test_unusable_reply_is_rejected_with_its_reason(
         False,
         True,
     )
-    assert seeds(bench.stub) == [(0.0, 1)]
+    assert list_seeds(bench.stub) == [(0.0, 1)]
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.error) == (0, 1, 0, "")
     assert not bench.needs_version(name)
@@ -296,7 +296,7 @@ def test_model_without_usable_replies_changes_nothing(bench: Bench) -> None:
     import_segment(bench, 3)
     writes(personas.empty, bench)
     bench.run_model()
-    assert seeds(bench.stub) == [(0.0, 1)] * 5
+    assert list_seeds(bench.stub) == [(0.0, 1)] * 5
     assert not any(bench.node(n).is_by_model for n in (name, DAY, WEEK, MONTH))
     assert bench.count_pending()["segment"] == 0
     bench.check_invariants()
@@ -368,7 +368,7 @@ def test_request_gets_another_seed_and_another_version(
     for _ in range(2):
         bench.request_version(name)
         assert bench.step() == 1
-    assert seeds(bench.stub) == [(0.0, 1), (0.3, 2), (0.3, 3)]
+    assert list_seeds(bench.stub) == [(0.0, 1), (0.3, 2), (0.3, 3)]
     editions = bench.history(name).versions
     assert [edition.version for edition in editions] == [4, 3, 2, 1]
     assert len({bench.version(name, n).input_hash for n in (1, 2, 3, 4)}) == 4
@@ -392,7 +392,7 @@ def test_rejected_attempt_is_counted_and_hides_nothing(
     assert bench.node(name).version == 2
     bench.request_version(name)
     bench.step()
-    assert seeds(bench.stub)[1:] == [(0.3, 2), (0.3, 3)]
+    assert list_seeds(bench.stub)[1:] == [(0.3, 2), (0.3, 3)]
     asked = len(bench.stub.chats())
     monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()

@@ -35,7 +35,7 @@ WEDNESDAY = "toc:day:2025-03-12"
 
 
 def import_hours(bench: Bench, count: int, days: int = 0) -> None:
-    """So many conversations of one day, an hour apart."""
+    """Import conversations of one day, an hour apart."""
     begin = MONDAY + timedelta(days=days)
     bench.import_records(
         *(make_records(begin + n * HOUR, *make_conversation(n)) for n in range(count))

@@ -351,7 +351,7 @@ def test_a_session_is_described_if_its_last_segment_fails(
 
 
 class Renewed(ExtractiveSummarizer):
-    """The same summarizer by rules of a later version."""
+    """The same summarizer with another identity."""
 
     @property
     def identity(self) -> str:
@@ -374,7 +374,7 @@ def test_summaries_by_other_rules_are_made_again(
 
 
 class Rambling(ExtractiveSummarizer):
-    """A summarizer whose answers no screen should show as they are."""
+    """A summarizer whose drafts have control characters and line breaks."""
 
     def summarize_events(
         self, events: Sequence[Event], facts: Facts, **others: Any

@@ -45,7 +45,7 @@ SETTINGS = Settings(store_time_zone="UTC")
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with three segments that want a version by a model."""
+    """A home with three segments that need a version by a model."""
     folder = tmp_path_factory.mktemp("filled")
     workspace = Workspace(in_home(folder / "home"), SETTINGS)
     with run_stub() as stub:
@@ -66,13 +66,13 @@ def home(filled: Path, tmp_path: Path) -> Path:
 
 
 class Work:
-    """A process that works."""
+    """A process that runs the pipeline."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process, self._began = process, time.monotonic()
 
     def interrupt(self) -> float:
-        """Interrupt it as ctrl+c does; how long it took to end, in seconds."""
+        """Interrupt it as ctrl+c does; return how many seconds it took to end."""
         began = time.monotonic()
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(max(GENEROUS_S, began - self._began))
@@ -83,7 +83,7 @@ class Work:
 
 @contextmanager
 def working(home: Path, url: str) -> Iterator[Work]:
-    """A process that works, ended in any case."""
+    """Run the pipeline in a process, which is ended in any case."""
     settings = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
     process = subprocess.Popen(
         [sys.executable, "-c", PATIENT, "--home", str(home), "work"],
@@ -156,20 +156,20 @@ def test_quits_at_once_whatever_the_model_does(
 
 
 CONNECTIONS = Path("/proc/net/tcp")
-"""The connections of this machine, where it lists them."""
+"""The list of the connections of this machine, if it has one."""
 
 CALLING = "02"
-"""How it names one that nobody has answered yet."""
+"""The state of a connection that is not accepted yet."""
 
 
 def is_calling(port: int) -> bool:
-    """Whether somebody waits for a port to answer."""
+    """Return whether a connection to a port is not accepted yet."""
     rows = (line.split() for line in CONNECTIONS.read_text().splitlines()[1:])
     return any(row[2].endswith(f":{port:04X}") and row[3] == CALLING for row in rows)
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
+    """Wait until a condition holds."""
     end_s = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < end_s

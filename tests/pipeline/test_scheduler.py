@@ -45,12 +45,12 @@ scheduler.begin(due, now)
 scheduler.record(due.job, "node", now + timedelta(seconds=90), created=2)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-"""A process that begins what is due and is killed."""
+"""A process that begins the first due job and is killed."""
 
 
 @pytest.fixture(autouse=True)
 def file(tmp_path: Path) -> Path:
-    """A store with a segment that is to be written; so no roll-up is pending."""
+    """A store with a pending segment, so that no roll-up is pending."""
     file = tmp_path / "memory.db"
     store.open_at(file)
     add_pending(TocLevel.SEGMENT, "toc:segment:2024-05-01:a")
@@ -59,7 +59,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def scheduler() -> JobScheduler:
-    """One that was opened on Wednesday at noon."""
+    """A scheduler that was opened on Wednesday at noon."""
     return restart(NOON)
 
 
@@ -70,7 +70,7 @@ def restart(now: datetime) -> JobScheduler:
 
 
 def add_pending(level: TocLevel, name: str) -> None:
-    """Add a node that wants a version by a model."""
+    """Add a node that needs a version by a model."""
     with database.transaction():
         NodeRow.create(
             node_id=name, level=level, start_ms=0, is_dirty=False, needs_model=True
@@ -78,13 +78,13 @@ def add_pending(level: TocLevel, name: str) -> None:
 
 
 def write_segment() -> None:
-    """Let no segment be pending."""
+    """Mark all nodes as written."""
     with database.transaction():
         NodeRow.update(needs_model=False).execute()
 
 
 def rollups(scheduler: JobScheduler, now: datetime) -> list[tuple[Job, RunReason]]:
-    """The roll-ups that are due, with the reasons."""
+    """Return the roll-ups that are due, with the reasons."""
     due_jobs = scheduler.list_due(now)
     return [(due.job, due.reason) for due in due_jobs if due.job in ROLLUP_JOBS]
 

@@ -11,7 +11,7 @@ from memtui.workspace import Workspace
 
 FIRST = '{"session_id": "s", "timestamp": "2025-03-14T10:00:00Z", "role": "user",'
 ROUNDS = 4
-"""How many rounds the stages take to index what came in."""
+"""The number of rounds after which new nodes are indexed."""
 
 
 def test_new_nodes_are_found_before_the_stages_are_idle(

@@ -39,7 +39,7 @@ TALK = (
 def make_events(
     talk: Sequence[tuple[str, str]], after_min: int = 0
 ) -> tuple[Event, ...]:
-    """Events of who said what."""
+    """Return the events of a conversation."""
     return tuple(
         events.make(
             agent="claude-code",
@@ -67,7 +67,7 @@ def _much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PATIENT_S = 10.0
-"""A timeout that no machine misses by being slow."""
+"""A timeout that is long enough for a slow machine."""
 
 HASTY_S = 0.5
 """A timeout that a test can wait for."""
@@ -75,7 +75,7 @@ HASTY_S = 0.5
 
 @dataclass
 class Asker:
-    """A summarizer that waits for nothing, and what it reported meanwhile."""
+    """Creates summarizers that do not wait, and stores what they report."""
 
     url: str
     slept: list[float] = field(default_factory=list)
@@ -83,15 +83,15 @@ class Asker:
     now: float = 1000.0
 
     async def sleep(self, seconds: float) -> None:
-        """Remember how long it wanted to wait."""
+        """Store the requested wait."""
         self.slept.append(seconds)
 
     def clock(self) -> float:
-        """A clock that stands unless a test moves it."""
+        """Return a time that only tests change."""
         return self.now
 
     def ollama(self, options: ModelOptions | None = None, **more: object) -> Ollama:
-        """The summarizer."""
+        """Create a summarizer."""
         callbacks: dict[str, Any] = {
             "report": self.reported.append,
             "clock": self.clock,
@@ -102,7 +102,7 @@ class Asker:
         return Ollama(options, Callbacks(**callbacks))
 
     def summarize(self, *talk: tuple[str, str], attempt: int = 0) -> Summary:
-        """Ask a new summarizer about who said what."""
+        """Summarize a conversation with a new summarizer."""
         return summarize(self.ollama(), *talk, attempt=attempt)
 
 
@@ -112,11 +112,11 @@ def summarize(
     facts: Facts = Facts(),  # noqa: B008
     attempt: int = 0,
 ) -> Summary:
-    """Summarize who said what; the short conversation if nothing is said."""
+    """Summarize a conversation, by default the short one."""
     return ollama.summarize_events(make_events(talk or TALK), facts, attempt=attempt)
 
 
 @pytest.fixture
 def asker(stub: Stub) -> Asker:
-    """Asks the ordinary server."""
+    """Creates summarizers that use the ordinary server."""
     return Asker(stub.url)

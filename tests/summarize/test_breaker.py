@@ -17,7 +17,7 @@ from memtui.summarize.ollama.errors import (
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that only tests change."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -17,7 +17,7 @@ TALKS = {
 
 
 def counted(record: Record) -> int:
-    """How long a prompt is by the stub's tokeniser."""
+    """Return the length of a prompt for the stub's tokenizer."""
     said = prompts.messages(record)
     return wire.tokens("\n".join(message["content"] for message in said)) + 12
 

@@ -13,11 +13,11 @@ from tests.stub.server import Stub, run_stub
 from tests.summarize.conftest import Asker, summarize
 
 PROMPT_S = 0.5
-"""Far more than calling off takes, and far less than anybody who quits would wait."""
+"""Far longer than a cancellation takes, and far shorter than a user would wait."""
 
 
 class Call:
-    """A summary that is asked for on a thread of its own."""
+    """A summary that is made on a thread of its own."""
 
     def __init__(self, ollama: Ollama) -> None:
         self._ollama = ollama
@@ -32,7 +32,7 @@ class Call:
             self.raised = error
 
     def cancelled_within_s(self) -> float:
-        """Call it off; how long it took until the thread was free."""
+        """Cancel it; return how long it took until the thread ended."""
         began = time.monotonic()
         self._ollama.cancel()
         self.thread.join(10)
@@ -44,7 +44,7 @@ class Call:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[Stub, Asker]]:
-    """A server that many are called off at."""
+    """A server for many cancelled requests."""
     with run_stub() as stub:
         Asker(stub.url).summarize()
         yield stub, Asker(stub.url)

@@ -43,7 +43,7 @@ def ask(
     timeout_s: float = PATIENT_S,
     network: httpx.AsyncBaseTransport | None = None,
 ) -> Any:
-    """What a server answers."""
+    """Return the answer of a server."""
 
     async def asked() -> Any:
         async with Client(parse_address(url), timeout_s, network) as client:
@@ -196,18 +196,18 @@ def test_unknown_host_is_offline() -> None:
 
 
 def answering(chunks: AsyncIterator[bytes]) -> httpx.MockTransport:
-    """A network where every request is answered with these bytes."""
+    """Return a network that answers every request with these bytes."""
     return httpx.MockTransport(lambda _: httpx.Response(200, content=chunks))
 
 
 def line(text: str) -> bytes:
-    """One line of a reply."""
+    """Return a line of a reply."""
     message = {"role": "assistant", "content": text}
     return wire.line({"created_at": AT, "message": message, "done": False})
 
 
 def lines(*texts: str, **last: object) -> bytes:
-    """A stream that says these texts."""
+    """Return a stream with these texts."""
     done = {"done": True, "done_reason": "stop", "prompt_eval_count": 9, **last}
     message = {"role": "assistant", "content": ""}
     return b"".join([*map(line, texts), wire.line({"message": message, **done})])

@@ -13,7 +13,7 @@ GB = 10**9
 
 
 def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]:
-    """What a server tells of its models."""
+    """Return the models that a server describes."""
     memory = Memory()
     for pulled_model in pulled:
         if loaded and pulled_model.name in loaded:
@@ -28,7 +28,7 @@ def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]
 
 
 def with_details(model: Model, pulled: Pulled) -> Model:
-    """A model with what the server says about it."""
+    """Return a model with the details of the server."""
     return models.with_details(model, pulled.shown())
 
 

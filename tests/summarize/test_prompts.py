@@ -40,7 +40,7 @@ def record_of(*talk: tuple[str, str], facts: Facts | None = None) -> Record:
 
 
 def lines_of(record: Record) -> list[str]:
-    """What stands between the fences of a prompt."""
+    """Return the lines between the fences of a prompt."""
     text = prompts.messages(record)[-1]["content"]
     before, _, remainder = text.partition(f"\n{record.fence}\n")
     inside, end, after = remainder.partition(f"\nEND-{record.fence}\n")

@@ -40,7 +40,7 @@ MODEL = os.environ.get("MEMTUI_REAL_OLLAMA_MODEL", "")
 
 @pytest.fixture(scope="module", params=["stub", "real"])
 def options(request: pytest.FixtureRequest) -> Iterator[ModelOptions]:
-    """The server that is asked."""
+    """The options for the stub or the real server."""
     if request.param == "real":
         if not REAL:
             pytest.skip("MEMTUI_REAL_OLLAMA names no server")
@@ -53,7 +53,7 @@ def options(request: pytest.FixtureRequest) -> Iterator[ModelOptions]:
 
 @pytest.fixture
 def progress() -> list[ModelProgress]:
-    """How far the last summary came."""
+    """The progress of the last summary."""
     return []
 
 
@@ -66,7 +66,7 @@ Ask = Callable[[Client], Coroutine[Any, Any, Any]]
 
 
 def within(options: ModelOptions, ask: Ask) -> Any:
-    """What the server answers without a summarizer between."""
+    """Return the answer of the server to a request of the client."""
 
     async def asked() -> Any:
         place = parse_address(options.url, options.allowed_hosts)
@@ -77,7 +77,7 @@ def within(options: ModelOptions, ask: Ask) -> Any:
 
 
 def windows(options: ModelOptions) -> dict[str, int]:
-    """The window of each model that is loaded."""
+    """Return the window of each loaded model."""
     running = within(options, lambda client: client.ask("/api/ps"))
     return {row["model"]: row["context_length"] for row in running["models"]}
 

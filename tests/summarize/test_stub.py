@@ -20,7 +20,7 @@ from tests.summarize.conftest import summarize
 
 
 def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
-    """The objects that are answered."""
+    """Return the objects of an answer."""
     raw = json.dumps({"model": "qwen3:4b", **body}).encode()
     with urllib.request.urlopen(
         urllib.request.Request(f"{stub.url}{path}", raw)
@@ -29,7 +29,7 @@ def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
 
 
 def chat(stub: Stub, text: str, window: int = 100, **body: Any) -> dict[str, Any]:
-    """The last line of a reply."""
+    """Return the last line of a reply."""
     said = [{"role": "user", "content": text}]
     options = {"num_ctx": window, "num_predict": 300}
     return post(stub, "/api/chat", messages=said, options=options, **body)[-1]

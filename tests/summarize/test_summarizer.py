@@ -36,7 +36,7 @@ LONG = [
 
 
 def check_requests(stub: Stub) -> None:
-    """Check what holds for all that a server was ever asked."""
+    """Check what must hold for all requests to a server."""
     asked = stub.chats()
     assert asked
     for request in asked:
