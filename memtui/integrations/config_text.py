@@ -13,7 +13,7 @@ import json
 import re
 import tomllib
 from collections.abc import MutableMapping
-from typing import Any, Protocol
+from typing import Any
 
 from memtui.errors import HooksError
 from memtui.integrations import json_comments
@@ -27,23 +27,13 @@ _DEFAULT_INDENT = "  "
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 
 
-class ConfigFormat(Protocol):
-    def parse(self, text: str) -> Settings:
-        """Return the settings in a text; none if it is empty.
-
-        Raises:
-            HooksError: It is not valid.
-        """
-
-    def dump(self, settings: Settings, before: str) -> str:
-        """Return a text with changed settings, in the style of the text before.
-
-        Raises:
-            HooksError: They cannot be written.
-        """
-
-
 class JsonFormat:
+    """Plain JSON.
+
+    ``parse`` returns the settings in a text, none if it is empty. ``dump`` returns a
+    text with changed settings, in the style of the text before. Both raise HooksError.
+    """
+
     def parse(self, text: str) -> Settings:
         if not text.strip(f"{_BOM} \t\r\n"):
             return {}
@@ -119,6 +109,8 @@ class TomlFormat:
             raise HooksError("it must be changed by hand")
         return text
 
+
+ConfigFormat = JsonFormat | TomlFormat
 
 JSON = JsonFormat()
 JSON_WITH_COMMENTS = JsonWithComments()

@@ -1,4 +1,4 @@
-"""Skipped input is listed, shown, retried and dropped."""
+"""Skipped input is listed, content, retried and dropped."""
 
 import json
 import os
@@ -50,21 +50,21 @@ def run_pipeline(workspace: Workspace) -> None:
 
 def write_transcript(folder: Path, *others: str) -> Path:
     """A transcript with a good line before and after others."""
-    said = [
+    lines = [
         json.dumps(_record("u1", "Hello")),
         *others,
         json.dumps(_record("u9", "Bye")),
     ]
     file = folder / "t.jsonl"
-    file.write_text("".join(f"{line}\n" for line in said))
+    file.write_text("".join(f"{line}\n" for line in lines))
     return file
 
 
 def _record(uuid: str, text: str) -> dict[str, Any]:
     at = f"2025-03-14T10:00:0{uuid[1:]}Z"
-    said = {"role": "user", "content": text}
+    message = {"role": "user", "content": text}
     base = {"type": "user", "uuid": uuid, "sessionId": "s7", "timestamp": at}
-    return {**base, "cwd": "/home/ada/shop", "message": said}
+    return {**base, "cwd": "/home/ada/shop", "message": message}
 
 
 def import_file(workspace: Workspace, file: Path) -> None:
@@ -157,19 +157,19 @@ def test_shown_text_has_no_secrets_and_no_control_characters(
     bad.mkdir(parents=True)
     (bad / "old.json").write_bytes(f"\x1b[31m{KEY}\x07 [b]x[/b]".encode())
     (bad / "old.json.reason").write_text(f"line 1: \x1b]0;me\x07bad {KEY}\n")
-    shown = quarantine.show("old.json")
-    assert shown.text == "[redacted: anthropic key] [b]x[/b]"
-    assert shown.entry.reason == "bad [redacted: anthropic key]"
+    content = quarantine.show("old.json")
+    assert content.text == "[redacted: anthropic key] [b]x[/b]"
+    assert content.entry.reason == "bad [redacted: anthropic key]"
 
 
 def test_a_long_file_is_cut(
     workspace: Workspace, quarantine: QuarantineService
 ) -> None:
-    said = "word " * 100_000
-    write_payload(workspace, "1.json", f'{{"prompt": "{said}'.encode())
+    words = "word " * 100_000
+    write_payload(workspace, "1.json", f'{{"prompt": "{words}'.encode())
     run_pipeline(workspace)
-    shown = quarantine.show("1.json", limit=1000)
-    assert shown.is_cut and len(shown.text) == 1000
+    content = quarantine.show("1.json", limit=1000)
+    assert content.is_cut and len(content.text) == 1000
     whole = quarantine.show("1.json")
     assert not whole.is_cut and whole.text.endswith("word ")
 
@@ -182,8 +182,8 @@ def test_the_line_of_a_transcript_is_shown_while_it_exists(
     (entry,) = quarantine.page().entries
     assert quarantine.show(entry.name).text == '{"broken": [redacted: anthropic key]'
     file.write_text("{}\n")
-    shown = quarantine.show(entry.name)
-    assert (shown.text, shown.note) == (
+    content = quarantine.show(entry.name)
+    assert (content.text, content.note) == (
         "",
         "The file has nothing on this line any more.",
     )
@@ -435,8 +435,8 @@ def test_ten_thousand_files_are_listed_shown_and_retried(
         (bad / f"{number}.7.0a1b.json").write_bytes(b'{"half')
         (bad / f"{number}.7.0a1b.json.reason").write_bytes(b"line 1: not valid JSON\n")
     assert len(quarantine.page(9_950, 50).entries) == 50
-    shown = quarantine.show("77.7.0a1b.json")
-    assert shown.entry.reason == "not valid JSON"
+    content = quarantine.show("77.7.0a1b.json")
+    assert content.entry.reason == "not valid JSON"
     quarantine.retry()
     assert list_bad(workspace) == []
     assert len(list((workspace.paths.spool / "new").iterdir())) == 10_000

@@ -82,14 +82,14 @@ def describe_entry(content: QuarantineContent, zone: tzinfo, now: datetime) -> C
     )
 
 
-ONE, ALL = "one", "all"
+THIS, ALL = "this", "all"
 
 
 class DismissScreen(Dialog[str]):
-    """Asks whether to dismiss an entry; returns `ONE`, `ALL` or an empty string."""
+    """Asks whether to dismiss an entry; returns `THIS`, `ALL` or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", f"answer('{ONE}')", "dismiss it"),
+        Binding("y", f"answer('{THIS}')", "dismiss it"),
         Binding("a", f"answer('{ALL}')", "dismiss all"),
         Binding("escape,n", "answer('')", "keep it", key_display="esc"),
         Binding("q", "app.quit", "quit"),
@@ -228,7 +228,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             return
 
         def drop(answer: str) -> None:
-            names = [entry.name] if answer == ONE else None
+            names = [entry.name] if answer == THIS else None
             drop = partial(self.workspace.quarantine.drop, names)
             self.execute(drop, self._show_dropped, CHANGE)
 
