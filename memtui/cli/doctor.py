@@ -18,8 +18,7 @@ from memtui.model.quantities import plural
 from memtui.pipeline import worker
 from memtui.services.doctor import Doctor, Finding, Report, SkippedRecords
 from memtui.settings import Settings
-from memtui.store.sources import HOOKS, ProblemKind
-from memtui.text import date_format
+from memtui.store.sources import ProblemKind
 
 WIDTH = 80
 
@@ -67,7 +66,6 @@ def _report_lines(report: Report) -> Iterator[str]:
     wrong = sum(not finding.is_ok for finding in report.findings)
     yield ""
     yield f"{plural(wrong, 'thing')} to fix." if wrong else "Everything is well."
-    yield from _activity_lines(report)
     for kind, title in SKIPPED_TITLES.items():
         rows = [row for row in report.skipped if row.kind is kind]
         yield from _table(title, [(_skipped_text(row), row.count) for row in rows])
@@ -98,19 +96,6 @@ def _wrap(text: str, lead: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [lead.rstrip()]
-
-
-def _activity_lines(report: Report) -> Iterator[str]:
-    if not report.activity:
-        return
-    yield ""
-    yield "Last events"
-    width = max(len(row.agent) for row in report.activity) + 2
-    for row in sorted(report.activity, key=lambda row: (row.agent, row.source)):
-        source = "hooks" if row.source == HOOKS else "transcripts"
-        at = date_format.moment(row.last_event_at, report.zone)
-        events = plural(row.events, "event").rjust(16)
-        yield f"    {row.agent:<{width}}{source:<13}{at:<21}{events}"
 
 
 def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:

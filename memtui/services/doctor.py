@@ -51,7 +51,7 @@ from memtui.store import (
     versions,
 )
 from memtui.store import sessions as store_sessions
-from memtui.store.sources import ProblemKind, SourceActivity
+from memtui.store.sources import ProblemKind
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.text import date_format, tokens
 
@@ -97,7 +97,6 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     model: ModelCheck | None = None
     skipped: list[SkippedRecords] = field(default_factory=list)
-    activity: list[SourceActivity] = field(default_factory=list)
     redacted: list[NamedCount] = field(default_factory=list)  # Kinds of secrets.
     zone: tzinfo = UTC
 
@@ -500,7 +499,6 @@ def read_counts(doctor: Doctor) -> Iterator[Finding]:
     """Fill in the counts of the report; there is only a finding if that fails."""
     report = doctor.report
     with database.connection():
-        report.activity = sources.list_activity()
         report.redacted = [NamedCount(*row) for row in sources.list_redactions()]
         words = {reason: n for reason, _, n in sources.list_unread_types()}
         report.skipped = [
