@@ -134,7 +134,7 @@ class Forget:
                 sources.clear_problems(path)
             meta.reset_indexes()
             meta.set_needs_cleanup(True)
-        # Files are deleted last, when nothing else can fail.
+        # Files are deleted last, when only the commit can still fail.
         hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
         return replace(result, hook_files=hook_files)
 

@@ -57,7 +57,7 @@ def verdict_to_json(verdict: Verdict) -> str:
     fields: dict[str, Any] = {
         "covered": round(features.covered, 4),
         "terms": features.terms,
-        "hard": features.names_and_numbers,
+        "names_and_numbers": features.names_and_numbers,
         "missing": features.missing,
         "conflicts": features.conflicts,
         "matched": verdict.matched,
@@ -71,9 +71,13 @@ def verdict_to_json(verdict: Verdict) -> str:
 
 
 def verdict_from_json(support: str, stored: str) -> Verdict:
-    """Return a stored verdict; rows by earlier rules have further fields, and other
-    objections."""
+    """Return a stored verdict.
+
+    Rows of earlier versions of memtui have further fields, other objections, and the
+    names and numbers under the key ``hard``.
+    """
     fields = json.loads(stored)
+    names_and_numbers = fields.get("names_and_numbers", fields.get("hard", ()))
     objection = fields.get("objection", "")
     if objection not in list(Objection):
         is_unsupported = Support(support) is Support.UNSUPPORTED
@@ -83,7 +87,7 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
         features=VerdictFeatures(
             covered=fields.get("covered", 0.0),
             terms=fields.get("terms", 0),
-            names_and_numbers=tuple(fields.get("hard", ())),
+            names_and_numbers=tuple(names_and_numbers),
             missing=tuple(fields.get("missing", ())),
             conflicts=tuple(fields.get("conflicts", ())),
         ),

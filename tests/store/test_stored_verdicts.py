@@ -44,3 +44,8 @@ def test_verdicts_of_earlier_rules_can_be_read(
     fields = {"opposites": [["a", "b"]], "negated": True, "objection": stored}
     verdict = versions.verdict_from_json(support, json.dumps(fields))
     assert verdict.objection is objection
+
+
+def test_names_and_numbers_of_earlier_verdicts_can_be_read() -> None:
+    verdict = versions.verdict_from_json("weak", '{"hard": ["a.py", "42"]}')
+    assert verdict.features.names_and_numbers == ("a.py", "42")
