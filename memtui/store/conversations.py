@@ -22,6 +22,7 @@ from memtui.store.database import (
     fetch_value,
     like_pattern,
 )
+from memtui.store.schema import IS_MESSAGE
 from memtui.store.segments import SegmentRange
 
 MAX_SESSIONS = 200
@@ -36,7 +37,6 @@ _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
 _TYPES = f"({', '.join(repr(event_type.value) for event_type in EventType)})"
 
-_IS_MESSAGE = events.IS_MESSAGE
 _IS_PROMPT = "type = 'user_message' AND role = 'user'"
 
 _TOOL = (
@@ -119,7 +119,7 @@ def list_page(
     Skipping an event takes 0.6 µs: its text is not read. Without ``is_all``, tool
     results and boundaries are left out.
     """
-    condition = "" if is_all else f"AND {_IS_MESSAGE}"
+    condition = "" if is_all else f"AND {IS_MESSAGE}"
     sql = f"SELECT {_POSITION} {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
     rows = fetch(sql, number, subagent, limit + 1, offset)
     names = [name for *_, name in rows[:limit]]
@@ -195,7 +195,7 @@ def count_events(
 
 def list_messages_after(number: int, event: Event, limit: int) -> list[Event]:
     """Return the messages after an event of its conversation."""
-    sql = f"SELECT id {_EVENTS} AND {_IS_MESSAGE} {_AFTER} {_ASCENDING} LIMIT ?"
+    sql = f"SELECT id {_EVENTS} AND {IS_MESSAGE} {_AFTER} {_ASCENDING} LIMIT ?"
     return _read(sql, number, event.subagent, *event.position, limit)
 
 
@@ -213,11 +213,11 @@ def read_windows(
         f" {_ASCENDING} LIMIT 1) FROM ("
         f"SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = :session"
         f" AND subagent = :subagent AND ({_POSITION}) < (:at_ms, :ordinal, :id)"
-        f" AND {_IS_MESSAGE} {_DESCENDING} LIMIT :before)"
+        f" AND {IS_MESSAGE} {_DESCENDING} LIMIT :before)"
         " UNION ALL SELECT :at_ms, :ordinal, :id UNION ALL"
         f" SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = :session"
         f" AND subagent = :subagent AND ({_POSITION}) > (:at_ms, :ordinal, :id)"
-        f" AND {_IS_MESSAGE} {_ASCENDING} LIMIT :after))"
+        f" AND {IS_MESSAGE} {_ASCENDING} LIMIT :after))"
         " w ORDER BY w.at_ms, w.ordinal, w.id"
     )
     windows = {
@@ -246,7 +246,7 @@ def first_message(number: int) -> Event | None:
     # Each statement follows the index and stops at the first match.
     for condition in ("AND subagent = ''", ""):
         sql = f"SELECT id FROM events WHERE session_id = ? {condition}"
-        if messages := _read(f"{sql} AND {_IS_MESSAGE} {_ASCENDING} LIMIT 1", number):
+        if messages := _read(f"{sql} AND {IS_MESSAGE} {_ASCENDING} LIMIT 1", number):
             return messages[0]
     return None
 
@@ -260,7 +260,7 @@ def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
     """Count the messages before each of some events in its conversation, by id."""
     sql = (
         f"SELECT count(*) {_EVENTS} {_BEFORE} AND ({_POSITION}) >= (?, ?, ?)"
-        f" AND {_IS_MESSAGE}"
+        f" AND {IS_MESSAGE}"
     )
     counts: dict[str, int] = {}
     conversation: tuple[int, str] | None = None
@@ -317,7 +317,7 @@ def _list_session_messages(
     roles = [filters.role] if filters.role else sorted(SPEAKERS)
     return fetch(
         "SELECT at_ms, id, session_id FROM events WHERE session_id = ?"
-        f" AND at_ms >= ? AND at_ms < ? AND {_IS_MESSAGE} AND role {IN_JSON}"
+        f" AND at_ms >= ? AND at_ms < ? AND {IS_MESSAGE} AND role {IN_JSON}"
         " AND text <> '' AND (? OR subagent = '')"
         " ORDER BY at_ms DESC, ordinal DESC LIMIT ?",
         number,

@@ -32,7 +32,7 @@ from memtui.store.database import (
     fetch_value,
     path,
 )
-from memtui.store.events import IS_MESSAGE
+from memtui.store.schema import IS_MESSAGE
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 

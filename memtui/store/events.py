@@ -39,6 +39,7 @@ from memtui.store.database import (
 )
 from memtui.store.queues import EventRange
 from memtui.store.schema import (
+    IS_MESSAGE,
     EventRow,
     SourceCopyRow,
     ThoughtRow,
@@ -63,11 +64,6 @@ COLUMNS = (
 
 _TYPES = (str, str, str, str, str, int, int, str)
 """The types of an event's id, session, text, and of all that follows its metadata."""
-
-IS_MESSAGE = (
-    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
-)
-"""The condition of messages of the user and the assistant."""
 
 IS_DAMAGED = (
     f"(type NOT IN {tuple(map(str, EventType))}"

@@ -98,6 +98,12 @@ class EventRow(Table):
         )
 
 
+IS_MESSAGE = (
+    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+)
+"""The condition of events that are messages of the user and the assistant."""
+
+
 class SourceCopyRow(Table):
     """A further copy of an event in the sources, by the id it would have had.
 

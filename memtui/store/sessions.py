@@ -6,12 +6,12 @@ The number of a session is its row id; its name is the id that its agent gave it
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from datetime import datetime
 from functools import cache
 from typing import Any
 
 import peewee
-from peewee import fn
 
 from memtui.model.events import (
     MAX_MS,
@@ -38,18 +38,14 @@ from memtui.store.database import (
     IN_JSON,
     LIKE_ESCAPE,
     case_variants,
+    db,
+    execute,
     fetch,
     fetch_value,
     like_pattern,
     prefix_range,
 )
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
-
-_IS_MAIN = EventRow.subagent == ""
-
-_IS_MESSAGE = EventRow.type.in_(("user_message", "assistant_message")) & (
-    EventRow.role.in_(("user", "assistant"))
-)
+from memtui.store.schema import IS_MESSAGE, SessionRow
 
 PROMPT_READ_CHARS = 1_000
 """Only this much of a prompt is read for the session's first line."""
@@ -121,18 +117,14 @@ def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
-    rows = (
-        EventRow.select(EventRow.at_ms, fn.SUBSTR(EventRow.text, 1, PROMPT_READ_CHARS))
-        .where(
-            EventRow.session == number,
-            _IS_MAIN,
-            EventRow.type == "user_message",
-            EventRow.role == "user",
-        )
-        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+    prompts = db.execute_sql(
+        "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
+        " AND subagent = '' AND type = 'user_message' AND role = 'user'"
+        " ORDER BY at_ms, ordinal, id",
+        (PROMPT_READ_CHARS, number),
     )
     # Most sessions have it in the first row: read only as far as needed.
-    for at_ms, text in rows.tuples().iterator():
+    for at_ms, text in prompts:
         if beginning := _prompt_beginning(text):
             return int(at_ms), beginning
     return None, ""
@@ -146,23 +138,30 @@ def _prompt_beginning(text: str) -> str:
 
 
 def recount(number: int) -> None:
-    times = fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms)
-    counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE & _IS_MAIN)
-    rows = EventRow.select(*times, *counts).where(EventRow.session == number)
-    first, last, events, messages = rows.tuples().get()
+    """Update the times, counts and first prompt of a session from its events."""
+    ((first_ms, last_ms, events, messages),) = fetch(
+        f"SELECT min(at_ms), max(at_ms), count(*), sum({IS_MESSAGE} AND subagent = '')"
+        " FROM events WHERE session_id = ?",
+        number,
+    )
     if not events:
         # All its events are stored with other sessions: use their times.
-        copies = SourceCopyRow.select(*times).join(EventRow)
-        first, last = copies.where(SourceCopyRow.session == number).tuples().get()
-    first_prompt_ms, first_prompt = _find_first_prompt(number)
-    SessionRow.update(
-        created_ms=fn.COALESCE(first, SessionRow.created_ms),
-        updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
-        event_count=events,
-        message_count=messages or 0,
-        first_prompt_ms=first_prompt_ms,
-        first_prompt=first_prompt,
-    ).where(SessionRow.id == number).execute()
+        ((first_ms, last_ms),) = fetch(
+            "SELECT min(at_ms), max(at_ms) FROM source_copies c"
+            " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
+            number,
+        )
+    execute(
+        "UPDATE sessions SET created_ms = coalesce(?, created_ms),"
+        " updated_ms = coalesce(?, updated_ms), event_count = ?, message_count = ?,"
+        " first_prompt_ms = ?, first_prompt = ? WHERE id = ?",
+        first_ms,
+        last_ms,
+        events,
+        messages or 0,
+        *_find_first_prompt(number),
+        number,
+    )
 
 
 def update_metadata(metadata: SessionMetadata) -> int | None:
@@ -323,14 +322,15 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
 
     With ``is_prefix`` the name is only a beginning.
     """
-    key = SessionRow.name
-    first, last = prefix_range(name)
-    matches = (key >= first) & (key < last) if is_prefix else key == name
-    is_readable = fn.typeof(SessionRow.agent) == "text"
-    rows = SessionRow.select(SessionRow.agent, key).where(matches, is_readable)
-    if agent:
-        rows = rows.where(SessionRow.agent == agent)
-    return list(rows.order_by(SessionRow.agent, key).tuples())
+    condition, values = "name = ?", [name]
+    if is_prefix:
+        condition, values = "name >= ? AND name < ?", [*prefix_range(name)]
+    return fetch(
+        f"SELECT agent, name FROM sessions WHERE {condition}"
+        " AND typeof(agent) = 'text' AND ? IN ('', agent) ORDER BY agent, name",
+        *values,
+        agent,
+    )
 
 
 def list_latest(scope: Scope, offset: int, limit: int) -> list[Session]:
@@ -411,12 +411,12 @@ def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
 
 def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
     """Count events and messages by subagent; the main conversation is under ""."""
-    counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE)
-    rows = EventRow.select(EventRow.subagent, *counts).where(
-        EventRow.session == number, fn.typeof(EventRow.subagent) == "text"
+    rows = fetch(
+        f"SELECT subagent, count(*), sum({IS_MESSAGE}) FROM events"
+        " WHERE session_id = ? AND typeof(subagent) = 'text' GROUP BY subagent",
+        number,
     )
-    counted = rows.group_by(EventRow.subagent).tuples()
-    return {name: (events, messages) for name, events, messages in counted}
+    return {subagent: (events, messages) for subagent, events, messages in rows}
 
 
 def count_shared_messages(number: int) -> int:
@@ -424,39 +424,37 @@ def count_shared_messages(number: int) -> int:
 
     They are the beginning it has in common with that session.
     """
-    rows = SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct())).join(EventRow)
-    own = rows.where(SourceCopyRow.session == number, _IS_MAIN, _IS_MESSAGE)
-    return int(own.scalar() or 0)
+    sql = (
+        "SELECT count(DISTINCT e.id) FROM source_copies c"
+        " JOIN events e ON e.id = c.event_id"
+        f" WHERE c.session_id = ? AND subagent = '' AND {IS_MESSAGE}"
+    )
+    return int(fetch_value(sql, number))
+
+
+_UPDATE_SUBAGENT = (
+    "INSERT INTO subagents (agent, session_name, subagent, kind, tool_use_id, task)"
+    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+    " kind = coalesce(nullif(excluded.kind, ''), kind),"
+    " tool_use_id = coalesce(nullif(excluded.tool_use_id, ''), tool_use_id),"
+    " task = coalesce(nullif(excluded.task, ''), task)"
+)
 
 
 def update_subagents(subagents: Iterable[SubagentMetadata]) -> None:
     """Update subagents with what a source says; empty fields change nothing."""
     for subagent in subagents:
-        agent, session_id = clean(subagent.agent), clean(subagent.session_id)
-        name = clean(subagent.subagent)
-        if tombstones.covers_subagent(agent, session_id, name):
-            continue
-        row = SubagentRow.get_or_none(
-            SubagentRow.agent == agent,
-            SubagentRow.session_name == session_id,
-            SubagentRow.subagent == name,
-        )
-        SubagentRow.insert(
-            agent=agent,
-            session_name=session_id,
-            subagent=name,
-            kind=clean(subagent.kind) or (row.kind if row else ""),
-            tool_use_id=clean(subagent.tool_use_id) or (row.tool_use_id if row else ""),
-            task=clean(subagent.task) or (row.task if row else ""),
-        ).on_conflict_replace().execute()
+        row = tuple(map(clean, astuple(subagent)))
+        if not tombstones.covers_subagent(*row[:3]):
+            execute(_UPDATE_SUBAGENT, *row)
 
 
 def list_subagents(agent: str, session_id: str) -> list[SubagentMetadata]:
-    rows = (
-        SubagentRow.select()
-        .where(SubagentRow.agent == agent, SubagentRow.session_name == session_id)
-        .order_by(SubagentRow.subagent)
-        .tuples()
+    rows = fetch(
+        "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
+        " WHERE agent = ? AND session_name = ? ORDER BY subagent",
+        agent,
+        session_id,
     )
     return [SubagentMetadata(*row) for row in rows]
 
