@@ -89,17 +89,20 @@ def _envelope(data: Any, error: ErrorInfo | None = None) -> dict[str, Any]:
     return replies.envelope(data, ms=ms, error=error)
 
 
+ERROR_CHARS = (1_000, 300, 100, 40)
+"""The lengths the message of an error is cut to in turn until it fits."""
+
+
 def _shorten(error: ErrorInfo, max_tokens: int) -> ErrorInfo:
     """Cut the message of an error, so that its envelope keeps within a budget."""
     hint = fencing.neutralize(error.hint)[:150]  # worth more than the message
-
-    def wrap(data: replies.Item) -> dict[str, Any]:
-        (message,) = data.get("notes") or [""]
-        return _envelope(None, replace(error, message=message, hint=hint))
-
-    reply = Reply({"error": ()}, str, notes=[error.message], is_stored=False)
-    fitted = replies.fit_json(reply, max_tokens, ESTIMATING_COUNTER, wrap)
-    return ErrorInfo(**json.loads(fitted.text)["error"])
+    message = fencing.neutralize_line(error.message)
+    for chars in ERROR_CHARS:
+        error = replace(error, message=replies.cut(message, chars), hint=hint)
+        text = replies.dumps(_envelope(None, error))
+        if replies.cost(text, ESTIMATING_COUNTER) <= max_tokens:
+            break
+    return error
 
 
 def print_reply(workspace: "Workspace", args: Namespace, reply: Reply) -> int:
@@ -114,7 +117,6 @@ def print_reply(workspace: "Workspace", args: Namespace, reply: Reply) -> int:
         reply = replace(
             reply,
             notes=[_name_commands(note) for note in reply.notes],
-            hint=_name_commands(reply.hint),
             more_hint=_name_commands(reply.more_hint),
         )
     limit = args.max_tokens

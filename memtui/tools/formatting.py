@@ -51,11 +51,6 @@ MARKS = {
 }
 """The mark before a bullet whose wording was checked, by its verdict."""
 
-CUT_HINT = (
-    "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
-    " text_offset, reads on"
-)
-
 
 def one_line(text: str) -> str:
     """Return a text with every run of blanks as one space."""

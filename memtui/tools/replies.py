@@ -31,6 +31,11 @@ Item = dict[str, Any]
 
 MORE = "ask for more tokens"
 
+CUT_TEXTS = (
+    "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
+    " text_offset, reads on"
+)
+
 NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 
 DAMAGED = "Some events cannot be read and are left out; memtui doctor says more."
@@ -87,14 +92,12 @@ class Reply:
     """The same as lines of text."""
     notes: Sequence[str] = ()
     """Remarks: how a date was read, that the index is missing."""
-    hint: str = MORE
-    """A hint on getting the items that a budget left out."""
     has_more: bool = False
     """There are more items than these."""
     next_page: Callable[[int], Item] = lambda _: {}
     """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
-    """A hint on getting further items where ``next_page`` does not lead there."""
+    """How to get further items where ``next_page`` does not lead there."""
     separator: str = "\n"
     has_headings: bool = False
     """The names of the lists are headings in text."""
@@ -110,7 +113,6 @@ class Reply:
     shorten: Callable[[Item, int], Item] = shorten_texts
     """Cuts the texts of an item to this many characters. An item that says with
     ``left_chars`` how much was cut can be read on."""
-    cut_hint: str = ""
     tokens: int = 0
     """The budget unless the caller gives one; 0 for that of the tool."""
     is_stored: bool = True
@@ -265,7 +267,7 @@ def _left_out(reply: Reply, size: _Size, lists: Mapping[str, Sequence[Item]]) ->
         page = reply.next_page(len(items))
         token, offset = page.get("continuation_token"), page.get("next_offset")
         what = f"{missing} more" if missing else "more"
-        how = reply.hint if missing else reply.more_hint or reply.hint
+        how = MORE if missing else reply.more_hint or MORE
         if offset is not None:
             what = f"{page['total'] - offset:,} more of {page['total']:,}"
         if not items:
@@ -274,9 +276,9 @@ def _left_out(reply: Reply, size: _Size, lists: Mapping[str, Sequence[Item]]) ->
             how = f"token={token}" if token else f"offset={offset}"
         texts.append(f"{what}: {'more tokens' if size.is_bare else how}")
     elif missing_details > 0:
-        texts.append(f"{missing_details} more messages: {reply.hint}")
+        texts.append(f"{missing_details} more messages: {MORE}")
     if any("left_chars" in item for item in items) and not size.is_bare:
-        texts.append(reply.cut_hint)
+        texts.append(CUT_TEXTS)
     return "; ".join(texts)
 
 

@@ -165,7 +165,6 @@ def retrieve_memory(
         {"memories": items},
         markdown,
         notes=search_notes(result, "" if items else nothing_found(filters.scope)),
-        hint="ask for more tokens, or less at once",
         separator="\n\n",
         details="details",
         multiline="details",

@@ -165,7 +165,6 @@ def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Rep
         multiline="text",
         item_chars=EVENT_CHARS,
         shorten=formatting.shorten_event,
-        cut_hint=formatting.CUT_HINT,
     )
 
 
@@ -307,7 +306,6 @@ def expand_grip(
         lines.event,
         head,
         head_lines,
-        hint=f"{replies.MORE}, or for fewer before and after",
         # What is cited comes first, then what is nearest to it.
         order=sorted(
             range(end + len(lists["after"])),
@@ -317,5 +315,4 @@ def expand_grip(
         multiline="text",
         item_chars=EVENT_CHARS,
         shorten=partial(formatting.shorten_event, quote=grip.excerpt),
-        cut_hint=formatting.CUT_HINT,
     )

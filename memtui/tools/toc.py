@@ -296,7 +296,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
         {"lines": items},
         lambda item: "  " * int(item["depth"]) + lines.node(item),
         notes=() if chosen else (nothing,),
-        hint="get_node NODE_ID, or a larger budget, opens more",
+        more_hint="get_node NODE_ID, or a larger budget, opens more",
         has_more=bool(queue),
         order=sorted(range(len(listed)), key=lambda place: listed[place][0]),
     )
