@@ -22,7 +22,6 @@ class KeywordPage:
     """A page of segments, each with all its keywords."""
 
     segments: Sequence[tuple[TocEntry, Sequence[str]]]
-    has_more: bool = False
     is_cut: bool = False
     """Older segments were not searched."""
 
@@ -51,13 +50,13 @@ def list_segments(
         matching = _filter_by_terms(islice(segments, MAX_SEGMENTS), terms)
         if periods:
             matching = _filter_by_time(matching, periods)
-        page = dict(islice(matching, offset, offset + limit + 1))
-        is_cut = len(page) <= limit and next(segments, None) is not None
+        page = dict(islice(matching, offset, offset + limit))
+        is_cut = len(page) < limit and next(segments, None) is not None
         entries = {entry.node_id: entry for entry in nodes.get_entries([*page])}
     described = [
         (entries[name], keywords) for name, keywords in page.items() if name in entries
     ]
-    return KeywordPage(described[:limit], len(page) > limit, is_cut)
+    return KeywordPage(described, is_cut)
 
 
 def _filter_by_terms(

@@ -90,37 +90,34 @@ def browse_toc(
     is_offset = bool(_OFFSET.fullmatch(token.strip()))
     offset = int(token) if is_offset else 0
     notes = [replies.NO_TOKEN] if token and not is_offset else []
-    periods = dates.read_exact(when, workspace.now(), workspace.zone) if when else []
-    head: Item = {"understood": list(map(_describe_period, periods))} if when else {}
-    if keyword.strip():
-        page = keywords.list_segments(
-            keyword, node_id, periods=periods, offset=offset, limit=limit, scope=scope
+    head, periods = Item(), list[DatePeriod]()
+    if when.strip():
+        periods = dates.read_exact(when, workspace.now(), workspace.zone)
+        head["understood"] = list(map(_describe_period, periods))
+        notes += [period.label for period in periods] or [replies.NO_TIME]
+    if when.strip() and not periods:
+        items, remarks = list[Item](), list[str]()
+    elif keyword.strip():
+        items, remarks = _list_by_keyword(
+            keyword, node_id, periods, offset, limit + 1, scope
         )
-        items = [
-            formatting.node(entry) | {"keywords": list(words)}
-            for entry, words in page.segments
-        ]
-        has_more = page.has_more
-        nothing = CUT_KEYWORDS if page.is_cut else nothing_found(scope)
+    elif periods:
+        entries = _list_covering(workspace, periods, scope)
+        starts = [entry.start_time for entry in entries]
+        remarks = [*note_earlier_starts(periods, starts)]
+        remarks += [] if entries else [NOTHING_STORED]
+        page = entries[offset : offset + limit + 1]
+        items = formatting.nodes(page, workspace.zone, scope)
     else:
-        if when:
-            entries = _list_covering(workspace, periods, scope)[offset:]
-            notes += [period.label for period in periods] or [replies.NO_TIME]
-            starts = [entry.start_time for entry in entries]
-            notes += note_earlier_starts(periods, starts)
-            nothing = NOTHING_STORED if periods else ""
-        else:
-            entries = browse.list_children(
-                node_id, offset=offset, limit=limit + 1, scope=scope
-            )
-            nothing = f"Nothing of {scope} is here." if scope.is_narrow else ""
-            nothing = nothing or "Nothing is here."
-        items = formatting.nodes(entries[:limit], workspace.zone, scope)
-        has_more = len(entries) > limit
-    if not items:
-        notes += unknown_names or filter(None, [nothing])
-    elif keyword and page.is_cut:
-        notes.append(CUT_KEYWORDS)
+        page = browse.list_children(
+            node_id, offset=offset, limit=limit + 1, scope=scope
+        )
+        items = formatting.nodes(page, workspace.zone, scope)
+        of = f" of {scope}" if scope.is_narrow else ""
+        remarks = [] if items else [f"Nothing{of} is here."]
+    notes += unknown_names if unknown_names and not items else remarks
+    has_more = len(items) > limit
+    del items[limit:]
 
     def next_page(count: int) -> Item:
         is_last = count >= len(items) and not has_more
@@ -135,6 +132,27 @@ def browse_toc(
         next_page=next_page,
         has_more=has_more,
     )
+
+
+def _list_by_keyword(
+    keyword: str,
+    node_id: str,
+    periods: Sequence[DatePeriod],
+    offset: int,
+    limit: int,
+    scope: Scope,
+) -> tuple[list[Item], list[str]]:
+    """Describe the segments with a keyword; and say if not all were searched."""
+    page = keywords.list_segments(
+        keyword, node_id, periods=periods, offset=offset, limit=limit, scope=scope
+    )
+    items = [
+        formatting.node(entry) | {"keywords": list(words)}
+        for entry, words in page.segments
+    ]
+    if page.is_cut:
+        return items, [CUT_KEYWORDS]
+    return items, [] if items else [nothing_found(scope)]
 
 
 def _describe_period(period: DatePeriod) -> Item:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.errors import UsageError
 from memtui.model import citations, events
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, EventType
@@ -275,6 +276,19 @@ def test_segment_is_listed_for_each_of_its_keywords(full_workspace: Workspace) -
     assert not toc.browse_toc(
         full_workspace, keyword=keywords[0], scope=Scope("nobody")
     ).items
+
+
+def test_segments_with_a_keyword_are_listed_for_a_time(
+    full_workspace: Workspace,
+) -> None:
+    browse_keyword = partial(toc.browse_toc, full_workspace, keyword="token")
+    (segment,) = browse_keyword(when="18 January 2024").items
+    assert segment["node_id"].startswith("toc:segment:2024-01-18:")
+    assert not browse_keyword(when="15 January 2024").items
+    reply = browse_keyword(when="zebra")
+    assert not reply.items and reply.notes == [replies.NO_TIME]
+    with pytest.raises(UsageError, match="not both"):
+        browse_keyword(when="2024", node_id="toc:year:2024")
 
 
 def test_keyword_search_says_that_old_segments_were_left_out(
