@@ -149,8 +149,7 @@ def _find_value(text: str, start: int, end: int) -> Span | None:
     name = text[start:end].rstrip(".-")
     end = start + len(name)
     before = text[max(0, start - MAX_BEFORE_CHARS) : start]
-    word = _WORD_BEFORE.search(before)
-    kind = kind_of_name(f"{word[1]} {name}" if word else name)
+    kind = _kind_of(name, before)
     if not kind or before.endswith(("/", "%")):
         return None
     value = _value_of(text, start, end, before)
@@ -163,6 +162,13 @@ def _find_value(text: str, start: int, end: int) -> Span | None:
     if is_secret(KEY if is_access else kind, value.text, value.place):
         return value.start, past, kind
     return (value.start, past, "") if len(value.text) > LONG_VALUE_CHARS else None
+
+
+def _kind_of(name: str, before: str) -> str:
+    """Return the kind that a name denotes; "API key" has a word before."""
+    if name.isalpha() and not name.isupper() and (word := _WORD_BEFORE.search(before)):
+        name = f"{word[1]} {name}"
+    return kind_of_name(name)
 
 
 def _value_of(text: str, start: int, end: int, before: str) -> _Value | None:

@@ -58,7 +58,7 @@ class _Rule:
     is_value: Callable[[str], bool]
     """Returns whether what the pattern found is a secret."""
     pattern: re.Pattern[str]
-    """Begins with the anchor; its group is the secret."""
+    """Begins with the anchor; its last group is the secret."""
 
 
 _ABBREVIATIONS = {
@@ -96,7 +96,9 @@ _RULES = (
         "://",
         PASSWORD,
         _is_any_password,
-        r"://[^\s/@:\"'`\\<>?#(){}]{0,128}:([^\s/@\"'`\\<>]{3,256})@",
+        # A password like the name of its user is a default: postgres:postgres.
+        r"://(?!([\w.-]+):\1@)"
+        r"[^\s/@:\"'`\\<>?#(){}]{0,128}:([^\s/@\"'`\\<>]{3,256})@",
     ),
     # The address of Sentry, https://key@host/1224, is public.
     _rule("://", TOKEN, _is_random_key, r"://([\w.~-]{16,256})@(?![\w.-]+/\d+\b)"),
@@ -231,9 +233,10 @@ def find_in_commands(text: str, lowered: bytes) -> Iterator[Span]:
         while at >= 0:
             past = at + len(rule.anchor)
             match = rule.pattern.match(text, at)
-            if match and rule.is_value(match[1]):
-                yield *match.span(1), rule.kind
-                past = match.end(1)
+            group = match.lastindex if match else 0
+            if match and group and rule.is_value(match[group]):
+                yield *match.span(group), rule.kind
+                past = match.end(group)
             at = lowered.find(rule.anchor, past)
     for anchor in (b"cookie", b"curl"):
         at = lowered.find(anchor)

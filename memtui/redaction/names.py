@@ -129,6 +129,8 @@ _DUMMIES = frozenset((
     "wrongpassword", "userpassword", "adminpassword", "mysecretpassword",
     "secretpassword",
 ))  # fmt: skip
+"""What a password of an example or test is made of: ``testPassword123!``."""
+
 _DESCRIBING = _DUMMIES | frozenset((
     "a", "an", "and", "any", "at", "be", "by", "for", "from", "goes", "here", "in",
     "is", "it", "least", "me", "my", "no", "not", "of", "only", "or", "the", "this",
@@ -183,9 +185,11 @@ _REFERENCE = re.compile("|".join((
 _PATTERN = re.compile(r"\\[dwsb]|\[\^?[a-zA-Z0]-[zZ9fF]|\(\?[=!:<]|\.[*+][^*+]*$|\[\^")
 """Matches parts of regular expressions."""
 
-_ATTRIBUTE = re.compile(
+_EXPRESSION = re.compile(
     r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?(?![^\s,;)\]}!?.>-])"
+    r"|[\w.$]+\("
 )
+"""Matches attributes and calls."""
 _CALL = re.compile(r"[\w$](?:[\[({<]|\?\.|->)|=>")
 """Matches parts of expressions: calls, subscripts, types, functions."""
 
@@ -327,9 +331,9 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if kind == SEED:
         is_varied = len(set(value.split())) >= MIN_SEED_WORDS
         return is_varied and bool(_SEED_PHRASE.match(value))
+    head = value[:MAX_EXPRESSION_CHARS]
     if len(value) < 4 or any(map(str.isspace, value)) or is_placeholder(value):
         return False
-    head = value[:MAX_EXPRESSION_CHARS]
     if _PATTERN.search(head) or is_path(value):
         return False
     if is_uuid(value):
@@ -339,10 +343,14 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if kind != PASSWORD and place is not Place.QUOTED and _BRACKET.search(value):
         return False
     looks_random = is_random(value)
-    may_be_call = kind == PASSWORD or looks_random
-    if _CALL.search(head) and not (place is Place.QUOTED and may_be_call):
-        return False
-    if _ATTRIBUTE.match(head) and (place is Place.CODE or not looks_random):
+    if place is Place.QUOTED:
+        # What looks like code is text here.
+        may_be_code = looks_random or (kind == PASSWORD and is_strong(value))
+    else:
+        may_be_code = looks_random and place is Place.SETTING
+        if _CALL.search(head):
+            return False
+    if _EXPRESSION.match(head) and not may_be_code:
         return False
     if looks_random:
         return True
@@ -350,9 +358,8 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         return kind == PASSWORD and is_strong(value)
     if kind == PASSWORD:
         return is_mixed(value)
-    return is_strong(value) or (
-        value.isalnum() and len(value) >= LONG_WORD_CHARS and count_numbers(value) > 1
-    )
+    is_long = value.isalnum() and len(value) >= LONG_WORD_CHARS
+    return is_strong(value) or (is_long and count_numbers(value) > 1)
 
 
 def is_field_secret(kind: str, value: str) -> bool:

@@ -85,7 +85,7 @@ def test_each_secret_of_a_text_is_removed() -> None:
         assert label.secret not in redacted.text
 
 
-def test_every_secret_is_found_inside_json_that_stays_json() -> None:
+def test_secrets_in_json_are_found_and_json_stays_valid() -> None:
     for label in SECRET:
         whole = json.dumps({"command": label.text, "timeout": 5})
         redacted = redact(whole)
@@ -93,7 +93,7 @@ def test_every_secret_is_found_inside_json_that_stays_json() -> None:
         assert redacted.kinds == (label.kind,), whole
 
 
-def test_every_secret_is_found_inside_json_inside_json() -> None:
+def test_secrets_in_json_in_json_are_found() -> None:
     for label in SECRET:
         if label.kind == "private":
             continue
@@ -108,13 +108,13 @@ def test_text_without_secrets_is_returned_itself() -> None:
     assert redact(text).text is text
 
 
-def test_private_tags_nest_and_hide_everything_between() -> None:
+def test_private_tags_may_be_nested() -> None:
     text = "a <private>b <Private>c</PRIVATE> d</private> e <private>f</private> g"
     assert redact(text).text == "a [redacted: private] e [redacted: private] g"
 
 
 @pytest.mark.parametrize("before", ["", "  ", "a\n", "a\r\n\t", "a\n\n"])
-def test_an_unclosed_private_tag_starting_a_line_extends_to_the_end(
+def test_unclosed_private_tag_at_line_start_extends_to_the_end(
     before: str,
 ) -> None:
     assert (
@@ -137,12 +137,12 @@ def test_an_unclosed_private_tag_starting_a_line_extends_to_the_end(
         "the private key < 3 > 2 private > public",
     ],
 )
-def test_an_unclosed_private_tag_within_a_line_is_ignored(text: str) -> None:
+def test_unclosed_private_tag_within_a_line_is_ignored(text: str) -> None:
     for form in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
         assert redact(form) == RedactedText(form, ())
 
 
-def test_an_ignored_private_tag_does_not_hide_a_real_one() -> None:
+def test_private_text_after_a_mention_of_the_tag_is_found() -> None:
     mention = "The tag `<private>` hides.\nMy"
     text = f"{mention} <private>a <private>b</private> c</private> d"
     assert redact(text).text == f"{mention} {redaction_mark('private')} d"
@@ -159,9 +159,7 @@ def test_an_ignored_private_tag_does_not_hide_a_real_one() -> None:
         ("\\u003Cprivate a='b'\\u003E", "</private>"),
     ],
 )
-def test_all_spellings_of_private_tags_are_recognized(
-    opening: str, closing: str
-) -> None:
+def test_spellings_of_private_tags(opening: str, closing: str) -> None:
     text = f"a {opening}my diary{closing} b"
     mark = redaction_mark("private")
     assert redact(text) == RedactedText(f"a {mark} b", ("private",))
@@ -169,7 +167,7 @@ def test_all_spellings_of_private_tags_are_recognized(
     assert redact(quoted) == RedactedText(f'"a {mark} b"', ("private",))
 
 
-def test_an_unclosed_private_tag_in_json_ends_with_its_string() -> None:
+def test_unclosed_private_tag_in_json_ends_with_its_string() -> None:
     text = json.dumps({"a": 'b\n<private> "c"', "d": "e"})
     assert json.loads(redact(text).text) == {
         "a": f"b\n{redaction_mark('private')}",
@@ -177,21 +175,21 @@ def test_an_unclosed_private_tag_in_json_ends_with_its_string() -> None:
     }
 
 
-def test_a_closing_tag_alone_is_ignored() -> None:
+def test_closing_tag_alone_is_ignored() -> None:
     assert redact("a </private> b").kinds == ()
 
 
-def test_private_text_has_one_kind() -> None:
+def test_private_text_with_a_secret_has_one_kind() -> None:
     assert redact("<private>password=hunter2!</private>").kinds == ("private",)
 
 
-def test_a_cut_key_block_is_redacted_without_the_prose_after_it() -> None:
+def test_cut_key_block_ends_before_prose() -> None:
     begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
     text = f"{begin}\nMIIEowIBAAKCAQEA75dF3g\nMIIEowIBAAKCAQEA\n\n(cut off)"
     assert redact(text).text == "[redacted: private key]\n\n(cut off)"
 
 
-def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
+def test_field_name_makes_its_value_a_secret() -> None:
     value = {
         "user": "ada",
         "password": "swordfish",
@@ -214,16 +212,16 @@ def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
 
 @pytest.mark.parametrize("name", ["secret_key = ", "api_key: ", "client_secret="])
 @pytest.mark.parametrize("value", ["k#9Lm!2Qz&7Wp^4R", "p@ssX!92&mm^q", "aB3$xY9!kL2@"])
-def test_an_unquoted_key_may_contain_signs(name: str, value: str) -> None:
+def test_unquoted_key_may_contain_signs(name: str, value: str) -> None:
     assert value not in redact(f"{name}{value}\n").text
 
 
-def test_a_request_of_as_many_words_as_a_seed_phrase_is_unchanged() -> None:
+def test_request_of_twelve_words_is_no_seed_phrase() -> None:
     request = "fix login page layout mobile view button color header footer spacing bug"
     assert redact(request).kinds == ()
 
 
-def test_strings_and_keys_of_any_depth_are_redacted() -> None:
+def test_json_keys_and_values_are_redacted_at_any_depth() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     redacted, kinds = redact_json([{token: [f"use {token}"]}, 1, 2.5])
     assert redacted == [
@@ -254,7 +252,7 @@ def test_random_secrets_of_many_kinds_are_removed() -> None:
         assert len(missed) <= 0.04 * len(half), missed
 
 
-def test_texts_that_only_look_like_secrets_are_unchanged() -> None:
+def test_generated_harmless_texts_are_unchanged() -> None:
     samples = secret_samples.make_harmless(1)
     assert len(samples) >= 500
     changed = [sample.text for sample in samples if redact(sample.text).kinds]
@@ -304,7 +302,7 @@ MADE = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map("".join
 
 
 @given(st.one_of(ANY_TEXT, MADE))
-def test_any_text_can_be_redacted_and_a_second_time_changes_nothing(text: str) -> None:
+def test_any_text_can_be_redacted_once(text: str) -> None:
     once = redact(text).text
     assert redact(once).text == once
 
@@ -324,7 +322,7 @@ def test_any_text_can_be_redacted_and_a_second_time_changes_nothing(text: str) -
     ),
     st.booleans(),
 )
-def test_serialized_json_can_still_be_read(value: object, is_ascii: bool) -> None:
+def test_redacted_json_is_valid(value: object, is_ascii: bool) -> None:
     for separators in ((",", ":"), (", ", ": ")):
         text = json.dumps(value, ensure_ascii=is_ascii, separators=separators)
         json.loads(redact(text).text)
@@ -379,6 +377,6 @@ def test_hashes_and_ids_in_real_transcripts_are_unchanged(shared: Path) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("piece", ["PWD=", "PASS=", "TOKEN=", "PASS=" * 50 + " "])
-def test_a_run_of_names_takes_linear_time(piece: str) -> None:
+def test_repeated_names_take_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     assert redact(f"{text}\nDB_PASSWORD=Xk3#vQ9pLm").kinds
