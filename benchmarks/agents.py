@@ -237,12 +237,12 @@ def main() -> None:
         folder = Path(name)
         if not args.locomo:
             files = [DATA / name for name in search_quality.FOLDERS]
-            with search_quality.house_of(folder / "coding", files) as workspace:
+            with search_quality.open_workspace(folder / "coding", files) as workspace:
                 report("Coding sessions", workspace, read_coding()[:: args.some])
         if not args.coding:
             search_quality.write_locomo(folder)
             file = folder / "locomo.jsonl"
-            with search_quality.house_of(folder / "home", [file]) as workspace:
+            with search_quality.open_workspace(folder / "home", [file]) as workspace:
                 report("LoCoMo", workspace, read_locomo()[:: args.some])
 
 

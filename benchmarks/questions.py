@@ -63,12 +63,12 @@ def of(texts: Sequence[str], each: int = EACH) -> dict[str, list[str]]:
 def _drawn(dice: random.Random, ranks: tuple[int, int], count: int) -> list[str]:
     """Words of these ranks that are looked up."""
     ranked = zipf.ranked()
-    found: list[str] = []
-    while len(found) < count:
+    words: list[str] = []
+    while len(words) < count:
         word = ranked[dice.randrange(*ranks)]
         if analyzer.is_indexed(word):
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def _rare(dice: random.Random, _: Sequence[str]) -> str:

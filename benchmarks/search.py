@@ -33,23 +33,23 @@ MESSAGES, BIG = 100_000, 1_000_000
 """How many messages are searched; the second with ``--big`` as well."""
 
 ROUNDS = 3
-"""How often each question is asked; the medians count."""
+"""How often each query runs; the medians count."""
 
 BUSY = ", processor"
-"""What is told apart: how long the processor worked, whoever else was at work. The
-ratios are of that."""
+"""The suffix of processor times, which do not depend on the load. The ratios are of
+these."""
 
 WARMED = 20
-"""About how many questions are asked before it is measured."""
+"""About how many queries run before it is measured."""
 
 OPENED = 11
-"""How many processes ask a first question; the medians count."""
+"""How many processes run a first query; the medians count."""
 
 FOUND = 30
-"""How many messages are looked for as soon as they are kept."""
+"""How many messages are searched for as soon as they are stored."""
 
 FIRST = "cache error handling"
-"""What they ask."""
+"""The first query."""
 
 TEXTS = 300
 """From about how many messages phrases are taken."""
@@ -73,9 +73,9 @@ def share(taken: Sequence[float], of: float) -> float:
 
 def texts(every: int = 1) -> Iterator[tuple[int, str]]:
     """All that was said, or one of so many messages, with the numbers of their rows."""
-    asked = "SELECT rowid, text FROM events WHERE rowid % ? = 0"
+    sql = "SELECT rowid, text FROM events WHERE rowid % ? = 0"
     with database.connection():
-        yield from database.db.execute_sql(asked, (every,))
+        yield from database.db.execute_sql(sql, (every,))
 
 
 def show_store(paths: Paths) -> None:
@@ -95,43 +95,45 @@ def show_store(paths: Paths) -> None:
 
 
 def show_rebuilt(paths: Paths) -> None:
-    """Make the index anew, and print what that took."""
+    """Rebuild the index, and print what that took."""
     done = alone("rebuild", paths)
-    shown = json.loads(done.output)
-    whole_s = shown["whole_s"]
-    rest = 1 - (shown["words_s"] + shown["sqlite_s"]) / whole_s
+    result = json.loads(done.output)
+    whole_s = result["whole_s"]
+    reading = 1 - (result["words_s"] + result["sqlite_s"]) / whole_s
     print(
-        f"made anew    {shown['messages'] / whole_s:9,.0f} messages/s:"
-        f" {shown['words_s'] / whole_s:.0%} words, {shown['sqlite_s'] / whole_s:.0%}"
-        f" SQLite, {rest:.0%} reading; {done.peak_bytes / MB:,.0f} MB at its peak"
+        f"made anew    {result['messages'] / whole_s:9,.0f} messages/s:"
+        f" {result['words_s'] / whole_s:.0%} words, {result['sqlite_s'] / whole_s:.0%}"
+        f" SQLite, {reading:.0%} reading; {done.peak_bytes / MB:,.0f} MB at its peak"
     )
 
 
 def show_opened(paths: Paths) -> None:
-    """Print what the first question of a process takes."""
-    shown = [json.loads(alone("open", paths, FIRST).output) for _ in range(OPENED)]
-    opened = [one["opened_ms"] for one in shown]
-    imported = median(one["imported_ms"] for one in shown)
+    """Print what the first query of a process takes."""
+    replies = [json.loads(alone("open", paths, FIRST).output) for _ in range(OPENED)]
+    opened = [reply["opened_ms"] for reply in replies]
+    imported = median(reply["imported_ms"] for reply in replies)
     print(
         f"first asked  {median(opened):9.1f} ms ({min(opened):.1f} to"
         f" {max(opened):.1f}), after imports of {imported:.0f} ms"
     )
 
 
-def asked(
+def time_queries(
     paths: Paths, others: Sequence[Rival], by_kind: dict[str, list[str]], turns: int
 ) -> dict[str, Taken]:
-    """The milliseconds each question took each engine, by the kind of question."""
+    """Return the milliseconds that each query took each engine, by kind."""
     searches = {"memtui": session_search.finder(paths)} | {
         other.name: other.find for other in others
     }
-    every = [(kind, one) for kind, some in by_kind.items() for one in some]
+    every = [
+        (kind, question) for kind, queries in by_kind.items() for question in queries
+    ]
     rounds = {
         name + what: [[0.0] * turns for _ in every]
         for name in searches
         for what in ("", BUSY)
     }
-    # What measures is not to be looked through for garbage at its expense.
+    # Garbage collection must not be part of what is measured.
     gc.collect()
     gc.freeze()
     with database.connection():
@@ -158,8 +160,8 @@ def asked(
     }
 
 
-def show_asked(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
-    """Print what questions took, by their kind and in all, and the ratios."""
+def show_times(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
+    """Print what queries took, by kind and in all, and the ratios."""
     count = sum(len(each["memtui"]) for each in taken.values())
     print(f"{count} questions, ms            p50      p95      p99      max")
     for kind, each in taken.items():
@@ -191,7 +193,7 @@ def show_appended(paths: Paths, runs: int) -> None:
     """Print what one more message costs, and how soon it is found."""
     with append.copied(paths) as copy:
         taken = append.measure(copy, runs)
-        found = append.found_ms(copy, min(runs, FOUND))
+        found_ms = append.found_ms(copy, min(runs, FOUND))
     print("one more message, ms       p50      p95      p99      max")
     for way, each in taken.items():
         print(figures(way, each))
@@ -199,7 +201,7 @@ def show_appended(paths: Paths, runs: int) -> None:
     for way, each in list(taken.items())[1:]:
         more = [share(each, of) - share(bare, of) for of in (0.5, 0.99)]
         print(f"  {way} adds {more[0]:.2f} at p50, {more[1]:.2f} at p99")
-    print(figures("kept, then found", found))
+    print(figures("kept, then found", found_ms))
 
 
 def measure(
@@ -226,18 +228,20 @@ def measure(
     store.open_at(paths.store)
     show_store(paths)
     show_opened(paths)
-    some = [text for _, text in texts(max(1, messages // TEXTS))]
-    by_kind = questions.of(some, each)
+    sample = [text for _, text in texts(max(1, messages // TEXTS))]
+    by_kind = questions.of(sample, each)
     folder = paths.store.parent
-    found = (
+    rivals = (
         engines.plain(folder, messages, texts),
         engines.tantivy(folder, messages, texts),
     )
-    others = [other for other in found if other]
-    if len(others) < len(found):
+    others = [other for other in rivals if other]
+    if len(others) < len(rivals):
         print("tantivy is not installed: it is not measured")
-    show_asked(asked(paths, others, by_kind, rounds), others)
-    used = alone("ask", paths, *(one for some in by_kind.values() for one in some[:5]))
+    show_times(time_queries(paths, others, by_kind, rounds), others)
+    used = alone(
+        "ask", paths, *(query for queries in by_kind.values() for query in queries[:5])
+    )
     print(f"memory       {used.peak_bytes / MB:9,.0f} MB at its peak, mapped files too")
     show_appended(paths, runs)
     database.close()

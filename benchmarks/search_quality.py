@@ -51,37 +51,42 @@ class Question:
     project: str = ""
 
 
+CUTOFFS = (1, 5, 20)
+"""Hits are counted among so many first sessions."""
+
+
 @dataclass(slots=True)
 class Score:
     """How well the questions of a set were answered."""
 
-    places: list[int] = field(default_factory=list)
-    """Of each question the place of the first right session; -1 if there is none."""
+    ranks: list[int] = field(default_factory=list)
+    """For each question the rank of the first right session, from 1; 0 if there is
+    none."""
     took_ms: list[float] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
-    """The questions with none among the first three."""
+    """The questions with none among the first five."""
 
-    def note(self, question: Question, sessions: Sequence[str], took_ms: float) -> None:
-        """Note an answer: the sessions it names, the best first."""
-        named = dict.fromkeys(sessions)
-        right = (at for at, one in enumerate(named) if one in question.sessions)
-        place = next(right, -1)
-        self.places.append(place)
+    def add(self, question: Question, sessions: Sequence[str], took_ms: float) -> None:
+        """Add an answer: the sessions it names, the best first."""
+        names = enumerate(dict.fromkeys(sessions), 1)
+        rank = next((rank for rank, name in names if name in question.sessions), 0)
+        self.ranks.append(rank)
         self.took_ms.append(took_ms)
-        if not 0 <= place < 3:
+        if not 0 < rank <= 5:
             self.missed.append(question.text)
 
     def __str__(self) -> str:
-        count = len(self.places)
-        right = [place for place in self.places if place >= 0]
-        hits = [sum(place < most for place in right) / count for most in (1, 3, 10)]
-        rank = sum(1 / (place + 1) for place in right) / count
+        hits = "  ".join(f"hit@{most} {self.share(most):.3f}" for most in CUTOFFS)
+        reciprocal = sum(1 / rank for rank in self.ranks if rank) / len(self.ranks)
         took = sorted(self.took_ms)
         return (
-            f"hit@1 {hits[0]:.3f}  hit@3 {hits[1]:.3f}  hit@10 {hits[2]:.3f}"
-            f"  MRR {rank:.3f}  {median(took):4.0f} ms  p95"
-            f" {took[int(count * 0.95)]:4.0f} ms"
+            f"{hits}  MRR {reciprocal:.3f}  {median(took):4.0f} ms"
+            f"  p95 {took[int(len(took) * 0.95)]:4.0f} ms"
         )
+
+    def share(self, most: int) -> float:
+        """Return the share of questions with a right session among the first ones."""
+        return sum(0 < rank <= most for rank in self.ranks) / len(self.ranks)
 
 
 def locomo() -> list[Question]:
@@ -137,8 +142,8 @@ def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
 
 
 @contextmanager
-def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
-    """A workspace that has read these files and done all its work."""
+def open_workspace(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
+    """Open a workspace that has read these files and done all its work."""
     place = in_home(home)
     workspace = Workspace(place, settings.load(place.config, assignments=[ASK_NOBODY]))
     try:
@@ -154,13 +159,13 @@ def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
 Ask = Callable[[Question], Sequence[str]]
 
 
-def asked(questions: Sequence[Question], ask: Ask) -> Score:
+def ask_all(questions: Sequence[Question], ask: Ask) -> Score:
     """Ask all questions."""
     score = Score()
     for question in questions:
         began_s = time.perf_counter()
         sessions = ask(question)
-        score.note(question, sessions, (time.perf_counter() - began_s) * 1000)
+        score.add(question, sessions, (time.perf_counter() - began_s) * 1000)
     return score
 
 
@@ -209,22 +214,22 @@ def recall(
     turns: Mapping[tuple[str, int], str],
 ) -> str:
     """How many of the turns that answer are among the first twenty messages."""
-    found, shown = [], []
+    matched, visible = [], []
     for question in questions:
         filters = Filters(scope=Scope("", question.project))
         hits = workspace.message_search.find(question.text, filters=filters).hits
-        own = {turns.get((h.session_id, h.msg_idx), "") for h in hits}
+        own = {turns.get((hit.session_id, hit.msg_idx), "") for hit in hits}
         around = {
-            turns.get((hit.session_id, said.msg_idx), "")
+            turns.get((hit.session_id, message.msg_idx), "")
             for hit in hits
-            for said in hit.window
+            for message in hit.window
         }
-        found.append(len(own & question.turns) / len(question.turns))
-        shown.append(len(around & question.turns) / len(question.turns))
+        matched.append(len(own & question.turns) / len(question.turns))
+        visible.append(len(around & question.turns) / len(question.turns))
     count = len(questions)
     return (
-        f"turn recall@{MAX_HITS} {sum(found) / count:.3f};"
-        f" windows included {sum(shown) / count:.3f}"
+        f"turn recall@{MAX_HITS} {sum(matched) / count:.3f};"
+        f" windows included {sum(visible) / count:.3f}"
     )
 
 
@@ -233,25 +238,17 @@ def report(
 ) -> None:
     """Print how well each search answers a set, and each kind of question."""
     print(f"\n{title}: {len(questions)} questions")
-    fused = asked(questions, everything(workspace))
-    for name, score in (
-        ("everything", fused),
-        ("messages alone", asked(questions, messages(workspace))),
-        ("summaries alone", asked(questions, summaries(workspace))),
-    ):
-        print(f"  {name:16} {score}")
+    score = ask_all(questions, everything(workspace))
+    print(f"  {'everything':16} {score}")
+    print(f"  {'messages alone':16} {ask_all(questions, messages(workspace))}")
+    print(f"  {'summaries alone':16} {ask_all(questions, summaries(workspace))}")
     for kind in sorted({question.kind for question in questions}):
-        some = [question for question in questions if question.kind == kind]
-        places = [
-            place
-            for place, question in zip(fused.places, questions, strict=True)
-            if question.kind == kind
-        ]
-        first = sum(place == 0 for place in places) / len(some)
-        three = sum(0 <= place < 3 for place in places) / len(some)
-        print(f"    {kind:16} hit@1 {first:.3f}  hit@3 {three:.3f}  of {len(some)}")
+        pairs = zip(score.ranks, questions, strict=True)
+        of_kind = Score([rank for rank, question in pairs if question.kind == kind])
+        hits = "  ".join(f"hit@{most} {of_kind.share(most):.3f}" for most in CUTOFFS)
+        print(f"    {kind:16} {hits}  of {len(of_kind.ranks)}")
     if has_misses:
-        print(*(f"    missed: {text}" for text in fused.missed), sep="\n")
+        print(*(f"    missed: {text}" for text in score.missed), sep="\n")
 
 
 def main() -> None:
@@ -266,12 +263,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         talk = Path(folder)
         turns = write_locomo(talk)
-        with house_of(talk / "home", [talk / "locomo.jsonl"]) as workspace:
+        with open_workspace(talk / "home", [talk / "locomo.jsonl"]) as workspace:
             questions = locomo()
             report("LoCoMo", workspace, questions, has_misses=given.misses)
             print(f"  {recall(workspace, questions, turns)}")
         files = [DATA / name for name in FOLDERS]
-        with house_of(talk / "coding", files) as workspace:
+        with open_workspace(talk / "coding", files) as workspace:
             report("Coding sessions", workspace, coding(), has_misses=given.misses)
 
 
