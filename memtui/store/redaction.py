@@ -4,21 +4,13 @@ Which texts are secrets is decided in ``memtui.redaction``.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-
-import peewee
 
 from memtui.model.events import Event
 from memtui.store import events, sessions, source_copies, sources
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column
-from memtui.store.schema import (
-    CursorRow,
-    ProblemRow,
-    SessionRow,
-    SubagentRow,
-    unlocked_events,
-)
+from memtui.store.schema import unlocked_events
 from memtui.store.sources import ProblemCount, ProblemKind
 
 Redact = Callable[[str], str]
@@ -53,78 +45,84 @@ def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
         execute("UPDATE thoughts SET text = ? WHERE id = ?", text, thought_id)
 
 
-SESSION_FIELDS = (
-    SessionRow.title,
-    SessionRow.summary,
-    SessionRow.branch,
-    SessionRow.cwd,
-    SessionRow.root,
-    SessionRow.project,
-    SessionRow.model,
-    SessionRow.created_by,
+_SESSION_TEXTS = (
+    "title",
+    "summary",
+    "branch",
+    "cwd",
+    "root",
+    "project",
+    "model",
+    "created_by",
 )
 
-SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
+_SUBAGENT_KEY = ("agent", "session_name", "subagent")
+_SUBAGENT_TEXTS = ("task", "kind", "tool_use_id")
 
 
 def redact_sessions(redact: Redact) -> list[int]:
     """Redact what is known of sessions; return the numbers of those that changed."""
-    return [row.id for row in _redact_rows(SESSION_FIELDS, redact)]
+    return [
+        number
+        for (number,) in _redact_rows("sessions", ("id",), _SESSION_TEXTS, redact)
+    ]
 
 
 def redact_subagents(redact: Redact) -> int:
     """Redact what is known of subagents; return how many changed."""
-    return len(_redact_rows(SUBAGENT_FIELDS, redact))
-
-
-def _redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> list[Any]:
-    """Redact some fields of all rows of their table; return the rows that changed."""
-    table, changed = fields[0].model, []
-    for row in list(table.select()):
-        before = {field: getattr(row, field.name) for field in fields}
-        changes = {f: new for f, old in before.items() if (new := redact(old)) != old}
-        if changes:
-            table.update(changes).where(row._pk_expr()).execute()
-            changed.append(row)
-    return changed
-
-
-def list_kept_names() -> Iterator[tuple[str, str]]:
-    """Yield the names that stay as they are, each with its kind.
-
-    Stored content is found by them when its source is read again.
-    """
-    for kind, column in (
-        ("agent", SessionRow.agent),
-        ("session", SessionRow.name),
-        ("file", CursorRow.path),
-        ("file", ProblemRow.source),
-    ):
-        for (name,) in column.model.select(column).distinct().tuples():
-            yield kind, name
+    return len(_redact_rows("subagents", _SUBAGENT_KEY, _SUBAGENT_TEXTS, redact))
 
 
 def redact_cursors(redact: Callable[[object], object]) -> int:
     """Redact the saved state of file readers; return how many changed."""
-    changed = 0
-    for file, stored in CursorRow.select(CursorRow.path, CursorRow.state).tuples():
-        state = json.dumps(redact(json.loads(stored)))
-        if state != stored:
-            CursorRow.update(state=state).where(CursorRow.path == file).execute()
-            changed += 1
+
+    def redact_state(stored: str) -> str:
+        return json.dumps(redact(json.loads(stored)))
+
+    return len(_redact_rows("cursors", ("path",), ("state",), redact_state))
+
+
+def _redact_rows(
+    table: str, key: Sequence[str], columns: Sequence[str], redact: Redact
+) -> list[tuple[Any, ...]]:
+    """Redact some columns of all rows of a table; return the keys of changed rows."""
+    changes = ", ".join(f"{column} = ?" for column in columns)
+    condition = " AND ".join(f"{column} = ?" for column in key)
+    changed = []
+    for row in fetch(f"SELECT {', '.join((*key, *columns))} FROM {table}"):
+        row_key, before = row[: len(key)], row[len(key) :]
+        # A damaged row may have bytes in place of a text.
+        after = tuple(
+            redact(text) if isinstance(text, str) else text for text in before
+        )
+        if after != before:
+            execute(f"UPDATE {table} SET {changes} WHERE {condition}", *after, *row_key)
+            changed.append(row_key)
     return changed
 
 
 def redact_problems(redact: Redact) -> int:
     """Redact the reasons why records were skipped; return how many changed."""
     changed = 0
-    for row in list(ProblemRow.select()):
-        if (reason := redact(row.reason)) != row.reason:
-            ProblemRow.delete().where(
-                ProblemRow.source == row.source, ProblemRow.reason == row.reason
-            ).execute()
-            kind = ProblemKind(row.kind)
-            count = ProblemCount(reason, kind, row.line, row.count, row.words)
-            sources.add_problems(row.source, [count], row.last_ms)
+    for source, reason, kind, line, count, last_ms, words in fetch(
+        "SELECT source, reason, kind, line, count, last_ms, words FROM problems"
+    ):
+        if (redacted := redact(reason)) != reason:
+            sql = "DELETE FROM problems WHERE source = ? AND reason = ?"
+            execute(sql, source, reason)
+            problem = ProblemCount(redacted, ProblemKind(kind), line, count, words)
+            sources.add_problems(source, [problem], last_ms)
             changed += 1
     return changed
+
+
+def list_kept_names() -> list[tuple[str, str]]:
+    """Return the names that stay as they are, each with its kind.
+
+    Stored content is found by them when its source is read again.
+    """
+    return fetch(
+        "SELECT 'agent', agent FROM sessions UNION SELECT 'session', name FROM sessions"
+        " UNION SELECT 'file', path FROM cursors UNION SELECT 'file', source"
+        " FROM problems"
+    )

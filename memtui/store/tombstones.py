@@ -8,7 +8,7 @@ of creation of the tombstone they belong to, and are removed with it.
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
 
@@ -24,8 +24,7 @@ from memtui.model.events import (
     source_hash,
     to_ms,
 )
-from memtui.store.database import IN_JSON, fetch, fetch_value
-from memtui.store.schema import TombstoneRow
+from memtui.store.database import IN_JSON, db, execute, fetch, fetch_value
 
 
 class TombstoneKind(StrEnum):
@@ -78,14 +77,12 @@ class Tombstone:
 
 
 def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
-    for tombstone in tombstones:
-        TombstoneRow.insert(
-            kind=tombstone.kind.value,
-            agent=tombstone.agent,
-            subject=tombstone.subject,
-            at_ms=tombstone.at_ms,
-            created_ms=now_ms,
-        ).on_conflict_ignore().execute()
+    """Add tombstones that do not exist yet; all of them are removed together."""
+    db.connection().executemany(
+        "INSERT INTO tombstones (kind, subject, agent, at_ms, created_ms)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(*astuple(tombstone), now_ms) for tombstone in tombstones],
+    )
 
 
 def remove(tombstone: Tombstone) -> bool:
@@ -93,7 +90,7 @@ def remove(tombstone: Tombstone) -> bool:
     created_ms = get_created_ms(tombstone)
     if created_ms is None:
         return False
-    TombstoneRow.delete().where(TombstoneRow.created_ms == created_ms).execute()
+    execute("DELETE FROM tombstones WHERE created_ms = ?", created_ms)
     return True
 
 
