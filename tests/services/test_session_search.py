@@ -1,4 +1,4 @@
-"""Searching sessions: the matching messages and those around them."""
+"""Searching messages, with those around them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -26,16 +26,16 @@ from tests.message_factory import (
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
 
-def texts(found: Hits) -> list[str]:
-    return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
+def texts(result: Hits) -> list[str]:
+    return [hit.match.snippet.text if hit.match else "" for hit in result.hits]
 
 
-def found(workspace: Workspace, query: str, **given: object) -> list[str]:
-    return texts(workspace.message_search.find(query, **given))  # type: ignore[arg-type]
+def find_texts(workspace: Workspace, query: str, **options: object) -> list[str]:
+    return texts(workspace.message_search.find(query, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "text"),
     [
         ("UserById", "I call getUserById in the router"),
         ("评审", "明天的评审会议改到下午"),
@@ -54,58 +54,59 @@ def found(workspace: Workspace, query: str, **given: object) -> list[str]:
         ("café", "Meet me at the CAFE\u0301"),
     ],
 )
-def test_what_people_type_finds_what_was_said(
-    workspace: Workspace, query: str, said: str
-) -> None:
+def test_query_finds_the_message(workspace: Workspace, query: str, text: str) -> None:
     store_messages(
         make_message("Nothing of the kind", 1),
-        make_message(said, 2),
+        make_message(text, 2),
         make_message("Nor here", 3),
     )
-    assert found(workspace, query) == [said], "before it is indexed"
+    assert find_texts(workspace, query) == [text], "before it is indexed"
     index_messages(workspace)
-    assert found(workspace, query) == [said]
+    assert find_texts(workspace, query) == [text]
 
 
-def test_what_was_stored_a_moment_ago_is_found_beside_what_is_indexed(
+def test_unindexed_messages_are_found_beside_indexed_ones(
     workspace: Workspace,
 ) -> None:
     store_messages(make_message("The quay is closed", 1))
     index_messages(workspace)
     store_messages(make_message("Is the quay open?", 2))
-    assert set(found(workspace, "quay")) == {"The quay is closed", "Is the quay open?"}
+    assert set(find_texts(workspace, "quay")) == {
+        "The quay is closed",
+        "Is the quay open?",
+    }
     assert index_messages(workspace) == 1
-    assert len(found(workspace, "quay")) == 2
+    assert len(find_texts(workspace, "quay")) == 2
 
 
-def test_one_hit_or_many_of_a_session(workspace: Workspace) -> None:
+def test_one_hit_or_all_of_a_session(workspace: Workspace) -> None:
     store_messages(
         make_message("quay one", 1),
         make_message("quay two", 2),
         make_message("quay", 3, session="s2"),
     )
     index_messages(workspace)
-    assert len(found(workspace, "quay")) == 3
-    answer = workspace.message_search.find("quay", one_per_session=True)
-    assert sorted(hit.session_id for hit in answer.hits) == ["s1", "s2"]
+    assert len(find_texts(workspace, "quay")) == 3
+    result = workspace.message_search.find("quay", one_per_session=True)
+    assert sorted(hit.session_id for hit in result.hits) == ["s1", "s2"]
 
 
-def test_a_window_keeps_its_bounds_and_the_message_itself(workspace: Workspace) -> None:
-    shown = [make_message(f"word {n}", n) for n in range(60)]
-    shown[30] = make_message("the quay", 30)
-    store_messages(*shown)
+def test_window_has_limits_and_keeps_the_match(workspace: Workspace) -> None:
+    messages = [make_message(f"word {n}", n) for n in range(60)]
+    messages[30] = make_message("the quay", 30)
+    store_messages(*messages)
     index_messages(workspace)
     (hit,) = workspace.message_search.find("quay", before=99, after=99).hits
     assert len(hit.window) == WINDOW_MESSAGES
     assert hit.window[15].is_match
-    assert [said.msg_idx for said in hit.window] == list(range(15, 31))
+    assert [message.msg_idx for message in hit.window] == list(range(15, 31))
     (hit,) = workspace.message_search.find("quay", before=2, after=99).hits
-    assert [said.msg_idx for said in hit.window] == list(range(28, 44))
+    assert [message.msg_idx for message in hit.window] == list(range(28, 44))
     (hit,) = workspace.message_search.find("quay", before=0, after=0).hits
     assert (hit.msg_idx, len(hit.window)) == (30, 1)
 
 
-def test_a_long_message_is_cut_around_what_answers_on_a_character(
+def test_long_message_is_cut_around_the_match(
     workspace: Workspace,
 ) -> None:
     store_messages(make_message("é" * 3000 + " quay " + "é" * 3000, 1))
@@ -117,14 +118,14 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
     assert len(hit.match.snippet.text.encode()) <= SNIPPET_BYTES
 
 
-def test_never_more_than_twenty_hits(workspace: Workspace) -> None:
+def test_there_are_at_most_twenty_hits(workspace: Workspace) -> None:
     store_messages(*(make_message(f"quay {n}", n, session=f"s{n}") for n in range(40)))
     index_messages(workspace)
     assert len(workspace.message_search.find("quay", limit=500).hits) == MAX_HITS
     assert len(workspace.message_search.find("quay", limit=3).hits) == 3
 
 
-def test_filters_leave_out_what_they_say(workspace: Workspace) -> None:
+def test_filters_select_messages(workspace: Workspace) -> None:
     store_messages(
         make_message("quay one", 1),
         make_message("quay two", 2, role=ASSISTANT),
@@ -135,25 +136,25 @@ def test_filters_leave_out_what_they_say(workspace: Workspace) -> None:
     for is_indexed in (False, True):
         if is_indexed:
             index_messages(workspace)
-        assert found(workspace, "quay agent:codex") == ["quay three"]
-        assert found(workspace, "quay role:assistant") == ["quay two"]
-        assert "quay three" not in found(workspace, "quay project:shop")
-        assert found(workspace, "quay session:t") == ["quay three"]
+        assert find_texts(workspace, "quay agent:codex") == ["quay three"]
+        assert find_texts(workspace, "quay role:assistant") == ["quay two"]
+        assert "quay three" not in find_texts(workspace, "quay project:shop")
+        assert find_texts(workspace, "quay session:t") == ["quay three"]
         without = Filters(with_subagents=False)
-        assert "quay four" not in found(workspace, "quay", filters=without)
-        assert "quay four" in found(workspace, "quay")
+        assert "quay four" not in find_texts(workspace, "quay", filters=without)
+        assert "quay four" in find_texts(workspace, "quay")
         later = Filters(since=AT + timedelta(seconds=3))
-        assert set(found(workspace, "quay", filters=later)) == {
+        assert set(find_texts(workspace, "quay", filters=later)) == {
             "quay three",
             "quay four",
         }
         earlier = replace(later, since=None, until=AT + timedelta(seconds=2))
-        assert found(workspace, "quay", filters=earlier) == ["quay one"]
+        assert find_texts(workspace, "quay", filters=earlier) == ["quay one"]
         none = Filters(scope=Scope("nobody", ""))
-        assert found(workspace, "quay", filters=none) == []
+        assert find_texts(workspace, "quay", filters=none) == []
 
 
-def test_a_subagent_s_words_lead_to_the_session_that_started_it(
+def test_message_of_a_subagent_leads_to_its_session(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -163,19 +164,19 @@ def test_a_subagent_s_words_lead_to_the_session_that_started_it(
     (hit,) = workspace.message_search.find("quay").hits
     assert hit.event is not None
     assert (hit.session_id, hit.event.subagent) == ("s1", "helper")
-    assert [said.snippet.text for said in hit.window] == ["quay"]
+    assert [message.snippet.text for message in hit.window] == ["quay"]
 
 
-def test_phrases_and_exclusions_are_held_to_the_letter(workspace: Workspace) -> None:
+def test_phrases_are_required_and_excluded_exactly(workspace: Workspace) -> None:
     store_messages(
         make_message("the quay is long", 1), make_message("a long, long quay", 2)
     )
     index_messages(workspace)
-    assert found(workspace, '"quay is"') == ["the quay is long"]
-    assert found(workspace, 'quay -"quay is"') == ["a long, long quay"]
+    assert find_texts(workspace, '"quay is"') == ["the quay is long"]
+    assert find_texts(workspace, 'quay -"quay is"') == ["a long, long quay"]
 
 
-def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
+def test_phrase_of_common_words_is_found_in_older_messages(
     workspace: Workspace,
 ) -> None:
     name_session("s2", title="A quay is a quay")
@@ -184,23 +185,23 @@ def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
         *(make_message(f"is it a quay {n}", n, session="s2") for n in range(2, 4_000)),
     )
     index_messages(workspace)
-    assert found(workspace, '"quay is long"') == ["the quay is long"]
+    assert find_texts(workspace, '"quay is long"') == ["the quay is long"]
     capped = workspace.message_search.find('"quay is"')
     assert capped.hits == (), "among the newest that hold its one telling word"
     assert "the newest 3,000" in capped.notes[0]
 
 
-def test_very_common_words_search_the_newest_and_a_note_says_so(
+def test_common_word_searches_the_newest_messages_with_a_note(
     workspace: Workspace,
 ) -> None:
     store_messages(*(make_message(f"quay {n}", n) for n in range(3_100)))
     index_messages(workspace)
-    answer = workspace.message_search.find("quay")
-    assert "the newest 3,000" in answer.notes[0]
-    assert len(answer.hits) == MAX_HITS
+    result = workspace.message_search.find("quay")
+    assert "the newest 3,000" in result.notes[0]
+    assert len(result.hits) == MAX_HITS
 
 
-def test_tool_inputs_are_found_only_if_the_setting_is_on(
+def test_text_of_tools_is_found_only_with_the_setting(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -208,20 +209,20 @@ def test_tool_inputs_are_found_only_if_the_setting_is_on(
         make_message("quay: 7", 2, role=TOOL, tool="Read"),
     )
     index_messages(workspace)
-    assert found(workspace, "quay") == []
-    assert len(found(workspace, "Read")) == 2
+    assert find_texts(workspace, "quay") == []
+    assert len(find_texts(workspace, "Read")) == 2
     store_messages(make_message("quay: 8", 3, role=TOOL, tool="Read"))
-    talk = MessageSearch(
+    search = MessageSearch(
         MessageRanker(Index(workspace.paths.message_index, with_tools=True)),
         workspace.zone,
         lambda: AT,
     )
-    assert texts(talk.find("quay")) == ["quay: 8"], "not indexed yet"
+    assert texts(search.find("quay")) == ["quay: 8"], "not indexed yet"
     index_messages(workspace, with_tools=True)
-    assert set(texts(talk.find("quay"))) == {"quay: 7", "quay: 8"}
+    assert set(texts(search.find("quay"))) == {"quay: 7", "quay: 8"}
 
 
-def test_a_session_is_found_by_its_title_alone_and_by_it_first(
+def test_session_is_found_by_its_title_alone(
     workspace: Workspace,
 ) -> None:
     opening = make_message("Where do ships land?", 2, session="s2")
@@ -236,7 +237,7 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(
     assert first.session_id == "s2"
 
 
-def test_what_a_person_said_goes_before_what_was_answered(workspace: Workspace) -> None:
+def test_message_of_the_user_comes_before_the_assistant(workspace: Workspace) -> None:
     store_messages(
         make_message("quay", 1, role=ASSISTANT, session="a"),
         make_message("quay", 1, session="b"),
@@ -246,7 +247,7 @@ def test_what_a_person_said_goes_before_what_was_answered(workspace: Workspace) 
     assert first.session_id == "b"
 
 
-def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
+def test_turn_with_a_tool_comes_first_and_names_the_tool(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -262,7 +263,7 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
     assert (first.match.tool_name, second.match.tool_name) == ("Edit", "")
 
 
-def test_hits_of_the_time_in_a_question_come_first_and_it_is_shown(
+def test_hits_of_a_date_come_first_and_the_date_is_described(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -270,15 +271,15 @@ def test_hits_of_the_time_in_a_question_come_first_and_it_is_shown(
         make_message("The quay is there", 86_400 * 40),
     )
     index_messages(workspace)
-    answer = workspace.message_search.find("quay on 14 March 2025")
-    assert texts(answer)[0] == "The quay is here"
-    (date,) = answer.dates
+    result = workspace.message_search.find("quay on 14 March 2025")
+    assert texts(result)[0] == "The quay is here"
+    (date,) = result.dates
     assert "Fri 14 Mar 2025" in date and date.endswith("comes first.")
     (date,) = workspace.message_search.find("quay in May 2021").dates
     assert date.endswith("has nothing that answers.")
 
 
-def test_counts_and_times_of_a_session_grow_with_it(workspace: Workspace) -> None:
+def test_hit_has_the_current_counts_of_its_session(workspace: Workspace) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
     (hit,) = workspace.message_search.find("quay").hits
@@ -290,23 +291,23 @@ def test_counts_and_times_of_a_session_grow_with_it(workspace: Workspace) -> Non
     assert second.updated_at - first.updated_at == timedelta(seconds=59)
 
 
-def test_the_newest_messages_are_read_without_an_index_and_a_note_says_so(
+def test_without_an_index_the_newest_messages_are_searched_with_a_note(
     workspace: Workspace,
 ) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
     workspace.paths.message_index.write_bytes(b"no database at all" * 1000)
-    answer = workspace.message_search.find("quay")
-    assert texts(answer) == ["quay"]
-    assert "damaged" in answer.notes[0]
+    result = workspace.message_search.find("quay")
+    assert texts(result) == ["quay"]
+    assert "damaged" in result.notes[0]
     index_messages(workspace)
-    answer = workspace.message_search.find("quay")
-    assert (texts(answer), answer.notes) == (["quay"], ())
+    result = workspace.message_search.find("quay")
+    assert (texts(result), result.notes) == (["quay"], ())
     Index(workspace.paths.message_index).delete()
-    assert found(workspace, "quay") == ["quay"]
+    assert find_texts(workspace, "quay") == ["quay"]
 
 
-def test_what_was_typed_as_one_goes_before_its_parts_apart(
+def test_words_as_typed_come_before_their_parts(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -316,43 +317,51 @@ def test_what_was_typed_as_one_goes_before_its_parts_apart(
         make_message("type npm run check", 1, session="d"),
     )
     index_messages(workspace)
-    assert found(workspace, "components_test")[0] == "run components_test now"
-    assert found(workspace, "npm run check")[0] == "type npm run check"
+    assert find_texts(workspace, "components_test")[0] == "run components_test now"
+    assert find_texts(workspace, "npm run check")[0] == "type npm run check"
 
 
-def test_an_excluded_word_goes_however_many_hold_it(workspace: Workspace) -> None:
+def test_excluded_word_in_most_messages_is_left_out(workspace: Workspace) -> None:
     store_messages(
         *(make_message(f"quay pier {n}", n) for n in range(2, 2_500)),
         make_message("a quay and nothing else of the kind at all", 1),
     )
     index_messages(workspace)
-    assert found(workspace, "quay -pier") == [
+    assert find_texts(workspace, "quay -pier") == [
         "a quay and nothing else of the kind at all"
     ]
-    assert found(workspace, "quay -nothing -pier") == []
+    assert find_texts(workspace, "quay -nothing -pier") == []
 
 
-def test_a_stop_word_can_be_excluded_and_quoted(workspace: Workspace) -> None:
+def test_stop_words_can_be_excluded_and_quoted(workspace: Workspace) -> None:
     store_messages(make_message("quay, that is", 1), make_message("quay, this was", 2))
     index_messages(workspace)
-    assert found(workspace, "quay -this") == ["quay, that is"]
-    assert found(workspace, '"that is"') == ["quay, that is"]
+    assert find_texts(workspace, "quay -this") == ["quay, that is"]
+    assert find_texts(workspace, '"that is"') == ["quay, that is"]
 
 
-def test_a_phrase_without_words_finds_the_newest(workspace: Workspace) -> None:
+def test_phrase_without_words_searches_the_newest_messages(
+    workspace: Workspace,
+) -> None:
     store_messages(*(make_message(f"a =-> {n}", n) for n in range(200)))
     index_messages(workspace)
-    assert found(workspace, '"=->"', limit=3) == ["a =-> 199", "a =-> 198", "a =-> 197"]
+    assert find_texts(workspace, '"=->"', limit=3) == [
+        "a =-> 199",
+        "a =-> 198",
+        "a =-> 197",
+    ]
 
 
-def test_times_are_kept_to_the_millisecond(workspace: Workspace) -> None:
+def test_time_filters_are_exact_to_the_millisecond(workspace: Workspace) -> None:
     store_messages(*(make_message(f"quay {n}", 59.999) for n in range(40)))
     edge = AT + timedelta(seconds=60)
     for is_indexed in (False, True):
         if is_indexed:
             index_messages(workspace)
-        assert len(found(workspace, "quay", filters=Filters(until=edge))) == MAX_HITS
-        assert found(workspace, "quay", filters=Filters(since=edge)) == []
+        assert (
+            len(find_texts(workspace, "quay", filters=Filters(until=edge))) == MAX_HITS
+        )
+        assert find_texts(workspace, "quay", filters=Filters(since=edge)) == []
 
 
 def test_names_match_in_any_case_and_unknown_ones_are_reported(
@@ -361,13 +370,13 @@ def test_names_match_in_any_case_and_unknown_ones_are_reported(
     store_messages(make_message("quay", 1))
     name_session("s1", project="Shop")
     index_messages(workspace)
-    assert found(workspace, "quay project:shop agent:CLAUDE-code") == ["quay"]
-    answer = workspace.message_search.find("quay project:ship")
-    assert answer.hits == ()
-    assert "Nothing is stored for the project “ship”." in answer.notes
+    assert find_texts(workspace, "quay project:shop agent:CLAUDE-code") == ["quay"]
+    result = workspace.message_search.find("quay project:ship")
+    assert result.hits == ()
+    assert "Nothing is stored for the project “ship”." in result.notes
 
 
-def test_what_tools_answered_stays_aside_though_an_index_holds_it(
+def test_indexed_text_of_tools_is_not_found_without_the_setting(
     workspace: Workspace,
 ) -> None:
     store_messages(
@@ -375,14 +384,14 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
         make_message("quay: 7", 2, role=TOOL, tool="Read"),
     )
     index_messages(workspace, with_tools=True)
-    assert found(workspace, "quay") == []
+    assert find_texts(workspace, "quay") == []
     assert (
         "only the names of tools"
         in workspace.message_search.find("quay role:tool").notes[0]
     )
 
 
-def test_a_message_has_the_same_number_in_every_window(workspace: Workspace) -> None:
+def test_message_has_the_same_index_in_every_window(workspace: Workspace) -> None:
     store_messages(
         make_message("first", 1),
         make_message("quay of machinery", 2, role=SYSTEM),
@@ -392,29 +401,29 @@ def test_a_message_has_the_same_number_in_every_window(workspace: Workspace) -> 
     index_messages(workspace)
     numbers: dict[str, set[int]] = {}
     for hit in workspace.message_search.find("quay").hits:
-        for said in hit.window:
-            numbers.setdefault(said.snippet.text, set()).add(said.msg_idx)
+        for message in hit.window:
+            numbers.setdefault(message.snippet.text, set()).add(message.msg_idx)
     assert numbers["second quay"] == {1}
     assert numbers["third quay"] == {2}
 
 
-def test_letters_that_folding_takes_apart_are_found(workspace: Workspace) -> None:
+def test_letters_that_folding_splits_are_found(workspace: Workspace) -> None:
     store_messages(make_message("صلى ﷺ", 1))
     index_messages(workspace)
-    answer = workspace.message_search.find("ﷺ")
-    assert (texts(answer), answer.notes) == (["صلى ﷺ"], ())
+    result = workspace.message_search.find("ﷺ")
+    assert (texts(result), result.notes) == (["صلى ﷺ"], ())
 
 
-def test_what_a_shell_hands_on_that_is_no_text_is_answered(
+def test_invalid_bytes_from_a_shell_are_a_query(
     workspace: Workspace,
 ) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
-    assert found(workspace, "quay \udcff") == ["quay"]
-    assert found(workspace, "agent:\udcff quay") == []
+    assert find_texts(workspace, "quay \udcff") == ["quay"]
+    assert find_texts(workspace, "agent:\udcff quay") == []
 
 
-def test_a_damaged_index_is_repaired_by_the_working_process(
+def test_damaged_index_is_rebuilt(
     workspace: Workspace,
 ) -> None:
     store_messages(*(make_message(f"quay number {n}", n) for n in range(400)))
@@ -425,19 +434,19 @@ def test_a_damaged_index_is_repaired_by_the_working_process(
     file.write_bytes(whole)
     assert len(workspace.message_search.find("quay").hits) == MAX_HITS, "from the store"
     index_messages(workspace)
-    answer = workspace.message_search.find("quay")
-    assert (len(answer.hits), answer.notes) == (MAX_HITS, ())
+    result = workspace.message_search.find("quay")
+    assert (len(result.hits), result.notes) == (MAX_HITS, ())
 
 
 @pytest.mark.parametrize("query", ["", "   ", "the of and", "!?.,;", "level:day quay"])
-def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
+def test_query_without_words_to_search_for_has_a_note(
     workspace: Workspace, query: str
 ) -> None:
     store_messages(make_message("quay", 1))
     index_messages(workspace)
-    answer = workspace.message_search.find(query)
-    assert answer.hits == ()
-    assert answer.notes
+    result = workspace.message_search.find(query)
+    assert result.hits == ()
+    assert result.notes
 
 
 @often(60)
@@ -452,7 +461,7 @@ def test_any_string_is_a_query(full_workspace: Workspace, query: str) -> None:
     assert full_workspace.search.find(query).took_ms >= 0
 
 
-def test_a_session_is_named_as_answers_print_it(workspace: Workspace) -> None:
+def test_session_filter_takes_names_as_they_are_printed(workspace: Workspace) -> None:
     store_messages(
         make_message("quay one", 1, session="s1"),
         make_message("quay two", 2, session="t1"),
@@ -462,23 +471,26 @@ def test_a_session_is_named_as_answers_print_it(workspace: Workspace) -> None:
     index_messages(workspace)
     for session in ("codex:t1", "codex:t2", "s"):
         assert len(workspace.search.find(f"quay session:{session}").hits) == 1
-        assert len(found(workspace, f"quay session:{session}")) == 1
+        assert len(find_texts(workspace, f"quay session:{session}")) == 1
         given = Filters(session=session)
-        assert len(found(workspace, "quay", filters=given)) == 1
+        assert len(find_texts(workspace, "quay", filters=given)) == 1
     mine = Filters(scope=Scope("codex", ""), session="t1")
-    answer = workspace.message_search.find("quay", filters=mine)
-    assert (texts(answer), answer.notes) == (["quay three"], ())
-    for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):
-        notes = workspace.search.find("quay", filters=Filters(session=said)).notes
+    result = workspace.message_search.find("quay", filters=mine)
+    assert (texts(result), result.notes) == (["quay three"], ())
+    for message, why in (
+        ("codex:x", "there is no session"),
+        ("t1", "any of 2 sessions"),
+    ):
+        notes = workspace.search.find("quay", filters=Filters(session=message)).notes
         assert any(why in note for note in notes), notes
 
 
-def test_a_complete_identifier_goes_before_its_parts_and_before_vague_words(
+def test_complete_identifier_comes_before_its_parts_and_vague_words(
     workspace: Workspace,
 ) -> None:
-    wanted = "We set SOME_FLAG since the old one broke"
+    text = "We set SOME_FLAG since the old one broke"
     store_messages(
-        make_message(wanted, 0, session="wanted", role=ASSISTANT),
+        make_message(text, 0, session="named", role=ASSISTANT),
         *(
             make_message(
                 f"We choose a flag, and decide why to choose this flag {n}",
@@ -490,14 +502,14 @@ def test_a_complete_identifier_goes_before_its_parts_and_before_vague_words(
     )
     index_messages(workspace)
     for query in ("why did we choose SOME_FLAG", "SOME_FLAG", "decide on some_fl"):
-        assert found(workspace, query)[0] == wanted, query
-        assert workspace.search.find(query).hits[0].session_id == "wanted", query
+        assert find_texts(workspace, query)[0] == text, query
+        assert workspace.search.find(query).hits[0].session_id == "named", query
 
 
-def test_a_name_of_two_words_is_found_however_they_are_joined(
+def test_name_of_two_words_is_found_however_they_are_joined(
     workspace: Workspace,
 ) -> None:
-    said = [
+    message = [
         "The token_store keeps it",
         "It is in src/token-store.ts",
         "TokenStore is a class",
@@ -506,20 +518,22 @@ def test_a_name_of_two_words_is_found_however_they_are_joined(
         "MySQL runs there",
     ]
     store_messages(
-        *(make_message(text, n, session=f"s{n}") for n, text in enumerate(said))
+        *(make_message(text, n, session=f"s{n}") for n, text in enumerate(message))
     )
     index_messages(workspace)
 
-    def found(query: str) -> set[str]:
+    def find(query: str) -> set[str]:
         hits = workspace.message_search.find(query).hits
         return {hit.match.snippet.text for hit in hits if hit.match}
 
     assert (
-        found("TokenStore") == found("TokenSto") == found("tokenstore") == {*said[:3]}
+        find("TokenStore") == find("TokenSto") == find("tokenstore") == {*message[:3]}
     )
-    assert found("token_store") == found("token-store") >= {*said[:3]}
-    assert found("MySQL") == found("my_sql ") - {said[4]} == {said[5]}
+    assert find("token_store") == find("token-store") >= {*message[:3]}
+    assert find("MySQL") == find("my_sql ") - {message[4]} == {message[5]}
     hits = workspace.message_search.find("TokenStore").hits
     snippets = [hit.match.snippet for hit in hits if hit.match]
-    marked = {one.text[start:end] for one in snippets for start, end in one.marks}
+    marked = {
+        snippet.text[start:end] for snippet in snippets for start, end in snippet.marks
+    }
     assert marked == {"token_store", "token-store", "TokenStore"}

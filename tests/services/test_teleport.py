@@ -1,3 +1,5 @@
+"""Teleport: searching nodes and grips."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -25,7 +27,7 @@ def titles(workspace: Workspace, query: str) -> list[str]:
         ("customers migration", "migration"),
     ],
 )
-def test_words_lead_to_where_they_were_said(
+def test_words_find_the_texts_that_have_them(
     full_workspace: Workspace, query: str, word: str
 ) -> None:
     hits = full_workspace.teleport.find(query).hits
@@ -33,13 +35,13 @@ def test_words_lead_to_where_they_were_said(
     assert any(word.lower() in hit.snippet.text.lower() for hit in hits[:3])
 
 
-def test_the_matched_words_are_marked(full_workspace: Workspace) -> None:
+def test_matching_words_are_marked(full_workspace: Workspace) -> None:
     hit = full_workspace.teleport.find("mutex").hits[0]
     marked = {hit.snippet.text[a:b].lower() for a, b in hit.snippet.marks}
     assert marked == {"mutex"}
 
 
-def test_grips_and_nodes_are_both_found_with_scores_in_order(
+def test_grips_and_nodes_are_found(
     full_workspace: Workspace,
 ) -> None:
     hits = full_workspace.teleport.find("token refresh").hits
@@ -48,7 +50,7 @@ def test_grips_and_nodes_are_both_found_with_scores_in_order(
     assert all(0 < score <= 1 for score in scores)
 
 
-def test_more_of_the_words_is_a_better_answer(full_workspace: Workspace) -> None:
+def test_more_words_score_higher(full_workspace: Workspace) -> None:
     whole = full_workspace.teleport.find("sliding window").hits[0].score
     partly = full_workspace.teleport.find("sliding zeppelin").hits[0].score
     assert whole > partly
@@ -58,7 +60,7 @@ def test_more_of_the_words_is_a_better_answer(full_workspace: Workspace) -> None
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(query=st.text(max_size=40))
-def test_any_string_is_a_legal_query(full_workspace: Workspace, query: str) -> None:
+def test_any_string_is_a_query(full_workspace: Workspace, query: str) -> None:
     assert full_workspace.teleport.find(query).query == query
 
 
@@ -70,13 +72,13 @@ def test_odd_queries_are_answered(full_workspace: Workspace, query: str) -> None
     assert isinstance(titles(full_workspace, query), list)
 
 
-def test_a_phrase_in_quotes_is_found_word_for_word(full_workspace: Workspace) -> None:
+def test_phrase_is_found_word_for_word(full_workspace: Workspace) -> None:
     assert full_workspace.teleport.find('"sliding window"').hits
     assert full_workspace.teleport.find('"window sliding"').hits == ()
     assert full_workspace.teleport.find("window sliding").hits
 
 
-def test_a_word_with_a_star_may_be_unfinished_anywhere(
+def test_word_with_a_star_is_a_prefix_anywhere(
     full_workspace: Workspace,
 ) -> None:
     assert full_workspace.teleport.find("mut* tabs ").hits[0].score > 0
@@ -84,7 +86,7 @@ def test_a_word_with_a_star_may_be_unfinished_anywhere(
     assert "migrat" in best.snippet.text.lower()
 
 
-def test_any_of_the_words_is_found_from_a_thread_too(full_workspace: Workspace) -> None:
+def test_search_works_on_another_thread(full_workspace: Workspace) -> None:
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(full_workspace.teleport.find, "mutex zeppelin").result()
     assert answer.hits

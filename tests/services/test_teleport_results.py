@@ -38,7 +38,7 @@ def hits(workspace: Workspace, query: str, limit: int = 500) -> tuple[Hit, ...]:
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
-def test_a_query_finds_what_passes_its_filters_and_nothing_else(
+def test_filters_select_hits(
     full_workspace: Workspace,
     tmp_path: Path,
     is_indexed: bool,
@@ -51,18 +51,18 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
     for query in FILTERED:
         words = query.split()
         plain = " ".join(w for w in words if ":" not in w and w[0] != "-")
-        found = {hit.target_id for hit in finder.find(query, limit=900).hits}
+        targets = {hit.target_id for hit in finder.find(query, limit=900).hits}
         wide = finder.find(plain, limit=900).hits
-        assert found <= {hit.target_id for hit in wide}
-        assert found, query
+        assert targets <= {hit.target_id for hit in wide}
+        assert targets, query
         for hit in wide:
             if hit.kind is HitKind.NODE:
-                assert (hit.target_id in found) == _passes(hit, query), (hit, query)
+                assert (hit.target_id in targets) == _passes(hit, query), (hit, query)
     assert finder.find("token by:model").hits == ()
     finder.close()
 
 
-def test_a_filter_by_verdict_finds_the_bullets_themselves(
+def test_filter_by_verdict_finds_bullets(
     full_workspace: Workspace,
 ) -> None:
     bullets = full_workspace.teleport.find("token has:supported,weak").hits
@@ -84,12 +84,12 @@ def _passes(hit: Hit, query: str) -> bool:
         *node.keyword_texts,
         *(b.text for b in node.bullets),
     ]
-    said = "\n".join(texts).lower()
+    text = "\n".join(texts).lower()
     segment = hit.level is TocLevel.SEGMENT
     day = node.start_time.date().isoformat()
     last = node.end_time.date().isoformat()
     name, _, value = query.split()[-1].partition(":")
-    told = {
+    passes = {
         "agent": value in node.agents,
         "project": value in node.projects,
         "level": str(hit.level) in value,
@@ -97,14 +97,14 @@ def _passes(hit: Hit, query: str) -> bool:
         "before": day < value,
         "by": node.is_by_model is (value == "model"),
         "session": segment and value.split("-")[0] in node.projects,
-        "-logsift": "logsift" not in said,
+        "-logsift": "logsift" not in text,
     }
     if value == "shop-1":
         return segment and "2024-01-15" in node.node_id
-    return told[name]
+    return passes[name]
 
 
-def test_a_search_for_roles_says_that_it_looks_through_summaries(
+def test_filter_by_role_has_a_note(
     full_workspace: Workspace,
 ) -> None:
     answer = full_workspace.teleport.find("token role:user")
@@ -112,14 +112,14 @@ def test_a_search_for_roles_says_that_it_looks_through_summaries(
     assert answer.notes == (teleport.MESSAGES_ONLY,)
 
 
-def test_without_a_word_there_is_a_hint(full_workspace: Workspace) -> None:
+def test_query_without_a_word_has_a_note(full_workspace: Workspace) -> None:
     for query in ["", "   ", '""', "!?", "-session"]:
         answer = full_workspace.teleport.find(query)
         assert answer.hits == ()
         assert NO_WORD in answer.notes
 
 
-def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
+def test_stop_words_have_a_note(
     full_workspace: Workspace,
 ) -> None:
     answer = full_workspace.teleport.find("the of and ")
@@ -145,52 +145,52 @@ def test_a_rare_phrase_of_common_words_is_found(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many others hold its words better."""
-    said = next(
+    bullet = next(
         bullet.text
         for hit in hits(full_workspace, "level:segment session token")
         for bullet in getattr(browse.get_node(hit.node_id), "bullets", ())
         if "token" in bullet.text
     )
-    cut = said[said.index("token") :][:30].rsplit(" ", 1)[0]
-    found = hits(full_workspace, f'"{cut}"', 1)
-    assert cut.lower() in found[0].snippet.text.lower()
-    assert hits(full_workspace, f'"{cut}"', 500)[0] == found[0]
+    cut = bullet[bullet.index("token") :][:30].rsplit(" ", 1)[0]
+    first = hits(full_workspace, f'"{cut}"', 1)
+    assert cut.lower() in first[0].snippet.text.lower()
+    assert hits(full_workspace, f'"{cut}"', 500)[0] == first[0]
 
 
-def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
+def test_phrase_is_checked_in_a_limited_number_of_matches(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(teleport, "MAX_CHECKED", 8)
     monkeypatch.setattr(teleport, "CHECKED_AT_ONCE", 3)
     monkeypatch.setattr(teleport, "REPEATED", 0)
     read: list[str] = []
-    made = teleport.read_hits
+    read_hits = teleport.read_hits
 
-    def told(matches: Sequence[NodeMatch], asked: Query) -> Iterator[Hit]:
+    def read_and_record(matches: Sequence[NodeMatch], query: Query) -> Iterator[Hit]:
         read.extend(match.grip_id or match.node_id for match in matches)
-        return made(matches, asked)
+        return read_hits(matches, query)
 
-    monkeypatch.setattr(teleport, "read_hits", told)
+    monkeypatch.setattr(teleport, "read_hits", read_and_record)
     assert hits(full_workspace, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 
 
-def test_part_of_a_word_in_quotes_is_found_too(full_workspace: Workspace) -> None:
+def test_phrase_may_begin_within_a_word(full_workspace: Workspace) -> None:
     assert hits(full_workspace, '"liding window"')
     assert hits(full_workspace, '"window sliding"') == ()
 
 
-def test_a_hit_says_how_far_it_can_be_trusted(full_workspace: Workspace) -> None:
+def test_hit_has_a_band(full_workspace: Workspace) -> None:
     best = hits(full_workspace, "sliding window token refresh ")[0]
     assert best.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
     (weak, *_) = hits(full_workspace, "zeppelin quokka marmalade token ")
     assert weak.band is ScoreBand.WEAK
 
 
-def test_a_wide_hit_leads_down_to_a_segment(full_workspace: Workspace) -> None:
-    found = hits(full_workspace, "level:year,month,week,day token")
-    assert found
-    for hit in found:
+def test_wide_node_opens_a_segment(full_workspace: Workspace) -> None:
+    wide_hits = hits(full_workspace, "level:year,month,week,day token")
+    assert wide_hits
+    for hit in wide_hits:
         assert hit.node_id in browse.get_path(hit.opens)
         assert hit.opens.startswith("toc:segment:")
         node = browse.get_node(hit.opens)
@@ -202,7 +202,7 @@ def test_a_wide_hit_leads_down_to_a_segment(full_workspace: Workspace) -> None:
         assert hit.opens == hit.node_id
 
 
-def test_a_misspelt_word_is_suggested_right(full_workspace: Workspace) -> None:
+def test_misspelt_word_is_corrected(full_workspace: Workspace) -> None:
     answer = full_workspace.teleport.find("mutxe tabs ")
     assert answer.suggestion == "mutex tabs "
     assert hits(full_workspace, answer.suggestion)
@@ -219,7 +219,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
-def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
+def test_damaged_index_is_replaced_by_the_store_and_rebuilt(
     full_workspace: Workspace,
     settings: Settings,
     tmp_path: Path,
@@ -248,13 +248,13 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
     gc.collect()
 
 
-def test_damage_that_a_search_meets_is_mended_behind_it(
+def test_damage_met_by_a_search_is_repaired(
     full_workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = {hit.target_id for hit in hits(full_workspace, "mutex")}
     full_workspace.teleport.close()
-    for piece in full_workspace.paths.index.glob("*.seg"):
-        piece.write_bytes(piece.read_bytes()[:40])
+    for segment in full_workspace.paths.index.glob("*.seg"):
+        segment.write_bytes(segment.read_bytes()[:40])
     assert full_workspace.teleport.find("mutex").notes == (teleport.NO_INDEX,)
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
     answer = full_workspace.teleport.find("mutex", limit=500)
