@@ -126,116 +126,120 @@ class Rewriter:
             RequestCancelled: Nothing has changed.
         """
         with database.connection():
-            given = self._read(name)
-            if given is None:
+            source = self._read(name)
+            if source is None:
                 return self._finish([name])
-            if isinstance(given, ParentInput) and len(given.works) < MIN_SESSIONS:
+            if isinstance(source, ParentInput) and len(source.works) < MIN_SESSIONS:
                 outcome = self._finish([name])
-                session = self._read_only_session(given) if is_requested else None
+                session = self._read_only_session(source) if is_requested else None
                 if session is None:
                     return outcome
-                given, name = session, session.node_ids[-1]
-            attempt = self._attempt(given) if is_requested else 0
-            if not is_requested and (reused := self._reuse(given)):
+                source, name = session, session.node_ids[-1]
+            attempt = self._attempt(source) if is_requested else 0
+            if not is_requested and (reused := self._reuse(source)):
                 return reused
-        digest = self._hash(given, attempt)
+        digest = self._hash(source, attempt)
         try:
-            draft = given.draft(self._summarizer, attempt)
+            draft = source.draft(self._summarizer, attempt)
             self._on_progress(ModelProgress(ModelPhase.CHECKING))
             with database.connection():
-                made = given.make_versions(draft, self._summarizer.identity, digest)
+                new_versions = source.make_versions(
+                    draft, self._summarizer.identity, digest
+                )
         except OllamaError as error:
-            return self._handle_error(name, given, error, attempt)
+            return self._handle_error(name, source, error, attempt)
         except StoreError:
             raise  # not the fault of this node
         except Exception as error:
             log.exception("%s could not be rewritten", name)
-            return self._retry_later(given, repr(error))
-        return self._save(name, given, made)
+            return self._retry_later(source, repr(error))
+        return self._save(name, source, new_versions)
 
     def _read(self, name: str) -> Input | None:
         """Read the input of a node; None if it no longer exists."""
         if calendar.period(name).level is TocLevel.SEGMENT:
             return read_session_input(name)
-        given = read_parent_input(name, self._zone)
-        return given if given.children else None
+        source = read_parent_input(name, self._zone)
+        return source if source.children else None
 
-    def _read_only_session(self, given: ParentInput) -> SessionInput | None:
+    def _read_only_session(self, source: ParentInput) -> SessionInput | None:
         """Read the session that describes a period by itself; None if it is gone."""
-        for of in given.works:
-            number = sessions.get_number(of.agent, of.session_id)
+        for work in source.works:
+            number = sessions.get_number(work.agent, work.session_id)
             names = [] if number is None else segments.list_ids(number)
             return read_session_input(names[-1]) if names else None
         return None
 
-    def _hash(self, given: Input, attempt: int = 0) -> str:
-        return given.input_hash(self._summarizer.identity, attempt)
+    def _hash(self, source: Input, attempt: int = 0) -> str:
+        return source.input_hash(self._summarizer.identity, attempt)
 
-    def _attempt(self, given: Input) -> int:
+    def _attempt(self, source: Input) -> int:
         attempt = 0
-        while versions.find_from_model(given.node_ids, self._hash(given, attempt)):
+        while versions.find_from_model(source.node_ids, self._hash(source, attempt)):
             attempt += 1
         return attempt
 
-    def _reuse(self, given: Input) -> RewriteOutcome | None:
+    def _reuse(self, source: Input) -> RewriteOutcome | None:
         """Show the versions that the same model made from the same input, if any."""
-        before = versions.find_from_model(given.node_ids, self._hash(given))
+        before = versions.find_from_model(source.node_ids, self._hash(source))
         if not before:
             return None
         usable = {name: row for name, row, rejection in before if not rejection}
         with database.transaction():
             for node_id, row in usable.items():
                 versions.set_latest(node_id, row)
-            return self._announce(given, list(usable))
+            return self._announce(source, list(usable))
 
     def _save(
-        self, name: str, given: Input, made: Sequence[NewVersion]
+        self, name: str, source: Input, new_versions: Sequence[NewVersion]
     ) -> RewriteOutcome:
         now_ms = to_ms(self._clock())
         with database.transaction():
             fresh = self._read(name)
-            if fresh is None or self._hash(fresh) != self._hash(given):
+            if fresh is None or self._hash(fresh) != self._hash(source):
                 return NOTHING
             changed = []
-            for version in made:
+            for version in new_versions:
                 versions.add_grips(version.grips)
                 if versions.add_from_model(version.node, now_ms):
                     changed.append(version.node.node_id)
             if changed:
-                others = {*given.node_ids} - {version.node.node_id for version in made}
+                others = {*source.node_ids} - {
+                    version.node.node_id for version in new_versions
+                }
                 changed += versions.show_extracts(others)
-            outcome = self._announce(given, changed)
-        rejections = [version.node.rejection for version in made]
-        if made and all(rejections):
+            outcome = self._announce(source, changed)
+        rejections = [version.node.rejection for version in new_versions]
+        if new_versions and all(rejections):
             return replace(
                 outcome,
                 result=RewriteResult.REJECTED,
                 error=rejections[0],
-                changed=frozenset(version.node.node_id for version in made),
+                changed=frozenset(version.node.node_id for version in new_versions),
             )
         withheld = Counter(
             bullet.verdict.objection
-            for version in made
+            for version in new_versions
             for bullet in version.node.withheld
         )
         return replace(outcome, result=RewriteResult.MADE, withheld=withheld)
 
-    def _announce(self, given: Input, changed: Sequence[str]) -> RewriteOutcome:
+    def _announce(self, source: Input, changed: Sequence[str]) -> RewriteOutcome:
         """Queue the index and the nodes above for versions that are shown now."""
-        for node_id in given.node_ids:
+        for node_id in source.node_ids:
             queues.remove_rewrite(node_id)
         queues.add_nodes(changed, to_ms(self._clock()))
         above = {above for name in changed for above in calendar.rolled_into(name)}
         queues.add_rollups(above, self._zone)
-        if isinstance(given, SessionInput):
-            summarization.update_sessions([given.number], self._zone)
-        seen = {
+        if isinstance(source, SessionInput):
+            summarization.update_sessions([source.number], self._zone)
+        affected = {
             node_id
             for name in changed
             for node_id in (*calendar.path(name), *calendar.parent_ids(name))
         }
         result = RewriteResult.MADE if changed else RewriteResult.NOTHING
-        return RewriteOutcome(result, changed=frozenset(seen))
+        return RewriteOutcome(result, changed=frozenset(affected))
 
     def _finish(self, node_ids: Sequence[str]) -> RewriteOutcome:
         with database.transaction():
@@ -244,28 +248,28 @@ class Rewriter:
         return NOTHING
 
     def _handle_error(
-        self, name: str, given: Input, error: OllamaError, attempt: int
+        self, name: str, source: Input, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
         """Decide whether the text, the model or the server caused an error."""
         if isinstance(error, RequestCancelled):
             raise error
         if isinstance(error, EmptyLogError):
-            return self._finish(given.node_ids)
+            return self._finish(source.node_ids)
         if isinstance(error, PERMANENT_ERRORS):
-            return self._reject(name, given, error, attempt)
+            return self._reject(name, source, error, attempt)
         if isinstance(error, RETRYABLE_ERRORS):
-            return self._retry_later(given, str(error))
+            return self._retry_later(source, str(error))
         return RewriteOutcome(RewriteResult.NOTHING, str(error), pause_s=error.retry_s)
 
-    def _retry_later(self, given: Input, error: str) -> RewriteOutcome:
+    def _retry_later(self, source: Input, error: str) -> RewriteOutcome:
         """Try this session or period again later, others first."""
         with database.transaction():
-            for node_id in given.node_ids:
+            for node_id in source.node_ids:
                 queues.set_rewrite_failed(node_id, to_ms(self._clock()))
         return RewriteOutcome(RewriteResult.FAILED, error)
 
     def _reject(
-        self, name: str, given: Input, error: OllamaError, attempt: int
+        self, name: str, source: Input, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
         """Store the extract once more, as a version of the model with the reason."""
         health = self._summarizer.health()
@@ -273,17 +277,17 @@ class Rewriter:
         with database.connection():
             extracts = nodes.get_extracts([name])
             if not extracts:
-                return self._finish(given.node_ids)
+                return self._finish(source.node_ids)
         rejected = replace(
             extracts[0],
             summarizer=identity,
-            input_hash=self._hash(given, attempt),
+            input_hash=self._hash(source, attempt),
             generation=GenerationStats(
                 health.model or identity, health.digest, health.server
             ),
             rejection=redact_reason(str(error)),
         )
-        return self._save(name, given, [NewVersion(rejected)])
+        return self._save(name, source, [NewVersion(rejected)])
 
 
 # The worker
@@ -448,8 +452,10 @@ class ModelWorker:
         record = ModelRecord(health.condition, health.message, until, self._clock())
         with database.connection():
             pending = queues.count_rewrites(TocLevel.SEGMENT)
-            seen = self._record and replace(self._record, checked_at=record.checked_at)
-            if record != seen:
+            former = self._record and replace(
+                self._record, checked_at=record.checked_at
+            )
+            if record != former:
                 with database.transaction():
                     meta.set_model_record(record)
                 self._record = record

@@ -63,8 +63,7 @@ class JobScheduler:
         The runs of jobs that were paused meanwhile end.
         """
         with database.connection():
-            self._open(now)
-            states = jobs.get_states()
+            states = self._read_states(now)
             has_segments = queues.has_untried_rewrites(TocLevel.SEGMENT)
         due = []
         for job in (*ROLLUP_JOBS, Job.SEGMENTS):
@@ -76,13 +75,22 @@ class JobScheduler:
                 self.end(job, RunResult.STOPPED, now)
         return due
 
-    def _open(self, now: datetime) -> None:
-        """At the start, mark the runs that another process did not end."""
-        if not self._is_open:
+    def _read_states(self, now: datetime) -> dict[Job, JobState]:
+        """Return the states of all jobs.
+
+        At the start, runs that another process did not end are marked. Schedules are
+        followed from then on, and anew if the clock was set back.
+        """
+        states = jobs.get_states()
+        times = [states[job].since for job in ROLLUP_JOBS]
+        if not self._is_open or any(since and since > now for since in times):
             with database.transaction():
-                jobs.interrupt_runs()
+                if not self._is_open:
+                    jobs.interrupt_runs()
                 jobs.follow_schedules(ROLLUP_JOBS, to_ms(now))
             self._is_open = True
+            states = jobs.get_states()
+        return states
 
     def _find_reason(
         self, job: Job, state: JobState, now: datetime, *, has_segments: bool

@@ -86,7 +86,7 @@ class SummaryStage:
             ]
         if not inputs:
             return 0
-        made: list[NewVersion] = []
+        new_versions: list[NewVersion] = []
         facts: dict[str, Facts] = {}
         terms: list[SegmentTerms] = []
         done = [bounds for bounds, item in inputs if item is None]
@@ -97,12 +97,12 @@ class SummaryStage:
                 failed.append((item, result))
             else:
                 version, item_facts, item_terms = result
-                made.append(version)
+                new_versions.append(version)
                 facts[item.name] = item_facts
                 terms.append(item_terms)
                 done.append(item.range)
         with database.transaction():
-            self._save(made, now_ms)
+            self._save(new_versions, now_ms)
             work.save_facts(facts)
             segments.add_terms(
                 terms,
@@ -141,10 +141,12 @@ class SummaryStage:
         terms = keywords.surprise_terms(weighed.weights)
         return version, facts, SegmentTerms(item.name, item.range.session_number, terms)
 
-    def _save(self, made: Sequence[NewVersion], now_ms: int) -> None:
-        before = versions.get_input_hashes([version.node.node_id for version in made])
+    def _save(self, new_versions: Sequence[NewVersion], now_ms: int) -> None:
+        before = versions.get_input_hashes(
+            [version.node.node_id for version in new_versions]
+        )
         changed = []
-        for version in made:
+        for version in new_versions:
             name = version.node.node_id
             if before.get(name) == version.node.input_hash:
                 queues.set_rolled_up(name)
@@ -176,7 +178,9 @@ class SummaryStage:
     def _mark_parents(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
         queues.add_rollups(days, self._zone)
-        self._changed.update(names, (a for day in days for a in calendar.path(day)))
+        self._changed.update(
+            names, (ancestor for day in days for ancestor in calendar.path(day))
+        )
 
 
 class SummaryFailedError(Exception):
@@ -274,26 +278,26 @@ class RollupStage:
 
     def _roll_up(self, name: str, now_ms: int) -> None:
         with database.connection():
-            given = read_parent_input(name, self._zone)
+            source = read_parent_input(name, self._zone)
             before = versions.get_input_hashes([name])
-        if not given.children:
+        if not source.children:
             self._save(None, name, now_ms)
             return
         identity = self._summarizer.identity
-        digest = given.input_hash(identity)
+        digest = source.input_hash(identity)
         if before.get(name) == digest:
             with database.transaction():
                 queues.set_rolled_up(name)
             return
-        draft = given.draft(self._summarizer)
+        draft = source.draft(self._summarizer)
         with database.connection():
-            made = given.make_version(draft, identity, digest)
-        self._save(made, name, now_ms)
+            version = source.make_version(draft, identity, digest)
+        self._save(version, name, now_ms)
 
-    def _save(self, made: NewVersion | None, name: str, now_ms: int) -> None:
+    def _save(self, version: NewVersion | None, name: str, now_ms: int) -> None:
         with database.transaction():
-            if made:
-                versions.add([made.node], now_ms)
+            if version:
+                versions.add([version.node], now_ms)
             else:
                 nodes.delete([name])
             queues.add_nodes([name], now_ms)

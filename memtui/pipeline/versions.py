@@ -125,25 +125,25 @@ def _segment_node(
 
 
 def _link_extract(
-    given: SegmentInput, lines: Sequence[DraftBullet]
+    source: SegmentInput, lines: Sequence[DraftBullet]
 ) -> tuple[list[Bullet], dict[str, Grip]]:
     """Return lines as bullets, each with a grip for each of its events."""
-    events = {event.event_id: event for event in given.segment.events}
+    events = {event.event_id: event for event in source.segment.events}
     grips: dict[str, Grip] = {}
     bullets = []
     for line in lines:
         sources = [events[name] for name in line.event_ids if name in events]
         terms = analyzer.query_terms(line.text)
-        made = [_quote(line.text, event, terms, given.name) for event in sources]
-        grips |= {grip.grip_id: grip for grip, _ in made}
+        quotes = [_quote(line.text, event, terms, source.name) for event in sources]
+        grips |= {grip.grip_id: grip for grip, _ in quotes}
         verdict = Verdict(
             Support.SUPPORTED,
             VerdictFeatures(1.0, len(terms)),
             tuple(sorted(set(terms))),
-            spans=tuple(span for _, span in made if span),
+            spans=tuple(span for _, span in quotes if span),
         )
-        ids = tuple(grip.grip_id for grip, _ in made)
-        bullets.append(_bullet(line, ids, verdict, given.session))
+        ids = tuple(grip.grip_id for grip, _ in quotes)
+        bullets.append(_bullet(line, ids, verdict, source.session))
     return bullets, grips
 
 
@@ -201,7 +201,11 @@ def read_segment_input(
     overlap = overlap_before(earlier, first, rules)
     request = ""
     if not any(event.role is EventRole.USER for event in segment.events):
-        prompts = [e for e in overlap if e.is_message and e.role is EventRole.USER]
+        prompts = [
+            event
+            for event in overlap
+            if event.is_message and event.role is EventRole.USER
+        ]
         prompts = prompts[-1:] or conversations.list_prompts_before(
             bounds.session_number, first, 1
         )
@@ -264,7 +268,7 @@ class SessionInput:
         )
         if not lines and extracts:
             lines = {self.node_ids[-1]: []}
-        made = []
+        new_versions = []
         for bounds, part_events in self.parts:
             extract = extracts.get(bounds.segment_id)
             if bounds.segment_id not in lines or extract is None:
@@ -281,9 +285,9 @@ class SessionInput:
                 input_hash=digest,
                 generation=draft.generation,
             )
-            made.append(replace(version, node=node))
+            new_versions.append(replace(version, node=node))
             withheld_title = ()
-        return made
+        return new_versions
 
     def _make_version(
         self,
@@ -356,7 +360,7 @@ def _beside_facts(
     if not kept:
         return extract.bullets, ()
     facts = [bullet for bullet in extract.bullets if bullet.kind in FACTS]
-    asked = [b for b in extract.bullets if b.kind is BulletKind.ASKED]
+    asked = [bullet for bullet in extract.bullets if bullet.kind is BulletKind.ASKED]
     bullets = [*kept, *facts]
     if len(bullets) < most:
         bullets = [*asked, *bullets]
@@ -505,7 +509,9 @@ class ParentInput:
             headline, bullets, further, withheld = self._judge(
                 _redact_draft(draft), bullets
             )
-            if headline == extract.title and not any(b.is_checked for b in bullets):
+            if headline == extract.title and not any(
+                bullet.is_checked for bullet in bullets
+            ):
                 rejection = "nothing of it can be shown"
         node = TocNode(
             node_id=self.name,
@@ -541,9 +547,10 @@ class ParentInput:
         stay.
         """
         lines = [
-            f"{of.project}: {of.work.name} — {of.work.outcome} ({of.work.state},"
-            f" {plural(of.messages, 'message')}, {plural(of.commits, 'commit')})"
-            for of in self.works
+            f"{session.project}: {session.work.name} — {session.work.outcome}"
+            f" ({session.work.state}, {plural(session.messages, 'message')},"
+            f" {plural(session.commits, 'commit')})"
+            for session in self.works
         ]
         lines += [bullet.text for bullet in bullets]
         verdicts = checks.ground_lines(draft.bullets, lines)
@@ -599,7 +606,7 @@ def read_parent_input(name: str, zone: tzinfo) -> ParentInput:
     """Read what a node is summarized from; there may be nothing."""
     ids = nodes.list_part_ids(name)
     children = tuple(
-        c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
+        child for child in nodes.get_many(ids) if child.status is not NodeStatus.PENDING
     )
     works = work.list_period_works(calendar.day_range(name))
     is_live = bool(nodes.filter_live(ids))

@@ -297,7 +297,7 @@ class SummaryTask:
 
     def _measure(self, began_s: float) -> GenerationStats:
         """Return what all requests took."""
-        model, made = self.discovery.model, self._replies
+        model, received = self.discovery.model, self._replies
         return GenerationStats(
             model=model.name,
             digest=model.digest,
@@ -306,13 +306,13 @@ class SummaryTask:
             options=json.dumps(self._model_options, separators=(",", ":")),
             requests=self._requests,
             parts=self._parts,
-            prompt_tokens=sum(reply.prompt_tokens for reply in made),
-            reply_tokens=sum(reply.reply_tokens for reply in made),
-            load_ms=sum(reply.load_ms for reply in made),
-            prompt_ms=sum(reply.prompt_ms for reply in made),
-            reply_ms=sum(reply.reply_ms for reply in made),
+            prompt_tokens=sum(reply.prompt_tokens for reply in received),
+            reply_tokens=sum(reply.reply_tokens for reply in received),
+            load_ms=sum(reply.load_ms for reply in received),
+            prompt_ms=sum(reply.prompt_ms for reply in received),
+            reply_ms=sum(reply.reply_ms for reply in received),
             total_ms=round((self._callbacks.clock() - began_s) * 1000),
-            was_truncated=not all(reply.is_whole for reply in made),
+            was_truncated=not all(reply.is_whole for reply in received),
         )
 
     def _report(self, phase: ModelPhase, written: int = 0) -> None:
