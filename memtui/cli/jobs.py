@@ -75,12 +75,12 @@ def _job_lines(status: JobStatus, zone: tzinfo) -> Iterator[str]:
     elif status.is_running:
         at = date_format.moment(status.last.started_at, zone)
         yield f"    running since {at} ({REASONS[status.last.reason]})"
-        yield f"    {_counts(status.last)}"
     else:
         yield f"    last {_run_text(status.last, zone)}"
-        yield f"    {_counts(status.last)}"
-    if status.last and status.last.error:
-        yield f"    error: {status.last.error}"
+    if status.last:
+        yield f"    {jobs.describe_counts(status.last)}"
+        if status.last.error:
+            yield f"    error: {status.last.error}"
     if status.rolled_up:
         until = date_format.moment(status.rolled_up.last_processed_time, zone)
         nodes = plural(status.rolled_up.processed_count, "roll-up")
@@ -102,26 +102,12 @@ def _run_text(run: JobRun, zone: tzinfo) -> str:
     return f"{start} ({reason}), {took}, {run.result}"
 
 
-def _counts(run: JobRun) -> str:
-    parts = [
-        f"{run.created:,} written",
-        f"{run.rejected:,} rejected",
-        f"{run.failed:,} failed",
-        f"{run.waiting:,} left",
-    ]
-    if withheld := jobs.describe_withheld(run.withheld):
-        parts.append(withheld)
-    if run.skipped:
-        parts.append(f"{plural(run.skipped, 'time')} skipped")
-    return " · ".join(parts)
-
-
 def _print_history(args: Namespace, workspace: Workspace, job: Job | None) -> int:
     runs = jobs.history(job, limit=args.limit, has_worker=workspace.has_worker)
     lines = [] if runs else [f"{job or 'No job'} has {'not ' if job else ''}run yet."]
     for run in runs:
         text = _run_text(run, workspace.zone)
-        lines.append(f"{run.job:<13} {text} · {_counts(run)}")
+        lines.append(f"{run.job:<13} {text} · {jobs.describe_counts(run)}")
         lines += [f"    error: {run.error}"] if run.error else []
     return output.print_result(args, {"runs": runs}, lines)
 

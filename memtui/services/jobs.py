@@ -89,6 +89,23 @@ def describe_withheld(counts: Mapping[str, int]) -> str:
     return f"{count} withheld: {'; '.join(reasons)}"
 
 
+def describe_counts(run: JobRun) -> str:
+    """Return what came of a run, as in "3 written, 1 failed, 2 left"."""
+    counts = [f"{run.created:,} written"]
+    for count, name in (
+        (run.rejected, "rejected"),
+        (run.failed, "failed"),
+        (run.waiting, "left"),
+    ):
+        if count:
+            counts.append(f"{count:,} {name}")
+    if run.skipped:
+        counts.append(f"{plural(run.skipped, 'time')} skipped")
+    if run.withheld:
+        counts.append(describe_withheld(run.withheld))
+    return ", ".join(counts)
+
+
 def read_work(
     spool: Path, schedules: Schedules, now: datetime, *, has_worker: bool | None
 ) -> WorkStatus:

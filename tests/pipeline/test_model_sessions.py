@@ -2,7 +2,6 @@
 
 import pytest
 
-from memtui.cli import jobs as cli_jobs
 from memtui.model.events import from_ms
 from memtui.model.jobs import Job
 from memtui.model.nodes import BulletKind, TocNode
@@ -112,7 +111,7 @@ def test_a_planted_number_is_withheld_with_its_reason(
     assert bench.history(nodes[2].node_id).versions[0].withheld == 1
     (run,) = bench.runs(Job.SEGMENTS)
     assert jobs.describe_withheld(run.withheld) == f"1 line withheld: {reason}"
-    assert cli_jobs._counts(run).endswith(f"1 line withheld: {reason}")
+    assert jobs.describe_counts(run).endswith(f"1 line withheld: {reason}")
     card = sessions.read_card("claude-code", "s1")
     assert [bullet.text for bullet in card.withheld] == [PLANTED]
 

@@ -93,7 +93,7 @@ async def test_a_job_shows_its_runs_and_can_be_paused_resumed_and_run(
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8)(pilot)
         assert isinstance(app.screen, JobsScreen)
-        counts = "failed, 1m, on schedule: 2 created, 1 failed, 3 pending"
+        counts = "failed, 1m, on schedule: 2 written, 1 failed, 3 left"
         assert counts in chosen(app)
         assert "the model's reply was cut [short]" in chosen(app)
         await steps(settle, "space")(pilot)

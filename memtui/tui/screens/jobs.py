@@ -18,7 +18,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.jobs import Job, JobRun, ModelCondition, ModelHealth, RunResult
 from memtui.model.quantities import plural
 from memtui.services import jobs
-from memtui.services.jobs import REASONS, JobStatus, WorkStatus, describe_withheld
+from memtui.services.jobs import REASONS, JobStatus, WorkStatus, describe_counts
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands
@@ -106,18 +106,9 @@ def _describe_runs(
         is_bad = run.result in (RunResult.FAILED, RunResult.INTERRUPTED)
         started = date_format.moment(run.started_at, zone)
         duration = date_format.duration((run.ended_at or now) - run.started_at)
-        counts = f"{run.created:,} created"
-        for count, name in (
-            (run.rejected, "rejected"),
-            (run.failed, "failed"),
-            (run.waiting, "pending"),
-        ):
-            counts += f", {count:,} {name}" if count else ""
-        if withheld := describe_withheld(run.withheld):
-            counts += f", {withheld}"
         line = (
             f"{'✗' if is_bad else ' '} {started}  {result}, {duration},"
-            f" {REASONS[run.reason]}: {counts}"
+            f" {REASONS[run.reason]}: {describe_counts(run)}"
         )
         lines.append(Content.styled(line, "$error" if is_bad else ""))
         if run.error:
