@@ -1,6 +1,7 @@
 """Files are read on from the last point where nothing was open."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -141,6 +142,29 @@ def test_a_result_long_after_its_call_still_finds_it(
     items, cursor = read(file, cursor)
     assert texts(items) == ["Prompt 33"]
     assert not [item for item in items if isinstance(item, FileReplaced)]
+
+
+def test_prompt_that_stays_in_the_queue_does_not_make_reading_slower(
+    file: Path, few_open_bytes: int
+) -> None:
+    queued = {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "content": "Later",
+        "sessionId": "s1",
+        "timestamp": START.isoformat(),
+    }
+    grow(file, json.dumps(queued).encode() + b"\n", *map(prompt, range(1, 40)))
+    items, cursor = read(file)
+    yielded = texts(items)
+    for number in range(40, 80):
+        grow(file, prompt(number))
+        items, cursor = read(file, cursor)
+        yielded += texts(items)
+    assert cursor.offset - start_of(cursor) <= few_open_bytes
+    assert Counter(yielded) == Counter(
+        ["Later", *(f"Prompt {n}" for n in range(1, 80))]
+    )
 
 
 def test_problems_are_counted_once_although_records_are_read_again(

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from io import BytesIO
@@ -59,9 +59,6 @@ stores nothing twice."""
 
 MAX_OPEN_BYTES = 1024 * 1024
 """The most bytes after a call without a result that every reading reads again."""
-
-EARLIER_CALLS = "earlier_calls"
-"""The name in a context of the keys of calls that were open before its start."""
 
 COMPRESSED = ".zst"
 
@@ -339,14 +336,18 @@ def _finish(reader: RecordReader) -> Iterator[ParsedItem]:
 class _Start:
     """A point at which a new reader can begin."""
 
-    offset: int = 0
-    line: int = 0
-    context: State = field(default_factory=dict)
+    offset: int
+    line: int
+    context: State
+    calls: frozenset[str]
+    """The keys of the calls that are open here."""
 
     @classmethod
     def of(cls, cursor: Cursor) -> "_Start":
-        offset, line = cursor.state.get("start", (cursor.offset, cursor.line))
-        return cls(offset, line, cursor.state.get("context", {}))
+        state = cursor.state
+        offset, line = state.get("start", (cursor.offset, cursor.line))
+        calls = frozenset(state.get("earlier_calls", ()))
+        return cls(offset, line, state.get("context", {}), calls)
 
 
 class _Reading:
@@ -371,16 +372,17 @@ class _Reading:
 
     def read_on(self, cursor: Cursor, *, is_whole: bool) -> Iterator[ParsedItem]:
         file, self._start = self._file, _Start.of(cursor)
+        self._later: _Start | None = None
+        self._read_offset = cursor.offset
         reader = self._reader = self._make_reader(deepcopy(self._start.context))
-        reader.calls.earlier = set(self._start.context.get(EARLIER_CALLS, ()))
+        reader.calls.earlier = set(self._start.calls)
         reader.yielded_at_end.update(cursor.state.get("yielded_at_end", ()))
         yield from self._read_again(cursor.offset)
         file.seek(cursor.offset)
         offset, number = cursor.offset, cursor.line
         is_cut_off = False
         for count, raw in enumerate(_lines(file), 1):
-            if not reader.is_open:
-                self._start = self._start_at(offset, number)
+            self._note_start(offset, number)
             if raw is None:
                 size = f"{MAX_RECORD_BYTES // 1024**2} MB"
                 yield InvalidRecord(f"a line longer than {size}", number + 1)
@@ -407,9 +409,13 @@ class _Reading:
         yield replace(self._cursor(offset, number), needs_reread=reader.needs_reread)
 
     def _read_again(self, end: int) -> Iterator[SessionMetadata]:
-        self._file.seek(self._start.offset)
-        lines = BytesIO(self._file.read(end - self._start.offset))
-        for number, raw in enumerate(_lines(lines), self._start.line + 1):
+        start, number = self._start.offset, self._start.line
+        self._file.seek(start)
+        lines = BytesIO(self._file.read(end - start))
+        offset = start
+        for raw in _lines(lines):
+            self._note_start(offset, number)
+            offset, number = start + lines.tell(), number + 1
             for item in self._read_line(raw or b"", number):
                 if isinstance(item, SessionMetadata):
                     yield item
@@ -418,19 +424,34 @@ class _Reading:
         for record in self._parser.records(raw, number) if raw else ():
             yield from read_one(self._reader, record)
 
-    def _cursor(self, offset: int, number: int) -> Cursor:
-        """Return the cursor after a line.
+    def _note_start(self, offset: int, number: int) -> None:
+        """Note that the next reading could begin here.
 
         A call that never ends must not keep its file from being read on. Once much
-        follows it, the next reading starts here. If its result comes after all, the
-        file is read from its beginning once more.
+        follows it, the next reading starts in the middle of what is open. If the result
+        comes after all, the file is read from its beginning once more.
         """
-        reader, is_long = self._reader, offset - self._start.offset > MAX_OPEN_BYTES
-        if is_long and not reader.holds_text:
-            reader.calls.earlier.update(reader.calls.keys())
-            self._start = self._start_at(offset, number)
-        elif not reader.is_open:
-            self._start = self._start_at(offset, number)
+        reader, open_bytes = self._reader, offset - self._start.offset
+        if not reader.is_open:
+            self._start, self._later = self._make_start(offset, number), None
+            if offset > self._read_offset:
+                reader.yielded_at_end.clear()
+        elif self._later and open_bytes > MAX_OPEN_BYTES:
+            self._start, self._later = self._later, None
+        elif not (self._later or reader.holds_text) and (
+            open_bytes > MAX_OPEN_BYTES // 2
+        ):
+            self._later = self._make_start(offset, number)
+
+    def _make_start(self, offset: int, number: int) -> _Start:
+        return _Start(offset, number, self._reader.context(), self._open_calls())
+
+    def _open_calls(self) -> frozenset[str]:
+        calls = self._reader.calls
+        return frozenset((*calls.keys(), *calls.earlier))
+
+    def _cursor(self, offset: int, number: int) -> Cursor:
+        self._note_start(offset, number)
         start, fingerprint = self._start, _fingerprint(self._file, offset)
         state: State = {}
         if start.context or start.offset < offset:
@@ -438,16 +459,10 @@ class _Reading:
                 "version": STATE_VERSION,
                 "start": (start.offset, start.line),
                 "context": deepcopy(start.context),
-                "yielded_at_end": sorted(reader.yielded_at_end),
+                "earlier_calls": sorted(start.calls & self._open_calls()),
+                "yielded_at_end": sorted(self._reader.yielded_at_end),
             }
         return Cursor(offset, number, fingerprint, state)
-
-    def _start_at(self, offset: int, number: int) -> _Start:
-        self._reader.yielded_at_end.clear()
-        context, earlier = self._reader.context(), self._reader.calls.earlier
-        if earlier:
-            context = {**context, EARLIER_CALLS: sorted(earlier)}
-        return _Start(offset, number, context)
 
 
 def read_one(
