@@ -289,7 +289,7 @@ class MessageIndex:
     def create(self, name: str) -> None:
         """Create an empty index in place of the one that is there."""
         self.delete()
-        counts = ("messages", "length", "is_complete", "events_read")
+        counts = ("messages", "is_complete", "events_read")
         meta = {
             "version": VERSION,
             "name": name,
@@ -476,14 +476,12 @@ class MessageIndex:
 
     def texts(self, events: Iterable[IndexableEvent]) -> list[str]:
         """Return the text of each event that is indexed; "" for none."""
-        return [
-            ""
-            if event.indexed_role is None
-            else event.tool
-            if self._is_only_name(event)
-            else event.text
-            for event in events
-        ]
+        return list(map(self._text, events))
+
+    def _text(self, event: IndexableEvent) -> str:
+        if event.indexed_role is None:
+            return ""
+        return event.tool if self._is_only_name(event) else event.text
 
     def _is_only_name(self, event: IndexableEvent) -> bool:
         """Return whether of an event only the name of its tool is indexed."""
@@ -771,14 +769,13 @@ def _session_term(session: int) -> str:
 
 
 def _count(db: sqlite3.Connection, counts: Mapping[int, tuple[int, int]]) -> None:
-    """Add (messages, terms) to those of conversations and to the totals."""
+    """Add (messages, terms) to those of conversations."""
     db.executemany(
         "UPDATE conversations SET messages = messages + ?, length = length + ?"
         " WHERE id = ?",
         [(*more, conversation) for conversation, more in counts.items()],
     )
     _increase(db, "messages", sum(messages for messages, _ in counts.values()))
-    _increase(db, "length", sum(length for _, length in counts.values()))
 
 
 # Searching
@@ -938,7 +935,7 @@ def _find_older(
 
     Frequent terms were cut off at the newest messages. Of the rarest of them, older
     messages are looked up that contain a rarer term, too; if there is none, those that
-    contain two of them, or all.
+    contain two or three of them.
     """
     rarest = sorted(frequent, key=lambda bit: (matches.frequencies[bit], bit))
     rarest = rarest[:MAX_COMBINED_TERMS]
@@ -948,10 +945,7 @@ def _find_older(
             match = f"{terms[bit]} AND ({' OR '.join(rarer)})"
             _add_masks(masks, lookup.newest(match, MAX_PER_TERM), 1 << bit)
         return
-    groups = {*combinations(rarest, 2)} | (
-        {tuple(rarest)} if len(rarest) > 1 else set()
-    )
-    for group in groups:
+    for group in (*combinations(rarest, 2), *combinations(rarest, 3)):
         match = " AND ".join(terms[bit] for bit in group)
         rowids = lookup.newest(match, MAX_SCORED)
         _add_masks(masks, rowids, sum(1 << bit for bit in group))

@@ -25,7 +25,7 @@ from memtui.model.hit import (
     Snippet,
     WindowMessage,
 )
-from memtui.model.nodes import TocEntry, TocNode
+from memtui.model.nodes import TocEntry
 from memtui.model.sessions import Session
 from memtui.search import query as search_query
 from memtui.search.node_scoring import node_texts
@@ -41,7 +41,7 @@ from memtui.search.query import (
 )
 from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.snippets import best_snippet, find_marks, matching_terms
-from memtui.search.teleport import Teleport, in_scope, node_hit, read_newest
+from memtui.search.teleport import Teleport, in_scope, node_hits, read_newest
 from memtui.store import conversations, database, events, segments
 from memtui.store import nodes as store_nodes
 from memtui.store import sessions as store_sessions
@@ -111,9 +111,8 @@ class SessionSearch:
         if query.filters.role:
             notes.append(NEWEST_MESSAGES)
         else:
-            page_ids = in_scope(list_pages(query, self._zone), query.filters.scope)
-            hits = [*map(node_hit, store_nodes.get_entries(page_ids))]
-            hits += _newest_of_sessions(query.filters)
+            pages = in_scope(list_pages(query, self._zone), query.filters.scope)
+            hits = [*node_hits(pages), *_newest_of_sessions(query.filters)]
         notes += [*result.notes, *describe_newest(query)]
         notes += note_earlier_starts(query.periods, [hit.at for hit in hits[:limit]])
         return replace(
@@ -146,17 +145,14 @@ def _newest_of_sessions(filters: Filters) -> Iterator[Hit]:
     """Yield the newest segment of each session, the newest first."""
     nodes = read_newest(filters, MAX_SEGMENTS)
     numbers = segments.get_sessions(node.node_id for node in nodes)
-    newest: dict[int, TocNode] = {}
+    newest: dict[int, str] = {}
     for node in nodes:
         if node.node_id in numbers:
-            newest.setdefault(numbers[node.node_id], node)
+            newest.setdefault(numbers[node.node_id], node.node_id)
     sessions = store_sessions.get_many(newest)
-    entries = store_nodes.get_entries([node.node_id for node in newest.values()])
-    entry_by_id = {entry.node_id: entry for entry in entries}
-    for number, node in newest.items():
-        if number in sessions and node.node_id in entry_by_id:
-            hit = node_hit(entry_by_id[node.node_id], node)
-            yield replace(hit, session=sessions[number])
+    for hit in node_hits(newest.values()):
+        if session := sessions.get(numbers[hit.node_id]):
+            yield replace(hit, session=session)
 
 
 def scale_scores(ranked: Sequence[RankedHit]) -> list[float]:

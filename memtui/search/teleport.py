@@ -129,16 +129,9 @@ class Teleport:
         query, unknown_names = resolve_names(query)
         pages = in_scope(list_pages(query, self._zone), query.filters.scope)
         newest = [node.node_id for node in read_newest(query.filters, limit)]
-        entries = {
-            entry.node_id: entry for entry in store_nodes.get_entries([*pages, *newest])
-        }
-        nodes = {node.node_id: node for node in store_nodes.get_many([*entries])}
-        ordered = [name for name in dict.fromkeys([*pages, *newest]) if name in nodes]
         return replace(
             result,
-            hits=tuple(
-                node_hit(entries[name], nodes[name]) for name in ordered[:limit]
-            ),
+            hits=tuple(node_hits([*pages, *newest])[:limit]),
             notes=(*result.notes, *unknown_names, *describe_newest(query)),
             is_recent=True,
         )
@@ -267,17 +260,23 @@ def find_judged(query: Query, limit: int) -> tuple[Hit, ...]:
 
 def _bullet_hit(node: TocEntry, bullet: Bullet) -> Hit:
     grip_id = bullet.grip_ids[0] if bullet.grip_ids else ""
-    return replace(
-        node_hit(node),
-        kind=HitKind.GRIP if grip_id else HitKind.NODE,
-        snippet=Snippet(bullet.text),
-        grip_id=grip_id,
-    )
+    kind = HitKind.GRIP if grip_id else HitKind.NODE
+    return replace(_node_hit(node, [bullet]), kind=kind, grip_id=grip_id)
 
 
-def node_hit(entry: TocEntry, node: TocNode | None = None) -> Hit:
-    """Return a node as a hit without a query; its first bullet is the snippet."""
-    bullets = node.bullets if node else ()
+def node_hits(node_ids: Iterable[str]) -> list[Hit]:
+    """Return nodes as hits without a query; the first bullet of each is its snippet."""
+    distinct = list(dict.fromkeys(node_ids))
+    entries = {entry.node_id: entry for entry in store_nodes.get_entries(distinct)}
+    nodes = {node.node_id: node for node in store_nodes.get_many(distinct)}
+    return [
+        _node_hit(entries[node_id], nodes[node_id].bullets)
+        for node_id in distinct
+        if node_id in entries and node_id in nodes
+    ]
+
+
+def _node_hit(entry: TocEntry, bullets: Sequence[Bullet] = ()) -> Hit:
     return Hit(
         kind=HitKind.NODE,
         session=None,

@@ -10,6 +10,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
 from memtui.model.hit import Hits
 from memtui.search.query import NEWEST_LISTED
+from memtui.services import browse
 from memtui.tools import search
 from memtui.tui.screens.search import compose_notes
 from memtui.tui.widgets.result_list import SearchView, hit_kind, jump_target
@@ -142,6 +143,9 @@ def test_question_about_a_date_lists_its_page_first(
     for find in (full_workspace.search.find, full_workspace.teleport.find):
         answer = find(query)
         assert answer.is_recent and answer.hits[0].node_id == page
+        node = browse.get_node(page)
+        assert node is not None
+        assert answer.hits[0].snippet.text == node.bullets[0].text
     assert (
         full_workspace.search.find("token refresh in January 2024").is_recent is False
     )
