@@ -46,7 +46,7 @@ def new_session(
         cwd=cwd,
         timestamp=timestamp,
     )
-    return _added(workspace, addition, "Created")
+    return _describe_addition(workspace, addition, "Created")
 
 
 def append_message(
@@ -109,27 +109,27 @@ def _add(
     elif addition.is_new:
         done = "Added"
     event = {"event_id": addition.event_id, "created": addition.is_new}
-    return _added(workspace, addition, done, event)
+    return _describe_addition(workspace, addition, done, event)
 
 
 def set_session_title(workspace: "Workspace", session: str, title: str) -> Reply:
-    return _describe(workspace, session, {"title": title})
+    return _set_info(workspace, session, {"title": title})
 
 
 def set_session_summary(workspace: "Workspace", session: str, summary: str) -> Reply:
-    return _describe(workspace, session, {"summary": summary})
+    return _set_info(workspace, session, {"summary": summary})
 
 
-def _describe(
+def _set_info(
     workspace: "Workspace", session: str, info: Mapping[str, object]
 ) -> Reply:
     addition = additions.describe_session(
         workspace.paths.spool, workspace.now(), session, info
     )
-    return _added(workspace, addition, "Saved; searches use it")
+    return _describe_addition(workspace, addition, "Saved; searches use it")
 
 
-def _added(
+def _describe_addition(
     workspace: "Workspace",
     addition: Addition,
     done: str,

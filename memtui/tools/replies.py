@@ -296,6 +296,7 @@ ASTRAL_TOKENS = 2
 """Added for each character beyond the basic plane (emoji): up to three tokens each."""
 
 BARE_CHARS = 10
+"""With a head as short as this there is hardly room for anything but the items."""
 
 HEAD_CHARS = (300, 80, BARE_CHARS, 0)
 """The lengths that the head and the notes are cut to in turn until an item fits. At
