@@ -64,9 +64,9 @@ _VENDORS = frozenset((
 _PUBLIC = frozenset((
     "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
     "cancellation", "cancel", "idempotency", "cache", "sort", "primary", "foreign",
-    "partition", "object", "surrogate", "site",
+    "partition", "object", "surrogate", "site", "hashed",
 ))  # fmt: skip
-"""Words that make a key or token public."""
+"""Words that make a key or token public, or tell its hash."""
 
 _TRAILING = frozenset((
     "value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live", "plain",

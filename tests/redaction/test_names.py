@@ -130,6 +130,7 @@ def test_mark_ends_with_the_password(text: str, expected_end: str) -> None:
         ("nextPageToken", ""),
         ("tokenizer", ""),
         ("password_hash", ""),
+        ("hashed_secret", ""),
     ],
 )
 def test_kind_of_a_name(name: str, kind: str) -> None:
