@@ -37,14 +37,14 @@ _ASSIGNS = re.compile(
     rf"(?P<closed>{QUOTE})?\]?(?: \[\w{{0,16}}\])?\*{{0,2}}[ \t]{{0,20}}\??"
     r"(?P<sign>=>|:=|\?=|[=!]={1,2}|=|:(?![:/=]))\*{0,2}[ \t]{0,8}"
     r"(?:(?:(?<=: )|(?<=:))&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}"
-    r"(?=[\"'`\\]))?"
+    rf"(?={QUOTE}))?"
 )
 # const apiKey string = "value"
-_TYPED = re.compile(r" [A-Za-z][\w.\[\]]{0,20} (?P<sign>=) ?(?=[\"'`\\])")
+_TYPED = re.compile(rf" [A-Za-z][\w.\[\]]{{0,20}} (?P<sign>=) ?(?={QUOTE})")
 # --name value
 _FLAG = re.compile(r"(?P<sign>[ ]) {0,3}(?=\S)")
 # name: TOKEN, value: the-token; the lines may be numbered
-_LINE_NUMBER = r"\d{1,6}(?:→|\\*t|\t|:)"
+_LINE_NUMBER = r"\d{1,6}(?:→|\\++(?:u2192|t)|\t|:)"
 _VALUE_FIELD = re.compile(
     rf"(?:{QUOTE})?(?:\\+[rn]|[\s,:{{+>|-]|{_LINE_NUMBER}){{0,30}}"
     rf"(?:{QUOTE})?(?:value|default)"

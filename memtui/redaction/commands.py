@@ -65,17 +65,17 @@ _ABBREVIATIONS = {
     "<A>": r"(?: [^|;&\n]{0,200}?)??",  # any arguments
     "<L>": r"(?:[^\n|;]|\\\n){0,400}?",  # arguments, maybe on several lines
     "<N>": r"[\w.@+-]{1,64}",  # the name of a user
-    "<Q>": QUOTE,
     "<S>": r"([^\s\"'`\\]{4,256})(?=<Q>)",  # a value up to a quote
     "<V>": r"\\{0,3}[\"']?([^\s\"'`\\|;&<>]{4,256})",  # a value that may be quoted
+    "<Q>": QUOTE,  # the last, since others contain it
 }
 
 
 def _rule(
     anchor: str, kind: str, is_value: Callable[[str], bool], pattern: str
 ) -> _Rule:
-    for short in ("<S>", "<A>", "<L>", "<N>", "<V>", "<Q>"):
-        pattern = pattern.replace(short, _ABBREVIATIONS[short])
+    for short, full in _ABBREVIATIONS.items():
+        pattern = pattern.replace(short, full)
     return _Rule(anchor.encode(), kind, is_value, re.compile(pattern, re.IGNORECASE))
 
 

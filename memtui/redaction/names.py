@@ -178,7 +178,7 @@ _REFERENCE = re.compile("|".join((
     r"#/[\w/.]*$",  # #/definitions/token
     r"--?[a-z]+(?:-[a-z]+)*=?$",  # --option
     r"\$(?:\d\w?|y|2[abxy]|argon2\w*|apr1|scrypt)\$",  # the hash of a password
-    r"\W+$",
+    r"(?:\\+u[0-9a-f]{4}|\W)+$",  # ••••, and its escape sequence
 )))  # fmt: skip
 """Matches what refers to the place of a secret, or to another value."""
 
