@@ -187,10 +187,13 @@ def _change_one(
 ) -> ChangeResult:
     """Show the change of one file, ask, and write it."""
     lines: list[str] = []
-    is_install, is_hooks = args.action == "install", entry is agent.hooks
+    is_install = args.action == "install"
     plan = config_files.plan_installation if is_install else config_files.plan_removal
     file = entry.path(machine)
-    subject = "memtui's hooks are" if is_hooks else f"{file.name} is"
+    subject = "memtui's hooks are"
+    if entry is not agent.hooks:
+        name = "server" if entry is agent.server else "skill"
+        subject = f"memtui's {name} is"
     try:
         change = plan(entry, machine)
         if change.is_empty:

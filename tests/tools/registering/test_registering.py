@@ -398,11 +398,15 @@ def test_the_command_shows_asks_and_writes(
     output = run_memtui(home, "mcp", "install", "--dry-run").stdout
     assert "+[mcp_servers.memtui]" in output
     assert "Claude" not in output
-    run_memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
+    output = run_memtui(
+        home, "mcp", "install", "codex", "--allow-write", "--yes"
+    ).stdout
+    assert "Codex: memtui's server is installed." in output
+    assert "Codex: memtui's skill is installed." in output
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
-    output = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
-    (codex,) = [server for server in output["servers"] if server["is_installed"]]
+    report = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
+    (codex,) = [server for server in report["servers"] if server["is_installed"]]
     assert codex["has_skill"] and codex["may_write"] and codex["is_current"]
     output = run_memtui(home, "mcp", "status", "codex").stdout
     assert "✓ Codex        installed, may write, with the skill" in output
