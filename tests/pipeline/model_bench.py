@@ -26,7 +26,6 @@ from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
-from tests.stub.personas import Prompt
 from tests.stub.server import Stub
 
 CRONS = {
@@ -341,10 +340,3 @@ SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 WHERE NOT EXISTS (SELECT 1 FROM bullets b
                   WHERE b.version_id = v.id AND NOT b.is_withheld)
 """
-
-
-def adding_number(prompt: Prompt) -> str:
-    """Quote the prompt, with a number that nobody said in the last line."""
-    *others, (number, text) = prompt.sample
-    quoted = [([n], said) for n, said in others]
-    return prompt.reply([*quoted, ([number], f"{text} in 4711 ms")])

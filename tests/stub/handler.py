@@ -93,10 +93,8 @@ class Handler(BaseHTTPRequestHandler):
             case "/api/ps":
                 running = [m for m in stub.models if m.name in stub.memory.loaded]
                 self._send_json({"models": [stub.memory.running(m) for m in running]})
-            case "/api/show" | "/api/chat" | "/api/generate" | "/api/embed":
+            case "/api/show" | "/api/chat":
                 self._answer_for_model(asked, fault)
-            case "/api/pull":
-                self._stream([wire.line({"status": "success"})], asked, fault)
             case _:
                 self._send(404, b"404 page not found", Fault(content_type="text/plain"))
 
@@ -108,21 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(404, f"model '{name}' not found")
         elif self.path == "/api/show":
             self._send_json(model.shown())
-        elif self.path == "/api/embed":
-            self._send_json({"model": name, "embeddings": [[0.1, 0.2]]})
-        elif self.path == "/api/generate":
-            self._load(model, asked)
         else:
             self._chat(model, asked, fault)
-
-    def _load(self, model: Model, asked: ReceivedRequest) -> None:
-        output = {"model": model.name, "created_at": AT, "response": "", "done": True}
-        if asked.body.get("keep_alive") == 0:
-            self.stub.memory.loaded.pop(model.name, None)
-            self._send_json({**output, "done_reason": "unload"})
-            return
-        asked.window = self._loaded(model, asked.body)
-        self._send_json({**output, "done_reason": "load"})
 
     def _chat(self, model: Model, asked: ReceivedRequest, fault: Fault) -> None:
         body = asked.body
@@ -246,8 +231,7 @@ class Handler(BaseHTTPRequestHandler):
 def _written(model: Model, body: dict[str, Any], text: str) -> tuple[str, str]:
     """Return the model's text and its thinking."""
     thinks = "thinking" in model.capabilities and body.get("think", True) is not False
-    prompt = Prompt(text, isinstance(body.get("format"), dict))
-    return model.persona(prompt), "Let me think. " * 3 if thinks else ""
+    return model.persona(Prompt(text)), "Let me think. " * 3 if thinks else ""
 
 
 def _lines(

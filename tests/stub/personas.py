@@ -20,7 +20,6 @@ class Prompt:
     """The prompt that the model reads, after the server has cut it."""
 
     text: str
-    has_schema: bool
 
     @property
     def is_period(self) -> bool:
@@ -93,24 +92,12 @@ def honest(prompt: Prompt) -> str:
     return prompt.reply([([n], text) for n, text in prompt.sample])
 
 
-def paraphrasing(prompt: Prompt) -> str:
-    """Quote the clauses in another order."""
-    return prompt.reply(
-        [([n], " ".join(reversed(text.split(", ")))) for n, text in prompt.sample]
-    )
-
-
 def wrong_refs(prompt: Prompt) -> str:
     """Cite the event after the quoted one."""
     numbers = [n for n, _ in prompt.events]
     return prompt.reply(
         [([n + 1 if n + 1 in numbers else n - 1], t) for n, t in prompt.sample]
     )
-
-
-def refs_beyond(prompt: Prompt) -> str:
-    """Cite events that do not exist."""
-    return prompt.reply([([n + 1000, 0, -1], text) for n, text in prompt.sample])
 
 
 def inventing(prompt: Prompt) -> str:

@@ -23,7 +23,7 @@ from tests.stub.personas import Prompt, goal
 from tests.summarize.conftest import TALK, make_events
 
 RECORD = session_record(make_events(TALK), Facts())
-PROMPT = Prompt("\n".join(m["content"] for m in prompts.messages(RECORD)), True)
+PROMPT = Prompt("\n".join(m["content"] for m in prompts.messages(RECORD)))
 
 LINES = Record(
     (

@@ -82,13 +82,6 @@ def test_stub_ends_replies_at_their_limit(stub: Stub) -> None:
     assert lines[-1]["done_reason"] == "length" and lines[-1]["eval_count"] == 3
 
 
-def test_stub_loads_and_unloads_models(stub: Stub) -> None:
-    assert post(stub, "/api/generate")[0]["done_reason"] == "load"
-    assert list(stub.memory.loaded) == ["qwen3:4b"]
-    assert post(stub, "/api/generate", keep_alive=0)[0]["done_reason"] == "unload"
-    assert not stub.memory.loaded
-
-
 def test_the_stub_delays_on_request(stub: Stub) -> None:
     stub.pace = Pace(load_s=0.05, word_s=0.001)
     began = time.monotonic()
