@@ -154,7 +154,7 @@ class JobScheduler:
     def finish(self, due: DueJob, now: datetime) -> None:
         """End the run of a job that has nothing more to do.
 
-        A job that had nothing to do at all gets a run too, unless nobody expects one.
+        A scheduled or requested run is also recorded if there was nothing to do.
         """
         if due.reason is not RunReason.PENDING:
             self.begin(due, now)

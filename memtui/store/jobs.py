@@ -52,9 +52,10 @@ def follow_schedules(jobs: Iterable[Job], now_ms: int) -> None:
 
     A time in the future was set by a clock that has been set back since.
     """
+    states = get_states()
     for job in jobs:
-        state = get_states()[job]
-        since_ms = to_ms(state.since) if state.since else now_ms
+        since = states[job].since
+        since_ms = to_ms(since) if since else now_ms
         # Earlier versions of memtui did not note the end of a run with its job.
         ends = JobRunRow.select(fn.max(JobRunRow.ended_ms)).where(
             JobRunRow.job == job,
