@@ -98,11 +98,6 @@ def save_cursor(path: str, cursor: FileCursor, now_ms: int) -> None:
     ).on_conflict_replace().execute()
 
 
-def get_formats(paths: Iterable[str]) -> dict[str, str]:
-    sql = f"SELECT path, source FROM cursors WHERE path {IN_JSON}"
-    return dict(fetch(sql, json.dumps(list(paths))))
-
-
 def get_offset(path: str) -> int | None:
     sql = 'SELECT "offset" FROM cursors WHERE path = ?'
     offset: int | None = fetch_value(sql, path)

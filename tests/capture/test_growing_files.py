@@ -17,6 +17,8 @@ from memtui.capture.formats.base import (
     PendingRecord,
 )
 from memtui.model.events import Event
+from memtui.paths import in_home
+from memtui.settings import Settings
 from memtui.store import database, sources
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
@@ -212,3 +214,18 @@ def test_a_restart_at_any_byte_loses_nothing(name: str, tmp_path: Path) -> None:
     for end in range(0, len(raw), 29):
         pieces = read_pieces(end, len(raw))
         assert [item for item in pieces if isinstance(item, Event)] == whole
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "copilot-cli"])
+def test_excluded_session_stays_excluded_when_its_file_grows(
+    name: str, tmp_path: Path
+) -> None:
+    settings = Settings(capture_exclude=("shop",))
+    workspace = Workspace(in_home(tmp_path / "home"), settings)
+    place = corpora.path(name, tmp_path / "files")
+    for fields in corpora.MADE[name]():
+        grow(place, json.dumps(fields).encode() + b"\n")
+        list(workspace.pipeline.importer().run([place]))
+    with database.connection():
+        assert EventRow.select().count() == 0
+    workspace.stop()

@@ -1,6 +1,8 @@
 """Codex's tool calls and results, in every shape that rollouts have had.
 
-``codex`` pairs a call with its result; ``base.ToolCall`` becomes the event.
+A result has the output, whether the command failed (by its exit status), and the lines
+that a patch changed. ``codex`` pairs a call with its result; ``base.ToolCall`` becomes
+the event.
 """
 
 import re
