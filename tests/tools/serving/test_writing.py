@@ -257,7 +257,7 @@ def test_events_added_over_mcp_are_stored_by_the_pipeline(
         if not GOLDEN.exists():
             GOLDEN.write_text(json.dumps(tools, indent=1) + "\n", "utf-8")
         assert tools == json.loads(GOLDEN.read_text("utf-8"))
-        assert [one["name"] for one in tools] == [tool.name for tool in TOOLS]
+        assert [tool["name"] for tool in tools] == [tool.name for tool in TOOLS]
         assert "walrus" not in agent.ask("teleport", query="walrus")
         session = find_session_id(agent.ask("new_session"))
         for role in ("user", "assistant"):
