@@ -256,7 +256,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
                 screen.post_message(messages.ProgressReported(progress))
 
     def rewrite_forecast(self) -> "RewriteForecast":
-        """Show which model writes new versions and when, or why none does."""
+        """Return which model writes new versions and when, or why none does."""
         return self.workspace.rewrite_forecast(self._progress)
 
     # Screens

@@ -182,10 +182,17 @@ async def test_help_lists_keys_of_focused_pane_first(
             await settle(pilot)
             await pilot.press("question_mark")
             await settle(pilot)
-            parts = [heading, "On this screen", "Everywhere"]
-            assert parts == help_text.headings(app)[:3]
+            parts = [heading, "On this screen", "Everywhere", "Moving"]
+            assert parts == help_text.headings(app)[:4]
+            listed = help_text.keys(app)
+            assert {"/", "enter", "?"} <= {*listed} and "d" not in listed
             assert help_text.help_texts(app)[0] == first
             await pilot.press("escape")
+        await go_to(pilot, settle, "ContentsScreen")
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert help_text.headings(app)[-1] == "Marks"
+        assert "✗" in help_text.keys(app)
 
 
 async def test_narrow_footer_leaves_out_whole_keys(

@@ -24,7 +24,6 @@ from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.help import HelpScreen
 from memtui.tui.screens.versions import (
     NOT_SUMMARIZED,
     VersionList,
@@ -39,7 +38,6 @@ from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
 from tests.pilots import AppOf, Compare, Run, Settle, notices, press
-from tests.screens import help_text
 
 DAY = "toc:day:2024-01-18"
 TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]
@@ -430,17 +428,6 @@ async def test_unreadable_versions_are_reported_and_read_again(
             assert rows(app_with_versions) == []
         while len(rows(app_with_versions)) != 3:
             await settle(pilot)
-
-
-async def test_help_lists_the_keys_of_versions(
-    app_with_versions: MemtuiApp, settle: Settle
-) -> None:
-    async with app_with_versions.run_test(size=SIZE) as pilot:
-        await steps(settle, "question_mark")(pilot)
-        assert isinstance(app_with_versions.screen, HelpScreen)
-        output = " ".join(help_text.help_texts(app_with_versions))
-        for words in ("Pin this version", "Ask a model for a new version"):
-            assert words in output
 
 
 async def test_v_in_an_empty_store_explains_itself(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from memtui.errors import DISK_FULL
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
@@ -58,6 +59,15 @@ WRITING_TEXT = "qwen3:4b: part 2 of 3, writing 120 of 700 · 214 to go"
             "✗ the memory is gone",
         ),
         (PipelineProgress("", model=READY), "idle"),
+        (PipelineProgress(""), "idle"),
+        (PipelineProgress("summarize", 3, 12), "● summarizing · 12 queued"),
+        (PipelineProgress("", skipped=2), "idle · 2 lines skipped (Q)"),
+        (
+            PipelineProgress("", failing=(("messages", "ouch"),)),
+            "✗ indexing messages: ouch",
+        ),
+        (PipelineProgress("index", error=f"{DISK_FULL} (/home)"), f"✗ {DISK_FULL}"),
+        (PipelineProgress("import", 5, total=5), "idle"),
     ],
 )
 def test_background_work_is_described(progress: PipelineProgress, words: str) -> None:

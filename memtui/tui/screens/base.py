@@ -60,6 +60,9 @@ class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
         self.dismiss(None)
 
 
+FOOTER_GAP = 2  # The space between two keys, in cells.
+
+
 class KeyFooter(Footer):
     """Textual's footer, without the keys that it has no room for."""
 
@@ -72,9 +75,10 @@ class KeyFooter(Footer):
         keys.sort(key=lambda key: not key.has_class("-command-palette"))
         room = self.content_size.width
         for key in keys:
-            room -= cell_len(f"{key.key_display} {key.description} ")
+            room -= cell_len(f"{key.key_display} {key.description}")
             if room >= 0:
                 yield key
+            room -= FOOTER_GAP
 
     async def on_resize(self) -> None:
         await self.recompose()
