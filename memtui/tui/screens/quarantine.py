@@ -4,7 +4,7 @@ Entries can be retried, or dismissed after a confirmation. Transcripts belong to
 agents and are never changed.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
@@ -158,11 +158,6 @@ class QuarantineScreen(ListDetailScreen[None]):
         yield PaneTitle("Skipped input")
         yield QuarantineList(id="entries")
         yield Static(EMPTY, id="nothing", markup=False)
-
-    @property
-    def refused(self) -> Collection[str]:
-        is_empty = self.has_class("-empty")
-        return ("retry", "retry_all", "dismiss_entry", "open") if is_empty else ()
 
     def on_mount(self) -> None:
         self._list.loading = True
