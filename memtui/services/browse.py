@@ -183,7 +183,7 @@ def list_covering(
                     covered.append(here)
                 else:
                     partly.append(name)
-        entries = get_entries(node_ids, scope)
+        rows = get_entries(node_ids, scope)
 
     def overlaps(entry: TocEntry) -> bool:
         if entry.level is not TocLevel.SEGMENT:
@@ -191,7 +191,7 @@ def list_covering(
         starts_before_end = not end or entry.start_time < end
         return starts_before_end and (not start or entry.end_time >= start)
 
-    within = [entry for entry in entries if overlaps(entry)]
+    within = [entry for entry in rows if overlaps(entry)]
     if not within and start and end:
         with database.connection():
             names = segments.list_overlapping(to_ms(start), to_ms(end))
