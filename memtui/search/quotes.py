@@ -103,28 +103,34 @@ class QuoteSearch:
             }
             for ranked, _, sentences in messages:
                 terms[ranked.session] |= sentences.terms
-            words = [word for word in query.words if word.is_specific]
-            covered = [
-                sum(word.matches(own) for word in words) for own in terms.values()
-            ]
             return QuoteResult(
                 result,
                 tuple(_add_segments(distinct, hits)),
-                max(covered, default=0) / (len(words) or 1),
+                _coverage(query, terms.values()),
                 self._list_unknown(query, terms.values()),
             )
 
-    def _list_unknown(self, query: Query, terms: Iterable[set[str]]) -> tuple[str, ...]:
-        """Return the specific words that no message has; the terms are those of the
-        sessions searched."""
+    def _list_unknown(
+        self, query: Query, sessions: Iterable[set[str]]
+    ) -> tuple[str, ...]:
+        """Return the specific words that no message has; the sessions searched have
+        these terms."""
         anywhere = Query("", filters=replace(EVERYTHING, scope=query.filters.scope))
         return tuple(
             word.text
             for word in query.words
             if word.is_specific
-            and not any(map(word.matches, terms))
+            and not any(map(word.matches, sessions))
             and not self._ranker.rank(replace(anywhere, words=(word,))).hits
         )
+
+
+def _coverage(query: Query, sessions: Iterable[set[str]]) -> float:
+    """Return the largest share of the specific words that one session has; the sessions
+    have these terms."""
+    words = [word for word in query.words if word.is_specific]
+    counts = [sum(word.matches(terms) for word in words) for terms in sessions]
+    return max(counts, default=0) / (len(words) or 1)
 
 
 RankedQuote = tuple[float, Hit]

@@ -191,9 +191,10 @@ class MessageRanker:
         """Return the sessions whose message has a specific word that no title, summary
         or bullet of its session has."""
         messages = [hit for hit in hits if hit.event]
-        texts: dict[int, str] = {}
-        with suppress(SearchError):  # the search has noted it
+        try:
             texts = self._index.read_session_terms(hit.session for hit in messages)
+        except SearchError:  # the search has noted it
+            return set()
         terms = {number: frozenset(text.split()) for number, text in texts.items()}
         return {
             hit.session

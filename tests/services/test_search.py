@@ -169,6 +169,7 @@ def test_broken_indexes_are_replaced_by_the_store_with_a_note(
         path.write_bytes(b"garbled")
     result = workspace.search.find("mutex")
     assert result.hits
+    assert not any(hit.is_unsummarized for hit in result.hits)
     assert result.notes == (ranking.DAMAGED,)
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     workspace.teleport.close()
