@@ -112,7 +112,7 @@ class Ranking:
 
     hits: list[RankedHit] = field(default_factory=list)
     idfs: dict[str, float] = field(default_factory=dict)
-    """The inverse document frequency of each term."""
+    """The inverse document frequency of each term, complete identifiers excepted."""
     unknown: list[str] = field(default_factory=list)
     """The terms that no message contains."""
     notes: list[str] = field(default_factory=list)
@@ -278,7 +278,7 @@ class MessageRanker:
         if one_per_session:
             ranking.keep_best_of_sessions()
         idfs = zip(matches.terms, matches.idfs(), strict=True)
-        ranking.idfs = {term.term: idf for term, idf in idfs}
+        ranking.idfs = {term.term: idf for term, idf in idfs if not term.is_whole}
         ranking.unknown = [
             term.term
             for term, count in zip(matches.terms, matches.frequencies, strict=True)

@@ -131,16 +131,16 @@ class Sentences:
         first = last = at
         while True:
             neighbours = [
-                at
-                for at in (last + 1, first - 1)
-                if 0 <= at < len(self._spans)
-                and at not in used
-                and self._spans[max(last, at)][1] - self._spans[min(first, at)][0]
+                near
+                for near in (last + 1, first - 1)
+                if 0 <= near < len(self._spans)
+                and near not in used
+                and self._spans[max(last, near)][1] - self._spans[min(first, near)][0]
                 <= QUOTE_CHARS
             ]
             if not neighbours:
                 return first, last
-            best = max(neighbours, key=lambda at: scores.get(at, 0.0))
+            best = max(neighbours, key=lambda near: scores.get(near, 0.0))
             first, last = min(first, best), max(last, best)
 
     def _passage(self, first: int, last: int, score: float) -> QuoteSpan:
