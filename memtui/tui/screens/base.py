@@ -1,6 +1,6 @@
 """Base classes of the screens: loading, two panes, dialogs, and the footer."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
 from textual import getters, on
@@ -68,6 +68,15 @@ class KeyFooter(Footer):
 
     def __init__(self) -> None:
         super().__init__(compact=True)
+        self._keys: list[tuple[Binding, bool]] = []
+
+    def bindings_changed(self, screen: Screen[Any]) -> None:
+        """Compose the footer again if its keys change, which takes about 15 ms."""
+        active = screen.active_bindings.values()
+        keys = [(each.binding, each.enabled) for each in active if each.binding.show]
+        if self.app.app_focus and keys != self._keys:
+            self._keys = keys
+            super().bindings_changed(screen)
 
     def compose(self) -> ComposeResult:
         """Yield the key of the palette, which is always shown, then those that fit."""
