@@ -1,7 +1,8 @@
 """Line-based files: read them from a cursor on, and parse JSON that may be damaged.
 
 Whatever is complete is read, the rest is reported. Of a last line without its newline
-the complete objects are read; the remainder is pending.
+the complete objects are read; the remainder is pending. A file that grows is read on
+from the last point where nothing was open (``_Reading``).
 """
 
 import errno
