@@ -14,7 +14,9 @@ from memtui.capture import formats
 from memtui.capture.formats.base import InvalidRecord, SourceFormat
 from memtui.model.events import Event
 from memtui.model.work import Facts
+from memtui.tools import table
 from memtui.tui.app import MemtuiApp
+from memtui.workspace import Workspace
 from tests.message_factory import make_message
 from tests.pilots import Settle
 
@@ -82,6 +84,21 @@ async def test_a_screen(
         assert type(pilot.app.screen).__name__ == "StatisticsScreen"
         text = pilot.app.screen.query_one("#statistics").render()
         assert "sessions," in str(text)
+
+
+def test_a_tool(
+    module: types.ModuleType,
+    full_workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code, row = blocks("How to add a tool")
+    run(code, module)
+    monkeypatch.setitem(sys.modules, "memtui.tools.counts", module)
+    (tool,) = eval(row, {"_tool": table._tool})
+    answer = table.ToolRunner(lambda: full_workspace).call(tool, {"limit": 1})
+    lines = [line for line in answer.text.splitlines() if " messages" in line]
+    assert len(lines) == 1 and lines[0].startswith("shop: ")
+    assert "a larger limit gives more" in answer.text
 
 
 def test_a_summarizer(module: types.ModuleType) -> None:

@@ -482,7 +482,7 @@ class Scorer:
     def _weigh(self, title: str, summary: str, bullets: str) -> list[float]:
         """Return the weight of each term in the texts of a session.
 
-        Only what these are longer than an average message makes a difference.
+        Their length counts only as far as they are longer than an average message.
         """
         weights = [0.0] * len(self._idfs)
         for text, weight in (

@@ -3,14 +3,16 @@
 A search ranks by BM25F (S. Robertson, H. Zaragoza and M. Taylor, "Simple BM25 extension
 to multiple weighted fields", 2004): a word counts the more, the fewer texts contain it,
 and by the weight of the text in which it stands. The weight is the number of times that
-a word seems to occur there, so it saturates: with ``K1`` = 1.2 and a text of average
-length a word in a message of the user (1.5) adds 1.2 times its idf, one in a title (2)
-1.4 times, one in a summary (3) 1.6 times.
+a word seems to occur there, so it saturates.
+
+A message counts the less, the longer it is; title, summary and bullets of a session
+only if they are longer than an average message. So a word in a title (2) adds 1.8 times
+its idf, in an agent's summary (3) 1.9 times, in a user's message of average length
+(1.5) 1.2 times.
 
 Messages and sessions (``ranking``): the rank of a message is the sum of two shares, its
 own score against the best message's, and the score of its session, all messages
-and texts together, against the best session's. The title and the summary of a session
-count like one message more.
+and texts together, against the best session's.
 
 Nodes and grips (``node_scoring``, ``node_index``): the weight of a term in a document
 depends on that document alone, so the index stores it. A score is the sum of the
@@ -27,7 +29,7 @@ from memtui.text.analyzer import BM25_K1 as K1
 # Messages and sessions
 
 SESSION_SUMMARY = 3.0  # the summary that an agent gave its session
-SESSION_TITLE = 2.0
+SESSION_TITLE = 2.0  # its name, and the title that its agent gave it
 SESSION_BULLETS = 0.5  # headlines and bullets of its segments: most repeat messages
 
 ROLE_WEIGHTS = {

@@ -125,7 +125,7 @@ class Forget:
         """Add tombstones, and delete what they cover; inside a transaction."""
         now_ms = to_ms(self._clock())
         matcher = self._add_tombstones(kind, resolve(kind, words, self._zone, now_ms))
-        result = _describe_selected()
+        result = _describe_selected(deletion.find_derived())
         if not is_dry_run:
             deletion.delete_derived(self._zone, now_ms)
             sessions_of_copies = deletion.list_source_sessions() | matcher.sessions
@@ -157,8 +157,8 @@ class Forget:
         return SpoolMatcher(added, _list_needles(kind, added))
 
 
-def _describe_selected() -> ForgetResult:
-    segments, nodes = deletion.find_derived()
+def _describe_selected(derived: tuple[int, int]) -> ForgetResult:
+    segments, nodes = derived
     titles, sessions = deletion.list_session_titles(MAX_TITLES)
     return ForgetResult(
         counts=deletion.count(),

@@ -1,4 +1,4 @@
-"""What ``memtui forget`` deletes: it is decided here, and nowhere else.
+"""Decide what ``memtui forget`` deletes from the store, and delete it.
 
 A deletion is one transaction, which fills temporary tables of its connection first:
 

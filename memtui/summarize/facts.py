@@ -154,7 +154,7 @@ class _FactsReader:
         if event.agent == "aider" and name == "aider":
             self._read_aider_note(event, output)
             return
-        has_failed = event.is_failed or _has_exit_code(output)
+        has_failed = event.is_failed or _shows_failure(output)
         if tool_calls.tool_verb(name) == "Ran" or name in _WAITING_TOOLS:
             self._read_command(event, output, has_failed=has_failed)
         if has_failed:
@@ -345,11 +345,12 @@ _NOT_RUN = re.compile(
 )
 """What agents write in place of the output of a call that the user or they refused."""
 
-_EXIT_CODE = re.compile(
-    r"^(?:<shellId: \d+ completed with exit code|Exit Code:|Process exited with code)"
-    r" -?[1-9]",
+_FAILING_EXIT_CODE = re.compile(
+    r"^(?:<shellId: \d+ completed with exit code|Exit [Cc]ode:|Process exited with"
+    r" code) -?[1-9]",
     re.MULTILINE,
 )
+"""How outputs end or begin whose format does not say that the call failed."""
 
 _REDIRECTION = re.compile(r"(?:\d|&)?>")
 _OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
@@ -380,9 +381,9 @@ def _bare_name(tool_name: str) -> str:
     return tool_name.rpartition("__")[2].replace("_", "").lower()
 
 
-def _has_exit_code(output: str) -> bool:
+def _shows_failure(output: str) -> bool:
     """Return whether an output says that the command failed."""
-    return _EXIT_CODE.search(f"{output[:400]}\n{output[-400:]}") is not None
+    return _FAILING_EXIT_CODE.search(f"{output[:400]}\n{output[-400:]}") is not None
 
 
 def _find_output(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""The MCP server over standard input and output: ``tools.TOOLS`` through the SDK."""
+"""The MCP server over standard input and output: ``table.TOOLS`` through the SDK."""
 
 import functools
 import json

@@ -2,7 +2,8 @@
 
 The MCP server, the HTTP server and ``memtui call`` are all made from ``TOOLS``. A tool
 is answered by the function of its name in a module beside this one, which takes the
-workspace and the tool's parameters, and returns a ``Reply``. These modules are imported
+workspace and the tool's parameters (``project`` and ``agent`` together as ``scope``),
+and returns a ``Reply``. These modules are imported
 when they are first called, so that a server starts without them.
 """
 
@@ -276,9 +277,7 @@ def _writing_tool(signature: str, text: str, **details: Any) -> Tool:
     return _tool(f"changes.{signature}", text, is_writing=True, **details)
 
 
-# Add a new tool to the tables of docs/agents.md; one that changes something to the list
-# in docs/mcp.md, a core tool perhaps to integrations/skill.md and to INSTRUCTIONS and
-# PROMPT_TEXT of mcp_server; and to COMMANDS of cli.output if a command does the same.
+# docs/architecture.md says how to add one.
 TOOLS: Final = (
     _tool(
         "routing.route(question! limit=16)",

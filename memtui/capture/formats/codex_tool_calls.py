@@ -104,6 +104,11 @@ def parse_call(fields: Fields) -> tuple[str, object]:
 
 
 def parse_result(fields: Fields) -> tuple[str, bool]:
+    """Return the output of a call, and whether it failed.
+
+    A command failed if its exit status, which is in a field or in the first lines of
+    the output, is not 0.
+    """
     if isinstance(tools := fields.get("tools"), list):
         return "\n".join(as_text(t.get("name")) for t in as_objects(tools)), False
     output = fields.get("output", fields.get("result"))
@@ -140,7 +145,7 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
         text = first_text(fields, "aggregated_output", "formatted_output")
-        failed = fields.get("exit_code") not in (None, 0)
+        failed = failed or fields.get("exit_code") not in (None, 0)
         command = _only(fields, "command")
         return CompleteCall("shell", command, text or _output(fields), failed)
     if kind == "patch_apply_end":
