@@ -513,7 +513,7 @@ WORSE = [
     (faults.PROXY, "502 Bad Gateway"),
     (faults.reset(1), "the connection broke off"),
     (faults.ended(1), "the reply ended before it was done"),
-    (faults.NOT_DONE, "the reply ended before it was done"),
+    (faults.NOT_DONE, "the server's answer cannot be read"),
     (faults.garbled(1), "the server's answer cannot be read"),
     (faults.broken_off("an unknown error was encountered", 2), "an unknown error"),
     (faults.stalled(1), "the server fell silent"),

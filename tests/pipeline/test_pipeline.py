@@ -649,8 +649,7 @@ def test_time_and_project_do_not_depend_on_the_order_of_arrival(
     tmp_path: Path, settings: Settings, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Messages are found by the term of their project, as with many sessions.
-    for limit in ("MAX_LISTED_OF_NAME", "RARE"):
-        monkeypatch.setattr(message_index, limit, 0)
+    monkeypatch.setattr(message_index, "MAX_LISTED_SESSIONS", 0)
     lines = [
         line(0, "Where is the quay?", project="", key="a"),
         line(0, "By the harbour.", role="assistant", project="", key="b"),
