@@ -170,7 +170,7 @@ def ask_all(questions: Sequence[Question], ask: Ask) -> Score:
 
 
 def everything(workspace: Workspace) -> Ask:
-    """The search over everything."""
+    """Return the search over everything."""
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
@@ -181,7 +181,7 @@ def everything(workspace: Workspace) -> Ask:
 
 
 def messages(workspace: Workspace) -> Ask:
-    """The search of sessions, one message of each."""
+    """Return the search in messages, one message a session."""
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
@@ -194,7 +194,7 @@ def messages(workspace: Workspace) -> Ask:
 
 
 def summaries(workspace: Workspace) -> Ask:
-    """The teleport alone, by the sessions its hits lead to."""
+    """Return teleport alone, by the sessions that its hits open."""
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
@@ -213,7 +213,7 @@ def recall(
     questions: Sequence[Question],
     turns: Mapping[tuple[str, int], str],
 ) -> str:
-    """How many of the turns that answer are among the first twenty messages."""
+    """Return the share of answering turns among the first twenty messages."""
     matched, visible = [], []
     for question in questions:
         filters = Filters(scope=Scope("", question.project))

@@ -65,8 +65,8 @@ Figures = dict[str, list[float]]
 """What was measured by its name, in the unit the name ends with."""
 
 
-def made_up(rng: random.Random, count: int) -> Iterator[Document]:
-    """Documents as a memory has them: of ten, six segments, three grips and a day."""
+def generate_documents(rng: random.Random, count: int) -> Iterator[Document]:
+    """Yield documents as a store has them: of ten, six segments, three grips, a day."""
     for number in range(count):
         at = BEGIN + timedelta(minutes=9 * number)
         name, kind = f"{number:06}", number % 10
@@ -97,7 +97,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
         yield Document(name, texts, level, tuple(marks), at, end)
 
 
-def typed(rng: random.Random, count: int) -> list[str]:
+def generate_queries(rng: random.Random, count: int) -> list[str]:
     """Queries of one to five words; every fourth of very common words alone."""
     common = [word for word in zipf.ranked()[:COMMON] if analyzer.is_indexed(word)]
     return [
@@ -111,16 +111,16 @@ def typed(rng: random.Random, count: int) -> list[str]:
 
 
 def timed(act: Callable[[], object]) -> float:
-    """How long something takes, in milliseconds."""
+    """Return how long something takes, in milliseconds."""
     begun = time.perf_counter()
     act()
     return (time.perf_counter() - begun) * 1000
 
 
 def fill(index: NodeIndex, size: int) -> float:
-    """Make an index of so many documents; how many a second."""
+    """Fill an index with a number of documents; return how many a second."""
     rng = random.Random(zipf.SEED)
-    everything = list(made_up(rng, size))
+    everything = list(generate_documents(rng, size))
     begun = time.perf_counter()
     for start in range(0, size, BATCH):
         index.update(everything[start : start + BATCH], [])
@@ -135,13 +135,13 @@ def find(
     return index.read(lambda reader: reader.search(query, limit))
 
 
-def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figures:
+def keystrokes(index: NodeIndex, queries: Sequence[str], behind: str = "") -> Figures:
     """What each keystroke costs, and in how many something was left out.
 
     On a busy machine the processor's time says more than the clock's.
     """
     taken: Figures = {"ms": [], "processor ms": [], "left out": []}
-    for query in asked:
+    for query in queries:
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
@@ -166,7 +166,7 @@ def suggested(index: NodeIndex, rng: random.Random) -> list[float]:
 
 
 def updated(index: NodeIndex, folder: Path) -> list[float]:
-    """How long after a change is begun another reader finds it."""
+    """Return how long after the start of an update another reader finds it."""
     reader, taken = NodeIndex(folder), []
     reader.count()
     for number in range(UPDATES):
@@ -195,12 +195,14 @@ def measure(folder: Path, size: int, count: int) -> Figures:
     for _ in range(OPENINGS):
         taken["open ms"].append(timed(index.count))
         index.close()
-    asked = typed(random.Random(5), count)
-    shown = keystrokes(index, asked)
-    taken["keystroke ms"] = shown["ms"]
-    taken["of the processor ms"] = shown["processor ms"]
-    taken["left out"] = [100 * len(shown["left out"]) / len(shown["ms"])]
-    few = asked[: max(count // 10, 1)]
+    queries = generate_queries(random.Random(5), count)
+    keystroke_figures = keystrokes(index, queries)
+    taken["keystroke ms"] = keystroke_figures["ms"]
+    taken["of the processor ms"] = keystroke_figures["processor ms"]
+    taken["left out"] = [
+        100 * len(keystroke_figures["left out"]) / len(keystroke_figures["ms"])
+    ]
+    few = queries[: max(count // 10, 1)]
     taken["after: ms"] = keystrokes(index, few, "after:2023-06 ")["ms"]
     taken["suggestion ms"] = suggested(index, random.Random(6))
     taken["update ms"] = updated(index, folder)
@@ -209,7 +211,7 @@ def measure(folder: Path, size: int, count: int) -> Figures:
 
 
 def reading(messages: int, count: int) -> list[float]:
-    """What a whole answer takes in a small store: snippets and all."""
+    """Return what a whole answer takes in a small store, with snippets."""
     with tempfile.TemporaryDirectory() as place:
         generate.write(Path(place) / "transcripts", messages)
         settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
@@ -218,10 +220,10 @@ def reading(messages: int, count: int) -> list[float]:
             for _ in workspace.pipeline.importer().run([Path(place) / "transcripts"]):
                 pass
             workspace.pipeline.run_until_idle(lambda _: None)
-            asked = typed(random.Random(7), count)
+            queries = generate_queries(random.Random(7), count)
             return [
                 workspace.teleport.find(query[:end]).took_ms
-                for query in asked
+                for query in queries
                 for end in range(1, len(query) + 1)
             ]
         finally:

@@ -170,7 +170,7 @@ def test_searches_are_measured_on_every_kind_of_question(
 def test_the_teleport_is_measured_on_every_prefix_of_what_is_typed(
     tmp_path: Path,
 ) -> None:
-    asked = teleport.typed(random.Random(5), 4)
+    asked = teleport.generate_queries(random.Random(5), 4)
     assert [len(query.split()) for query in asked] == [1, 2, 3, 4]
     taken = teleport.measure(tmp_path / "index", 300, 4)
     assert len(taken["keystroke ms"]) == sum(map(len, asked))
