@@ -105,7 +105,7 @@ class Handler(BaseHTTPRequestHandler):
         if model is None:
             self._refuse(404, f"model '{name}' not found")
         elif self.path == "/api/show":
-            self._send_json(model.shown())
+            self._send_json(model.details_answer())
         else:
             self._chat(model, asked, fault)
 

@@ -62,7 +62,7 @@ class Model:
             "details": self.details,
         }
 
-    def shown(self) -> dict[str, Any]:
+    def details_answer(self) -> dict[str, Any]:
         """Return its description in ``/api/show``."""
         return {
             **without_zeros({"remote_host": self.remote_host}),

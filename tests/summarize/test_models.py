@@ -29,7 +29,7 @@ def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]
 
 def with_details(model: Model, pulled: Pulled) -> Model:
     """Return a model with the details of the server."""
-    return models.with_details(model, pulled.shown())
+    return models.with_details(model, pulled.details_answer())
 
 
 @pytest.mark.parametrize(
