@@ -195,7 +195,7 @@ def _bm25(
         )
         for term in terms
     }
-    damping = analyzer.length_norms(lengths, anchors.TEXT_B)
+    damping = anchors.length_norms(lengths, anchors.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)

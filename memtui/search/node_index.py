@@ -46,7 +46,8 @@ from memtui.search import node_scoring
 from memtui.search.node_scoring import FieldText, WeightedTerm, node_texts
 from memtui.search.query import Query, Word
 from memtui.search.weights import NodeField
-from memtui.text.analyzer import fold, stem
+from memtui.text.analyzer import fold
+from memtui.text.stems import stem
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

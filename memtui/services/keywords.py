@@ -7,7 +7,7 @@ from itertools import islice
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocEntry
 from memtui.store import database, nodes
-from memtui.text import analyzer
+from memtui.text import analyzer, stems
 from memtui.text.dates import DatePeriod
 
 MAX_CHARS = 1_000
@@ -44,7 +44,7 @@ def list_segments(
     if not terms:
         return KeywordPage(())
     with database.connection():
-        prefixes = [analyzer.word_prefixes(term) for term in terms]
+        prefixes = [stems.word_prefixes(term) for term in terms]
         parent = nodes.resolve_id(node_id) if node_id else None
         segments = nodes.read_keywords(parent, scope, prefixes=prefixes)
         matching = _filter_by_terms(islice(segments, MAX_SEGMENTS), terms)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.text import analyzer
-from memtui.text.analyzer import stem
+from memtui.text import analyzer, stems
+from memtui.text.stems import stem
 from memtui.text.stopwords import STOP_WORDS
 
 
@@ -216,10 +216,10 @@ def test_every_word_contains_a_prefix_of_its_terms(text: str) -> None:
         letters = f"{word} {word.replace('_', '').replace('-', '')}".lower()
         for term in analyzer.word_terms(word):
             for end in range(1, len(term) + 1):
-                prefixes = analyzer.word_prefixes(term[:end])
+                prefixes = stems.word_prefixes(term[:end])
                 assert any(prefix in letters for prefix in prefixes)
-    assert analyzer.word_prefixes("#231") == {"#231"}
-    assert analyzer.word_prefixes("reindeer") == {"reindee"}
+    assert stems.word_prefixes("#231") == {"#231"}
+    assert stems.word_prefixes("reindeer") == {"reindee"}
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memtui.model.nodes import DraftBullet
 from memtui.summarize.grounding.passages import Evidence
 from memtui.text import analyzer
-from memtui.text.analyzer import inverse_document_frequency, length_norms
+from memtui.text.analyzer import BM25_K1, inverse_document_frequency
 
 EXTEND_SHARE = 0.8
 """Adjacent events with at least this share of the best score join the anchor."""
@@ -62,6 +62,15 @@ class _TermScores:
     """Its score in each event that contains it."""
     near: Scores
     """Its score in each event that contains it or is near one that does."""
+
+
+def length_norms(lengths: Sequence[float], b: float) -> list[float]:
+    """Return what is added to a term's count in the denominator, for each text.
+
+    The higher b is, from 0 to 1, the more long texts are discounted.
+    """
+    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
+    return [BM25_K1 * (1 - b + b * length / mean) for length in lengths]
 
 
 class NeighbourIndex:

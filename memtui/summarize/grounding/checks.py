@@ -37,8 +37,8 @@ from memtui.summarize.grounding.passages import (
     ungroup,
 )
 from memtui.text import analyzer
-from memtui.text.analyzer import is_irregular, stem
 from memtui.text.sentences import best_excerpt
+from memtui.text.stems import is_irregular, stem
 from memtui.text.stopwords import (
     NARRATION_STEMS,
     NEGATIONS,
