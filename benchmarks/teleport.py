@@ -37,8 +37,7 @@ from memtui.search.node_index import (
     NodeReader,
     filter_token,
 )
-from memtui.search.node_scoring import FieldText
-from memtui.search.weights import NodeField
+from memtui.search.node_scoring import FieldText, NodeField
 from memtui.settings import Settings
 from memtui.text import analyzer
 from memtui.workspace import Workspace

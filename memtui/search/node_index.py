@@ -5,8 +5,8 @@ One process writes; any number read, each the latest commit. Whatever goes wrong
 its files is a ``SearchError``.
 
 Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
-(see ``weights``) depends on how many of the query's terms a document contains. Whoosh's
-own searcher only adds up terms, and takes three to five times as long.
+(see ``node_scoring``) depends on how many of the query's terms a document contains.
+Whoosh's own searcher only adds up terms, and takes three to five times as long.
 """
 
 import logging
@@ -43,9 +43,8 @@ from memtui.model.citations import Grip
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import TocNode
 from memtui.search import node_scoring
-from memtui.search.node_scoring import FieldText, WeightedTerm, node_texts
+from memtui.search.node_scoring import FieldText, NodeField, WeightedTerm, node_texts
 from memtui.search.query import Query, Word
-from memtui.search.weights import NodeField
 from memtui.text.analyzer import fold
 from memtui.text.stems import stem
 

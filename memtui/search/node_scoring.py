@@ -1,25 +1,64 @@
-"""Score nodes and grips for a query; the weights are in ``weights``."""
+"""Score nodes and grips for a query.
+
+The weight of a term in a document depends on that document alone, so the index stores
+it. A score is the sum of the weights times the terms' idf, divided by the most that it
+could be, times the share of the query's terms that the document has: 0 to less than 1.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import TocNode
 from memtui.search.query import Query
-from memtui.search.weights import (
-    COMPLETED,
-    FIELD_WEIGHTS,
-    LEVEL_WEIGHTS,
-    NODE_B,
-    NODE_K1,
-    PARTS,
-    STEMMED,
-    TYPICAL_LENGTH,
-    NodeField,
-)
 from memtui.text import analyzer
 from memtui.text.analyzer import inverse_document_frequency
+
+
+class NodeField(StrEnum):
+    """A searchable part of a node or a grip."""
+
+    TITLE = "title"
+    HEADLINE = "headline"
+    KEYWORDS = "keywords"
+    BULLETS = "bullets"
+    EXCERPT = "excerpt"
+
+
+# Raise ``node_index.VERSION`` after a change of a weight: the index stores them.
+
+FIELD_WEIGHTS = {
+    NodeField.TITLE: 4.0,
+    NodeField.HEADLINE: 4.0,
+    NodeField.KEYWORDS: 2.0,
+    NodeField.BULLETS: 1.0,
+    NodeField.EXCERPT: 2.0,
+}
+
+TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
+"""The usual number of terms of a text; in other fields the length does not matter."""
+
+B = 0.5
+"""BM25's b: how much the length matters, from 0 to 1."""
+
+K1 = 0.6
+"""BM25's saturation. It is small: one occurrence in a title is worth 0.87,
+one in a bullet 0.62."""
+
+LEVEL_WEIGHTS = {
+    TocLevel.SEGMENT: 1.0,
+    TocLevel.DAY: 0.99,
+    TocLevel.WEEK: 0.98,
+    TocLevel.MONTH: 0.97,
+    TocLevel.YEAR: 0.96,
+}
+"""Among equals the narrower node comes first."""
+
+STEMMED = 0.95  # another form of a word, against the word as typed
+PARTS = 0.8  # the parts of an identifier, against the whole
+COMPLETED = 0.8  # a word that begins with the unfinished one
 
 FieldText = tuple[NodeField, str]
 """A field and a text in it; a field may have several."""
@@ -119,8 +158,8 @@ def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float
         counts = Counter(analyzer.terms(text))
         weight = FIELD_WEIGHTS[name]
         if typical := TYPICAL_LENGTH.get(name):
-            weight /= 1 - NODE_B + NODE_B * counts.total() / typical
+            weight /= 1 - B + B * counts.total() / typical
         for term, count in counts.items():
             weights[term] = weights.get(term, 0.0) + weight * count
     factor = LEVEL_WEIGHTS[level]
-    return {term: factor * w / (w + NODE_K1) for term, w in weights.items()}
+    return {term: factor * w / (w + K1) for term, w in weights.items()}

@@ -13,9 +13,8 @@ from memtui.search.node_index import (
     NodeMatch,
     filter_token,
 )
-from memtui.search.node_scoring import WeightedTerm
+from memtui.search.node_scoring import NodeField, WeightedTerm
 from memtui.search.query import Query
-from memtui.search.weights import NodeField
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from memtui.search.node_index import Document, NodeIndex
-from memtui.search.weights import NodeField
+from memtui.search.node_scoring import NodeField
 
 
 def document(number: int) -> Document:

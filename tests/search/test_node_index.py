@@ -12,7 +12,7 @@ from whoosh.filedb.filestore import FileStorage
 from memtui.errors import SearchError
 from memtui.search import node_index
 from memtui.search.node_index import Document, NodeIndex, NodeMatch
-from memtui.search.weights import NodeField
+from memtui.search.node_scoring import NodeField
 from tests.conftest import often
 from tests.search.documents import find, find_ids, make_word
 

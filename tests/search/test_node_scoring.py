@@ -15,8 +15,7 @@ from memtui.model.hit import (
     score_band,
 )
 from memtui.search import node_scoring
-from memtui.search.node_scoring import FieldText, TermForm, WeightedTerm
-from memtui.search.weights import NodeField
+from memtui.search.node_scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
 from memtui.text.analyzer import inverse_document_frequency
 from tests.search.documents import score_document

@@ -5,10 +5,10 @@ from datetime import UTC
 import pytest
 
 from memtui.model.calendar import TocLevel
-from memtui.search import node_index, node_scoring, weights
+from memtui.search import node_index, node_scoring
 from memtui.search import query as search_query
 from memtui.search.node_index import NodeIndex, filter_token
-from memtui.search.weights import NodeField
+from memtui.search.node_scoring import NodeField
 from tests.search.documents import document, find, find_ids, score, search
 
 # Forms
@@ -27,7 +27,7 @@ def test_word_as_typed_ranks_before_other_forms(
     )
     assert find_ids(index, "connection ")[0] == "exact"
     assert score(index, "connection ", "stem") == pytest.approx(
-        score(index, "connection ", "exact") * weights.STEMMED
+        score(index, "connection ", "exact") * node_scoring.STEMMED
     )
 
 
