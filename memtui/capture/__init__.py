@@ -1,0 +1,1 @@
+"""Bring events in: read hook files and transcripts, filter them, store them."""

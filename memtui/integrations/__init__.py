@@ -1,0 +1,1 @@
+"""Edit the settings of agents: install hooks, register the MCP server."""

@@ -1,0 +1,1 @@
+"""What screens, commands and tools call to read and change the store."""

@@ -1,0 +1,1 @@
+"""Turn events into summaries: segments, facts, cards, extracts, roll-ups, keywords."""

@@ -1,0 +1,1 @@
+"""Functions on plain text: the analyzer, sentences, dates, token counts."""

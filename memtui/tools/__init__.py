@@ -1,0 +1,1 @@
+"""The tools that other programs call, through MCP, HTTP or ``memtui call``."""

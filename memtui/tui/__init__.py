@@ -1,0 +1,1 @@
+"""The app: screens, widgets, and the table of their commands."""

@@ -1,0 +1,1 @@
+"""The widgets that several screens have, or that are long."""
