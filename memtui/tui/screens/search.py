@@ -251,7 +251,7 @@ class SearchScreen(Dialog[JumpTarget]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "go", key_display="enter", priority=True),
         Binding("escape", "leave", "back"),
-        Binding("down", "choose(1)", "select", key_display="↑ ↓", priority=True),
+        Binding("down", "choose(1)", "move", key_display="↑ ↓", priority=True),
         Binding("up", "choose(-1)", "previous hit", show=False),
         Binding("pagedown", "page(1)", "page down", show=False),
         Binding("pageup", "page(-1)", "page up", show=False),
