@@ -114,8 +114,8 @@ def _typed(dice: random.Random, _: Sequence[str]) -> str:
 
 
 def _filtered(dice: random.Random, _: Sequence[str]) -> str:
-    some = _drawn(dice, dice.choice([COMMON, MIDDLING]), dice.randint(1, 3))
-    return " ".join([*some, dice.choice(FILTERS)])
+    words = _drawn(dice, dice.choice([COMMON, MIDDLING]), dice.randint(1, 3))
+    return " ".join([*words, dice.choice(FILTERS)])
 
 
 def _natural(dice: random.Random, _: Sequence[str]) -> str:

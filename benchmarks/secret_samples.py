@@ -198,8 +198,8 @@ def fill(rng: random.Random, shape: str) -> str:
     parts = shape.split("{")
     made = parts[0]
     for part in parts[1:]:
-        field, rest = part.split("}", 1)
-        made += "".join(rng.choices(ALPHABETS[field[0]], k=int(field[1:]))) + rest
+        field, following = part.split("}", 1)
+        made += "".join(rng.choices(ALPHABETS[field[0]], k=int(field[1:]))) + following
     return made
 
 
@@ -237,8 +237,8 @@ def human_password(rng: random.Random) -> str:
 
 
 def sign_first_password(rng: random.Random) -> str:
-    rest = password_of(rng, ALPHABETS["A"] + "!@#%^*", rng.randint(10, 18))
-    return rng.choice("@#$*([{<|-=!") + rest
+    remainder = password_of(rng, ALPHABETS["A"] + "!@#%^*", rng.randint(10, 18))
+    return rng.choice("@#$*([{<|-=!") + remainder
 
 
 SOME_SIGNS = ALPHABETS["A"] + "!@#$%^&*"
@@ -541,10 +541,10 @@ def make_secrets(seed: int, rounds: int = 4) -> list[Sample]:
     for kind, (group, shape) in VALUES.items():
         for place in rng.sample(list(NAMED_PLACES), 6 * rounds):
             secret = fill(rng, shape)
-            shown = secret.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
+            encoded = secret.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
             text = _format(NAMED_PLACES[place], rng.choice(NAMES[group]), secret)
             is_url = "{q}" in NAMED_PLACES[place]
-            made.append(_carried(rng, kind, place, shown if is_url else secret, text))
+            made.append(_carried(rng, kind, place, encoded if is_url else secret, text))
     for kind, make in PASSWORDS.items():
         for place in [*rng.sample(list(NAMED_PLACES), 8 * rounds), *PLACE_OF_PASSWORD]:
             template = NAMED_PLACES.get(place) or PLACE_OF_PASSWORD[place]

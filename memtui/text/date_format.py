@@ -103,8 +103,8 @@ def duration(length: timedelta) -> str:
         return f"{minutes}m"
     if minutes < 24 * 60:
         return f"{minutes // 60}h {minutes % 60}m"
-    full_days, rest = divmod(minutes, 24 * 60)
-    return f"{full_days}d {rest // 60}h" if full_days < 10 else f"{full_days}d"
+    full_days, remaining = divmod(minutes, 24 * 60)
+    return f"{full_days}d {remaining // 60}h" if full_days < 10 else f"{full_days}d"
 
 
 def age(at: datetime, now: datetime) -> str:

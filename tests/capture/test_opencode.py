@@ -68,7 +68,7 @@ class Agent:
         )
 
     def session(self, name: str = "s1", **more: Any) -> None:
-        known = {
+        defaults = {
             "id": name,
             "project_id": "p",
             "slug": name,
@@ -78,7 +78,7 @@ class Agent:
             "time_created": START,
             "time_updated": START,
         } | more
-        self.put("session", " ".join(known), *known.values())
+        self.put("session", " ".join(defaults), *defaults.values())
 
     def message(self, number: int, role: str, session: str = "s1", **more: Any) -> str:
         name, at = f"msg_{number:04}", START + number * 1000
@@ -97,14 +97,14 @@ class Agent:
 
     def tool(self, number: int, key: str = "b", **state: Any) -> None:
         at = START + number * 1000
-        known = {
+        defaults = {
             "status": "completed",
             "input": {"command": "pytest -q"},
             "output": "3 passed",
             "time": {"start": at + 100, "end": at + 500},
         }
         about = {"callID": f"call_{number}{key}", "tool": "bash"}
-        self.part(number, "tool", key, state=known | state, **about)
+        self.part(number, "tool", key, state=defaults | state, **about)
 
     def says(self, number: int, role: str, text: str, **more: Any) -> None:
         self.message(number, role, **more)

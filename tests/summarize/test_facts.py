@@ -325,8 +325,8 @@ def test_the_last_pull_request_that_a_command_names_is_the_one_it_opened() -> No
     result = f"Warning: see {link}5\n{link}9"
     (request,) = read_facts([bash("gh pr create --fill", result)]).pull_requests
     assert request.number == 9
-    known = f"a pull request for this branch already exists: {link}5"
-    assert not read_facts([bash("gh pr create || true", known)]).pull_requests
+    output = f"a pull request for this branch already exists: {link}5"
+    assert not read_facts([bash("gh pr create || true", output)]).pull_requests
     trial = bash("gh pr create --fill --dry-run", result)
     assert not read_facts([trial]).pull_requests
     given = {"title": "Round prices"}

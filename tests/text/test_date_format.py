@@ -25,24 +25,24 @@ def test_there_is_one_style_of_dates() -> None:
 def test_a_day_near_today_is_short() -> None:
     today = date(2026, 8, 3)
     days = [today, date(2026, 8, 2), date(2026, 8, 1), date(2025, 8, 1)]
-    shown = [date_format.near_day(one, today) for one in days]
-    assert shown == ["today", "yesterday", "Sat 1 Aug", "1 Aug 2025"]
+    formatted = [date_format.near_day(day, today) for day in days]
+    assert formatted == ["today", "yesterday", "Sat 1 Aug", "1 Aug 2025"]
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "shown"),
+    ("first", "last", "expected"),
     [
         (date(2026, 7, 27), date(2026, 8, 2), "27 Jul – 2 Aug"),
         (date(2026, 8, 3), date(2026, 8, 9), "3–9 Aug"),
         (date(2026, 8, 31), date(2026, 8, 31), "31 Aug"),
     ],
 )
-def test_a_range_of_days_is_short(first: date, last: date, shown: str) -> None:
-    assert date_format.days(first, last) == shown
+def test_a_range_of_days_is_short(first: date, last: date, expected: str) -> None:
+    assert date_format.days(first, last) == expected
 
 
 @pytest.mark.parametrize(
-    ("minutes", "shown"),
+    ("minutes", "expected"),
     [
         (-1, "<1m"),
         (0, "<1m"),
@@ -54,8 +54,8 @@ def test_a_range_of_days_is_short(first: date, last: date, shown: str) -> None:
         (24 * 60 * 30, "30d"),
     ],
 )
-def test_a_duration_has_at_most_two_units(minutes: float, shown: str) -> None:
-    assert date_format.duration(timedelta(minutes=minutes)) == shown
+def test_a_duration_has_at_most_two_units(minutes: float, expected: str) -> None:
+    assert date_format.duration(timedelta(minutes=minutes)) == expected
 
 
 @pytest.mark.parametrize(
