@@ -53,31 +53,33 @@ def list_choices(
         draft: The scope chosen so far.
         current: The scope the app shows.
     """
-    wanted = typed.strip().casefold()
+    part = typed.strip().casefold()
     choices: list[ScopeChoice] = []
-    if not wanted and draft != current:
+    if not part and draft != current:
         name = draft if draft.is_narrow else "everything"
         choices.append(ScopeChoice(draft, f"Show {name}"))
-    if not wanted and draft.is_narrow:
+    if not part and draft.is_narrow:
         choices.append(ScopeChoice(ALL, "Show everything", end="F"))
-    choices += _choices_of("agent", parts.agents, wanted, draft)
-    choices += _choices_of("project", parts.projects, wanted, draft)
-    choices += _choices_of("keyword", parts.keywords, wanted, draft)
-    known = {one.label.casefold() for one in choices if one.kind == "keyword"}
-    if wanted and wanted not in known:
+    choices += _choices_of("agent", parts.agents, part, draft)
+    choices += _choices_of("project", parts.projects, part, draft)
+    choices += _choices_of("keyword", parts.keywords, part, draft)
+    keywords = {
+        choice.label.casefold() for choice in choices if choice.kind == "keyword"
+    }
+    if part and part not in keywords:
         scope = replace(draft, keyword=typed.strip())
         choices.append(ScopeChoice(scope, typed.strip(), "keyword", "as a keyword"))
     return choices
 
 
 def _choices_of(
-    kind: str, counted: Sequence[tuple[str, int]], wanted: str, draft: Scope
+    kind: str, counted: Sequence[tuple[str, int]], part: str, draft: Scope
 ) -> Iterator[ScopeChoice]:
-    """Yield the names of a kind that match, those with the wanted beginning first."""
+    """Yield the names of a kind that match, those that begin with the text first."""
     chosen = getattr(draft, kind)
-    matches = [(name, count) for name, count in counted if wanted in name.casefold()]
-    if wanted:
-        matches.sort(key=lambda match: not match[0].casefold().startswith(wanted))
+    matches = [(name, count) for name, count in counted if part in name.casefold()]
+    if part:
+        matches.sort(key=lambda match: not match[0].casefold().startswith(part))
     for name, count in matches[: MAX_CHOICES[kind]]:
         is_chosen = name.casefold() == chosen.casefold()
         scope = replace(draft, **{kind: "" if is_chosen else name})

@@ -368,21 +368,21 @@ class ReaderScreen(BaseScreen[None]):
         if here is None:
             self._open()
             return
-        shown, version = buffer.range, buffer.version
+        before, version = buffer.range, buffer.version
         render = self._renderer(reuses=True)
 
         def read() -> tuple[ConversationInfo, LoadedTurns | None]:
             about = conversation.get_info(self.key)
-            news = conversation.find_update(self.key, shown, here, MAX_TURNS)
+            news = conversation.find_update(self.key, before, here, MAX_TURNS)
             if news is None:
                 return about, None
             turns = news.turns
             if not news.replaces:
-                turns = join_turns(shown, turns, keeps_end=True)
+                turns = join_turns(before, turns, keeps_end=True)
             return about, render(turns)
 
-        def show(found: tuple[ConversationInfo, LoadedTurns | None]) -> None:
-            about, loaded = found
+        def show(update: tuple[ConversationInfo, LoadedTurns | None]) -> None:
+            about, loaded = update
             if about != self.about:
                 self._show_about(about)
             if version != buffer.version:
