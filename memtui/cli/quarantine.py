@@ -25,7 +25,7 @@ def add_options(parser: Parser, command: str) -> None:
         "action",
         nargs="?",
         default="list",
-        choices=("list", "show", "retry", "drop"),
+        choices=ACTIONS,
         help="list the entries (the default); show their content; retry to store it;"
         " drop it for good",
     )
@@ -38,29 +38,34 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
+    _check(args)
     # Hooks may have left something before there is a store.
     with context.workspace(create=context.paths.spool.exists()) as workspace:
-        action, names = args.action, args.names
-        if action == "list" and not names:
-            page = workspace.quarantine.page(args.offset, args.limit)
-            return output.print_result(args, page, _page_lines(page, workspace.zone))
-        if action == "show" and names:
-            return _show(args, workspace, names)
-        if action == "retry" and bool(names) != args.all:
-            return _retry(args, workspace, names or None)
-        if action == "drop" and bool(names) != args.all:
-            return _drop(args, workspace, names or None)
+        return ACTIONS[args.action](args, workspace)
+
+
+def _check(args: Namespace) -> None:
+    """Raise UsageError if an action is not given the names that it takes."""
+    action, names = args.action, args.names
     if action == "list":
-        raise UsageError(
-            "list takes no names; to print some entries: memtui quarantine show NAME…"
-        )
-    if names:
+        if names:
+            raise UsageError(
+                "list takes no names; to print some entries:"
+                " memtui quarantine show NAME…"
+            )
+    elif names and args.all:
         raise UsageError(f"{action} takes names or --all, not both")
-    every = "" if action == "show" else ", or --all"
-    raise UsageError(
-        f"name the entries: memtui quarantine {action} NAME…{every};"
-        " memtui quarantine list prints their names"
-    )
+    elif not names and (action == "show" or not args.all):
+        every = "" if action == "show" else ", or --all"
+        raise UsageError(
+            f"name the entries: memtui quarantine {action} NAME…{every};"
+            " memtui quarantine list prints their names"
+        )
+
+
+def _list(args: Namespace, workspace: "Workspace") -> int:
+    page = workspace.quarantine.page(args.offset, args.limit)
+    return output.print_result(args, page, _page_lines(page, workspace.zone))
 
 
 def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
@@ -85,8 +90,8 @@ def _entry_lines(entry: QuarantineEntry, zone: tzinfo, indent: str) -> Iterator[
     yield f"{indent}{entry.reason}"
 
 
-def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
-    contents = [workspace.quarantine.show(name) for name in names]
+def _show(args: Namespace, workspace: "Workspace") -> int:
+    contents = [workspace.quarantine.show(name) for name in args.names]
     return output.print_result(args, contents, _shown_lines(contents, workspace.zone))
 
 
@@ -99,8 +104,8 @@ def _shown_lines(contents: Sequence[QuarantineContent], zone: tzinfo) -> Iterato
         yield content.text or content.note
 
 
-def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
-    result = workspace.retry_skipped(names)
+def _retry(args: Namespace, workspace: "Workspace") -> int:
+    result = workspace.retry_skipped(args.names or None)
     errors = work.run_pipeline(workspace)
     skipped = workspace.quarantine.find(result.names)
     lines = [f"{plural(len(result.names), 'entry', 'entries')} retried."]
@@ -120,12 +125,13 @@ def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None)
     return output.print_result(args, data, lines, code=code, errors=errors or ())
 
 
-def _drop(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
-    entries = plural(workspace.quarantine.count(names), "entry", "entries")
+def _drop(args: Namespace, workspace: "Workspace") -> int:
+    names = args.names or None
+    count = workspace.quarantine.count(names)
+    entries = plural(count, "entry", "entries")
     lines = [f"{entries} would be dropped; transcripts are not changed."]
     if args.dry_run:
-        data = {"count": workspace.quarantine.count(names), "is_done": False}
-        return output.print_result(args, data, lines)
+        return output.print_result(args, {"count": count, "is_done": False}, lines)
     if not args.yes and not output.confirm(lines, "Drop it for good?"):
         return 0
     dropped = workspace.quarantine.drop(names)
@@ -134,3 +140,6 @@ def _drop(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) 
     data = output.to_plain(dropped) | {"is_done": True}
     code = 1 if dropped.problems else 0
     return output.print_result(args, data, lines, code=code)
+
+
+ACTIONS = {"list": _list, "show": _show, "retry": _retry, "drop": _drop}
