@@ -5,6 +5,7 @@ outcomes are those of the sessions (see ``card``): nothing is worded here.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import (
@@ -27,6 +28,8 @@ MIN_OUTCOME_CHARS = 30
 MAX_SOURCES = 5
 """The most sessions that a bullet of a project is linked to."""
 
+_Item = TypeVar("_Item")
+
 
 def summarize_period(level: TocLevel, works: Sequence[PeriodWork]) -> Summary:
     """Summarize a period.
@@ -40,13 +43,9 @@ def summarize_period(level: TocLevel, works: Sequence[PeriodWork]) -> Summary:
     return Summary(make_headline(works), tuple(bullets(works, most)))
 
 
-def make_headline(works: Sequence[PeriodWork]) -> str:
+def make_headline(works: Sequence[PeriodWork], room: int = HEADLINE_CHARS) -> str:
     """Return the names of sessions, those of most work first, as far as they fit."""
-    return _join_names(works, HEADLINE_CHARS)
-
-
-def _join_names(works: Sequence[PeriodWork], room: int) -> str:
-    names = dict.fromkeys(work.work.name for work in rank(works) if work.work.name)
+    names = dict.fromkeys(work.work.name for work in _rank(works) if work.work.name)
     line = ""
     for name in names:
         longer = f"{line}{SEPARATOR}{name}" if line else shorten(name, room)
@@ -55,23 +54,30 @@ def _join_names(works: Sequence[PeriodWork], room: int) -> str:
     return line
 
 
-def rank(works: Sequence[PeriodWork]) -> list[PeriodWork]:
+def _rank(works: Sequence[PeriodWork]) -> list[PeriodWork]:
     """Return the sessions of most work first."""
     return sorted(works, key=lambda work: (-work.weight, work.start_ms))
 
 
 def list_sessions(works: Sequence[PeriodWork], most: int) -> Iterator[DraftBullet]:
     """Yield a bullet for each session, at most so many; the oldest first."""
-    largest = rank(works)
-    if len(works) > most:
-        largest = largest[: most - 1]
+    largest, others = _split(_rank(works), most)
     with_project = len({work.project for work in works}) > 1
     for work in works:
         if work in largest:
             yield _session_bullet(work, with_project=with_project)
-    if others := [work for work in works if work not in largest]:
-        text = f"and {plural(len(others), 'more session')}"
-        yield DraftBullet(text, _list_sources(others), BulletKind.MORE)
+    if others:
+        yield _more_bullet(plural(len(others), "more session"), others)
+
+
+def _split(ranked: list[_Item], most: int) -> tuple[list[_Item], list[_Item]]:
+    """Return what is listed, and the others, which take one line of the list."""
+    length = most if len(ranked) <= most else most - 1
+    return ranked[:length], ranked[length:]
+
+
+def _more_bullet(what: str, works: Sequence[PeriodWork]) -> DraftBullet:
+    return DraftBullet(f"and {what}", _list_sources(works), BulletKind.MORE)
 
 
 def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
@@ -96,20 +102,19 @@ def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
 
 
 def _list_projects(works: Sequence[PeriodWork], most: int) -> Iterator[DraftBullet]:
-    """Yield a bullet for each project, that of most work first."""
+    """Yield a bullet for each project, that of most work first; at most so many."""
     by_project: dict[str, list[PeriodWork]] = {}
     for work in works:
         by_project.setdefault(work.project, []).append(work)
-    projects = sorted(
+    ranked = sorted(
         by_project, key=lambda name: -sum(work.weight for work in by_project[name])
     )
-    listed = projects if len(projects) <= most else projects[: most - 1]
-    for project in listed:
+    largest, others = _split(ranked, most)
+    for project in largest:
         yield _project_bullet(project, by_project[project])
-    if others := projects[len(listed) :]:
-        works = [work for project in others for work in by_project[project]]
-        text = f"and {plural(len(others), 'more project')}"
-        yield DraftBullet(text, _list_sources(works), BulletKind.MORE)
+    if others:
+        other_works = [work for project in others for work in by_project[project]]
+        yield _more_bullet(plural(len(others), "more project"), other_works)
 
 
 def _project_bullet(project: str, works: Sequence[PeriodWork]) -> DraftBullet:
@@ -121,7 +126,7 @@ def _project_bullet(project: str, works: Sequence[PeriodWork]) -> DraftBullet:
     counts += f", {plural(commits, 'commit')}" if commits else ""
     # The label of the bullet is the project.
     room = BULLET_CHARS - len(project) - len(counts) - 4
-    names = _join_names(works, room)
+    names = make_headline(works, room)
     return DraftBullet(
         f"{counts}: {names}" if names else counts,
         _list_sources(works),
@@ -134,7 +139,7 @@ def _list_sources(works: Sequence[PeriodWork]) -> tuple[str, ...]:
     """Return the events of the sessions of most work."""
     event_ids = (
         event_id
-        for work in rank(works)[:MAX_SOURCES]
+        for work in _rank(works)[:MAX_SOURCES]
         for event_id in work.work.event_ids
     )
     return tuple(dict.fromkeys(event_ids))
