@@ -55,7 +55,7 @@ class JobScheduler:
         self._runs: dict[Job, _Run] = {}
         self._pending = set(ROLLUP_JOBS)
         """The roll-ups that run once all segments are written."""
-        self._is_open = False
+        self._has_started = False
 
     def list_due(self, now: datetime) -> list[DueJob]:
         """Return the jobs that run now or should: roll-ups from the days up, segments.
@@ -63,7 +63,10 @@ class JobScheduler:
         The runs of jobs that were paused meanwhile end.
         """
         with database.connection():
-            states = self._read_states(now)
+            states = jobs.get_states()
+            if not self._has_started or _is_in_future(states, now):
+                self._follow_schedules(now)
+                states = jobs.get_states()
             has_segments = queues.has_untried_rewrites(TocLevel.SEGMENT)
         due = []
         for job in (*ROLLUP_JOBS, Job.SEGMENTS):
@@ -75,22 +78,16 @@ class JobScheduler:
                 self.end(job, RunResult.STOPPED, now)
         return due
 
-    def _read_states(self, now: datetime) -> dict[Job, JobState]:
-        """Return the states of all jobs.
+    def _follow_schedules(self, now: datetime) -> None:
+        """Follow the schedules from now on.
 
-        At the start, runs that another process did not end are marked. Schedules are
-        followed from then on, and anew if the clock was set back.
+        At the start, runs that another process did not end are marked.
         """
-        states = jobs.get_states()
-        times = [states[job].since for job in ROLLUP_JOBS]
-        if not self._is_open or any(since and since > now for since in times):
-            with database.transaction():
-                if not self._is_open:
-                    jobs.interrupt_runs()
-                jobs.follow_schedules(ROLLUP_JOBS, to_ms(now))
-            self._is_open = True
-            states = jobs.get_states()
-        return states
+        with database.transaction():
+            if not self._has_started:
+                jobs.interrupt_runs()
+            jobs.follow_schedules(ROLLUP_JOBS, to_ms(now))
+        self._has_started = True
 
     def _find_reason(
         self, job: Job, state: JobState, now: datetime, *, has_segments: bool
@@ -183,7 +180,7 @@ class JobScheduler:
             skipped=schedule.count(run.row.started_at, now) if schedule else 0,
         )
         with database.transaction():
-            jobs.save_run(run.number, run.row)
+            jobs.save_run(run.row, run.number)
             if is_over:
                 jobs.set_run_over(job, to_ms(now), run.requested_at)
 
@@ -196,10 +193,13 @@ class JobScheduler:
         with database.transaction():
             waiting = queues.count_rewrites(job.level)
             run.row = replace(run.row, heartbeat_at=now, waiting=waiting)
-            if run.number:
-                jobs.save_run(run.number, run.row)
-            else:
-                run.number = jobs.add_run(run.row)
+            run.number = jobs.save_run(run.row, run.number)
+
+
+def _is_in_future(states: Mapping[Job, JobState], now: datetime) -> bool:
+    """Return whether a job was scheduled by a clock that has been set back since."""
+    times = [states[job].since for job in ROLLUP_JOBS]
+    return any(since and since > now for since in times)
 
 
 def _explain_nothing_done(run: _Run) -> str:

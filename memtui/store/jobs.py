@@ -83,9 +83,15 @@ def _update(job: Job, **values: object) -> None:
 # Runs
 
 
-def add_run(run: JobRun) -> int:
-    """Add a run and delete the oldest ones of its job; return its number."""
-    number: int = JobRunRow.insert(**_to_columns(run)).execute()
+def save_run(run: JobRun, number: int = 0) -> int:
+    """Store a run under its number; a new run (0) is given one. Return the number.
+
+    With a new run, the oldest ones of its job are deleted.
+    """
+    if number:
+        JobRunRow.update(**_to_columns(run)).where(JobRunRow.id == number).execute()
+        return number
+    number = JobRunRow.insert(**_to_columns(run)).execute()
     rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == run.job)
     oldest = rows.order_by(JobRunRow.id.desc()).limit(1).offset(MAX_RUNS).scalar()
     if oldest:
@@ -93,10 +99,6 @@ def add_run(run: JobRun) -> int:
             JobRunRow.job == run.job, JobRunRow.id <= oldest
         ).execute()
     return number
-
-
-def save_run(number: int, run: JobRun) -> None:
-    JobRunRow.update(**_to_columns(run)).where(JobRunRow.id == number).execute()
 
 
 def interrupt_runs() -> None:

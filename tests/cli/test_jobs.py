@@ -39,7 +39,7 @@ def home(tmp_path: Path) -> Path:
     late = BEGAN + timedelta(days=1)
     late_end = late + timedelta(hours=1, minutes=2)
     with database.transaction():
-        jobs.add_run(
+        jobs.save_run(
             JobRun(
                 Job.DAY,
                 RunReason.SCHEDULE,
@@ -54,7 +54,7 @@ def home(tmp_path: Path) -> Path:
                 skipped=1,
             )
         )
-        jobs.add_run(
+        jobs.save_run(
             JobRun(
                 Job.DAY,
                 RunReason.SCHEDULE,
@@ -172,7 +172,7 @@ def test_the_history_lists_every_run_latest_first(home: Path) -> None:
 @listing
 def test_run_without_end_is_interrupted_unless_a_process_works(home: Path) -> None:
     with database.transaction():
-        jobs.add_run(JobRun(Job.WEEK, RunReason.REQUESTED, BEGAN, BEGAN))
+        jobs.save_run(JobRun(Job.WEEK, RunReason.REQUESTED, BEGAN, BEGAN))
     database.close()
     output = run_memtui(home, "jobs").stdout
     assert "last Thu 2 May 2024 03:00 (requested), <1m, interrupted" in output

@@ -56,7 +56,7 @@ def workspace_with_runs(
     start = NOW - timedelta(hours=1)
     end = start + timedelta(seconds=95)
     with database.transaction():
-        jobs.add_run(
+        jobs.save_run(
             JobRun(
                 Job.DAY,
                 RunReason.SCHEDULE,

@@ -41,7 +41,7 @@ def test_states_and_runs_survive_a_restart(file: Path) -> None:
     with database.transaction():
         jobs.set_paused([Job.WEEK], True)
         jobs.request_run(Job.DAY, 5)
-        jobs.add_run(run)
+        jobs.save_run(run)
     store.open_at(file)
     with database.connection():
         states = jobs.get_states()
@@ -96,9 +96,9 @@ def test_a_store_of_an_earlier_version_keeps_its_jobs() -> None:
     """It noted when schedules were first followed, and read the last run since."""
     with database.transaction():
         schema.JobRow.create(name=Job.DAY, active_since_ms=50, is_paused=True)
-        jobs.add_run(make_run(Job.DAY, 55, 60))
-        jobs.add_run(make_run(Job.DAY, 65, 70, result=RunResult.STOPPED))
-        jobs.add_run(make_run(Job.WEEK, 75, 80))
+        jobs.save_run(make_run(Job.DAY, 55, 60))
+        jobs.save_run(make_run(Job.DAY, 65, 70, result=RunResult.STOPPED))
+        jobs.save_run(make_run(Job.WEEK, 75, 80))
         for number, reason in enumerate(("missed", "segments done", "waiting"), 1):
             schema.JobRunRow.update(reason=reason).where(
                 schema.JobRunRow.id == number
@@ -116,7 +116,7 @@ def test_a_store_of_an_earlier_version_keeps_its_jobs() -> None:
 def test_a_run_is_stored_anew_as_it_goes_on() -> None:
     run = make_run(Job.DAY, 1_000, created=2, rejected=1, waiting=7)
     with database.transaction():
-        number = jobs.add_run(run)
+        number = jobs.save_run(run)
         assert jobs.list_runs(Job.DAY) == [run]
         assert (run.ended_at, run.result, run.took_s) == (None, None, 0.0)
         run = replace(
@@ -128,7 +128,7 @@ def test_a_run_is_stored_anew_as_it_goes_on() -> None:
             failed=1,
             skipped=2,
         )
-        jobs.save_run(number, run)
+        jobs.save_run(run, number)
         assert jobs.list_runs(Job.DAY) == [run]
     assert run.took_s == 8.0
 
@@ -136,7 +136,7 @@ def test_a_run_is_stored_anew_as_it_goes_on() -> None:
 def test_an_error_is_stored_without_secrets_in_one_short_line() -> None:
     text = f"refused \x1b[31m{KEY}\n" + "word " * 500
     with database.transaction():
-        jobs.add_run(make_run(Job.DAY, 1, 2, error=text))
+        jobs.save_run(make_run(Job.DAY, 1, 2, error=text))
         (run,) = jobs.list_runs()
     assert KEY not in run.error
     assert run.error.startswith("refused [redacted: ")
@@ -146,9 +146,9 @@ def test_an_error_is_stored_without_secrets_in_one_short_line() -> None:
 
 def test_the_last_runs_of_each_job_are_kept_and_numbers_never_return() -> None:
     with database.transaction():
-        first = jobs.add_run(make_run(Job.YEAR, 0, 10))
+        first = jobs.save_run(make_run(Job.YEAR, 0, 10))
         numbers = [
-            jobs.add_run(make_run(Job.DAY, at, at + 10))
+            jobs.save_run(make_run(Job.DAY, at, at + 10))
             for at in range(jobs.MAX_RUNS + 5)
         ]
         runs = jobs.list_runs(Job.DAY)
@@ -163,8 +163,8 @@ def test_the_last_runs_of_each_job_are_kept_and_numbers_never_return() -> None:
 
 def test_a_run_without_an_end_was_interrupted_at_its_last_sign_of_life() -> None:
     with database.transaction():
-        jobs.add_run(make_run(Job.DAY, 1, 11))
-        jobs.add_run(make_run(Job.DAY, 1_000, heartbeat_at=from_ms(3_000), created=4))
+        jobs.save_run(make_run(Job.DAY, 1, 11))
+        jobs.save_run(make_run(Job.DAY, 1_000, heartbeat_at=from_ms(3_000), created=4))
         jobs.interrupt_runs()
         interrupted, done = jobs.list_runs(Job.DAY)
     assert interrupted.result is RunResult.INTERRUPTED
@@ -174,7 +174,7 @@ def test_a_run_without_an_end_was_interrupted_at_its_last_sign_of_life() -> None
 
 def test_a_run_of_another_version_has_an_unknown_result() -> None:
     with database.transaction():
-        number = jobs.add_run(make_run(Job.DAY, 5, 15))
+        number = jobs.save_run(make_run(Job.DAY, 5, 15))
         values = {"result": "broken off", "reason": "by hand"}
         schema.JobRunRow.update(values).where(schema.JobRunRow.id == number).execute()
     with database.connection():
