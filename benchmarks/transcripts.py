@@ -12,8 +12,7 @@ from pathlib import Path
 
 from memtui.capture import formats
 from memtui.errors import SourceError
-from memtui.model.events import Event
-from memtui.model.sessions import counted_text
+from memtui.model.events import Event, counted_text
 from memtui.summarize import segmenter
 from memtui.summarize.segmenter import SegmentRules
 from memtui.text.tokens import estimate

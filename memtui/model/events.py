@@ -157,6 +157,21 @@ class Event:
         return self.timestamp_ms, self.ordinal, self.event_id
 
 
+TOOL_CHARS = 1000
+"""Only this much of a tool's text is counted and summarized."""
+
+
+def counted_text(event: Event) -> str:
+    """Return the part of an event's text that is counted and summarized.
+
+    Tool output is shortened; so is text that the agent itself inserted, such as a
+    compaction summary.
+    """
+    if event.role in (EventRole.TOOL, EventRole.SYSTEM):
+        return event.text[:TOOL_CHARS]
+    return event.text
+
+
 def make(
     *,
     agent: str,

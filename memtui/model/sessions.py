@@ -1,13 +1,12 @@
 """Sessions, their subagents and their segments."""
 
 import re
-import shlex
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from memtui.model.events import Event, EventRole
+from memtui.model.events import Event
 from memtui.model.work import Line
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
@@ -84,8 +83,7 @@ class SessionWork:
     """
 
     name: str = ""
-    state: str = ""
-    """A ``WorkState``."""
+    state: WorkState | None = None
     outcome: str = ""
     left_open: tuple[Line, ...] = ()
     name_event_id: str = ""
@@ -183,65 +181,12 @@ class SessionOrder(StrEnum):
         return every[(every.index(self) + 1) % len(every)]
 
 
-_COMMANDS = {
-    "claude-code": ("claude", "--resume"),
-    "codex": ("codex", "resume"),
-    "gemini-cli": ("gemini", "--resume"),
-    "antigravity-cli": ("agy", "--conversation"),
-    "opencode": ("opencode", "--session"),
-    "copilot-cli": ("copilot", "--resume"),
-}
-"""The command of each agent that resumes a session, without the session's id."""
-
-_NOT_BY_NAME = {
-    "aider": "Aider keeps one history for a folder and no sessions to go back to:"
-    " aider --restore-chat-history, run there, reads it in again."
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeCommand:
-    """The command that resumes a session."""
-
-    argv: tuple[str, ...] = ()
-    """The program and its arguments; empty if it cannot be resumed."""
-    folder: str = ""
-    """The folder to run it in; "" if not known."""
-    reason: str = ""
-
-    @property
-    def program(self) -> str:
-        return self.argv[0] if self.argv else ""
-
-    def __str__(self) -> str:
-        """Return the command line for a shell."""
-        command = shlex.join(self.argv)
-        return f"cd {shlex.quote(self.folder)} && {command}" if self.folder else command
-
-
-def resume_command(session: Session) -> ResumeCommand:
-    """Return the command that resumes a session in its agent."""
-    command = _COMMANDS.get(session.agent)
-    if command is None:
-        why = _NOT_BY_NAME.get(
-            session.agent,
-            f"memtui cannot resume sessions of {session.agent}.",
-        )
-        return ResumeCommand(reason=why)
-    if session.session_id.startswith("-"):
-        return ResumeCommand(reason="Its id would be taken for an option.")
-    return ResumeCommand((*command, session.session_id), session.cwd)
-
-
-# Segments. Where they end is decided in ``summarize.segmenter``.
-
-TOOL_CHARS = 1000
-"""Only this much of a tool's text is counted and summarized."""
-
-
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive events of one session, oldest first; never empty."""
+    """Consecutive events of one session, oldest first; never empty.
+
+    Where it ends is decided in ``summarize.segmenter``.
+    """
 
     segment_id: str
     events: tuple[Event, ...]
@@ -257,14 +202,3 @@ class Segment:
     @property
     def end_time(self) -> datetime:
         return self.events[-1].timestamp
-
-
-def counted_text(event: Event) -> str:
-    """Return the part of an event's text that is counted and summarized.
-
-    Tool output is shortened; so is text that the agent itself inserted, such as a
-    compaction summary.
-    """
-    if event.role in (EventRole.TOOL, EventRole.SYSTEM):
-        return event.text[:TOOL_CHARS]
-    return event.text

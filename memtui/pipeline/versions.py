@@ -15,7 +15,14 @@ from memtui import redaction
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip, grip_id
-from memtui.model.events import Event, EventRole, clean, content_hash, from_ms
+from memtui.model.events import (
+    Event,
+    EventRole,
+    clean,
+    content_hash,
+    counted_text,
+    from_ms,
+)
 from memtui.model.nodes import (
     BULLET_COUNTS,
     FACTS,
@@ -30,7 +37,7 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.model.sessions import PeriodWork, Segment, Session, counted_text
+from memtui.model.sessions import PeriodWork, Segment, Session
 from memtui.model.verdicts import (
     SUPPORTED,
     EventQuote,
@@ -548,7 +555,7 @@ class ParentInput:
         """
         lines = [
             f"{session.project}: {session.work.name} — {session.work.outcome}"
-            f" ({session.work.state}, {plural(session.messages, 'message')},"
+            f" ({session.work.state or ''}, {plural(session.messages, 'message')},"
             f" {plural(session.commits, 'commit')})"
             for session in self.works
         ]

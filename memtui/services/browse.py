@@ -374,7 +374,7 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
         node,
         bullets=session_card.bullets,
         further=(),
-        work_state=session_card.work.state,
+        work_state=session_card.work.state or "",
     )
 
 
@@ -409,7 +409,7 @@ def get_day_session_node(session: DaySession) -> TocNode | None:
         agents=last.agents,
         projects=last.projects,
         generation=by_model[-1].generation if by_model else NO_STATS,
-        work_state=session_card.work.state,
+        work_state=session_card.work.state or "",
     )
 
 

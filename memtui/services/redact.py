@@ -11,8 +11,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 
 from memtui.capture.spool import DRAFTS_FOLDER, Spool, redact_file
-from memtui.model.events import Event, to_ms
-from memtui.model.sessions import counted_text
+from memtui.model.events import Event, counted_text, to_ms
 from memtui.paths import Paths
 from memtui.redaction import RULES_VERSION, redact, redact_event, redact_json
 from memtui.services.forget import remove_traces, rolled_back

@@ -18,6 +18,7 @@ from memtui.model.events import (
     Provenance,
     SourceCopy,
     Thought,
+    counted_text,
     fingerprint,
     from_ms,
     lowest_id,
@@ -26,7 +27,7 @@ from memtui.model.events import (
 )
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import UNSEARCHED
-from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,

@@ -13,7 +13,7 @@ from typing import Any
 from memtui.model.calendar import DayRange
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, DraftBullet
-from memtui.model.sessions import PeriodWork, SessionWork
+from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures
 from memtui.model.work import (
     Commit,
@@ -120,7 +120,7 @@ def work_from_row(name: str, state: str, outcome: str, details: str) -> SessionW
         fields = {}
     return SessionWork(
         name=name,
-        state=state,
+        state=WorkState(state) if state in list(WorkState) else None,
         outcome=outcome,
         left_open=tuple(Line(**values) for values in fields.pop("left_open", ())),
         **fields,
@@ -135,7 +135,7 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
 
     Then all days of the session are rolled up, and its name is indexed.
     """
-    row = (work.name, work.state, work.outcome, _work_to_json(work))
+    row = (work.name, work.state or "", work.outcome, _work_to_json(work))
     if fetch(f"SELECT {_WORK} FROM sessions WHERE id = ?", session_number) == [row]:
         return False
     execute(

@@ -70,17 +70,18 @@ def describe_session(
         name = Line(shorten(model_title, TITLE_CHARS), "")
     else:
         name = name_session(facts, agent_title)
-    outcome, state = find_outcome(facts), find_state(facts)
+    outcome = find_outcome(facts)
+    state, state_event_id = find_state(facts)
     if not name.text:
         name = Line(_name_by_reply(facts), outcome.event_id)
     return SessionWork(
         name=name.text,
-        state=state.text,
+        state=state,
         outcome=outcome.text,
         left_open=tuple(find_left_open(facts)),
         name_event_id=name.event_id,
         outcome_event_id=outcome.event_id,
-        state_event_id=state.event_id,
+        state_event_id=state_event_id,
     )
 
 
@@ -160,7 +161,7 @@ def find_outcome(facts: Facts) -> Line:
     return Line(shorten(reply.text, OUTCOME_CHARS), reply.event_id)
 
 
-def find_state(facts: Facts) -> Line:
+def find_state(facts: Facts) -> tuple[WorkState, str]:
     """Return in which state a session ended, and the event that shows it.
 
     Ids of events are in the order of time.
@@ -173,26 +174,26 @@ def find_state(facts: Facts) -> Line:
     request = _last_id(facts.requests)
     failed = _find_failed_run(facts)
     if end is EndKind.REQUEST:
-        return Line(WorkState.OPEN, end_id)
+        return WorkState.OPEN, end_id
     if end is EndKind.ERROR:
         has_work = facts.reply or change
-        return Line(WorkState.OPEN if has_work else WorkState.FAILED, end_id)
+        return WorkState.OPEN if has_work else WorkState.FAILED, end_id
     if end is EndKind.INTERRUPTED and request > max(commit, push, merge):
-        return Line(WorkState.ABANDONED, end_id)
+        return WorkState.ABANDONED, end_id
     if end is EndKind.CALL and end_id > max(commit, push, merge):
-        return Line(WorkState.OPEN, end_id)
+        return WorkState.OPEN, end_id
     if failed and failed.event_id > max(commit, push, merge):
         state = WorkState.OPEN if end is EndKind.QUESTION else WorkState.FAILED
-        return Line(state, failed.event_id)
+        return state, failed.event_id
     if merge and merge >= commit:
-        return Line(WorkState.MERGED, merge)
+        return WorkState.MERGED, merge
     if push and push >= commit:
-        return Line(WorkState.PUSHED, push)
+        return WorkState.PUSHED, push
     if change:
-        return Line(WorkState.DONE, change)
+        return WorkState.DONE, change
     if end is EndKind.QUESTION:
-        return Line(WorkState.OPEN, end_id)
-    return Line(WorkState.ANSWERED, end_id)
+        return WorkState.OPEN, end_id
+    return WorkState.ANSWERED, end_id
 
 
 def _last_id(items: Sequence[object]) -> str:

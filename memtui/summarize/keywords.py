@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memtui.model.calendar import TocLevel
-from memtui.model.events import Event, EventRole, clean
+from memtui.model.events import Event, EventRole, clean, counted_text
 from memtui.model.nodes import MAX_KEYWORDS, Keyword
-from memtui.model.sessions import counted_text
 from memtui.text import analyzer, stopwords
 from memtui.text.analyzer import inverse_document_frequency
 

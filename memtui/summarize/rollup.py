@@ -84,7 +84,7 @@ def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
     """Return "project: name — outcome (state)"."""
     prefix = f"{work.project}: " if with_project and work.project else ""
     state = work.work.state
-    ending = "" if state in ("", WorkState.ANSWERED) else f" ({state})"
+    ending = "" if state in (None, WorkState.ANSWERED) else f" ({state})"
     room = BULLET_CHARS - len(prefix) - len(ending)
     name, outcome = work.work.name, work.work.outcome
     line = shorten(name, room)

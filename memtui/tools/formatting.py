@@ -189,7 +189,7 @@ def left_open(details: "SessionDetails") -> list[Item]:
     for bullet in details.card:
         if bullet.kind is not BulletKind.LEFT_OPEN:
             continue
-        about: Item = {"session_name": work.name, "state": work.state}
+        about: Item = {"session_name": work.name, "state": work.state or ""}
         grip_id = next(iter(bullet.grip_ids), "")
         items.append(
             {
@@ -272,7 +272,7 @@ def session(session: Session) -> Item:
         "agent": session.agent,
         "project": session.project,
         "title": one_line(session.title),
-        "state": session.work.state,
+        "state": session.work.state or "",
         "outcome": one_line(session.work.outcome),
         "created_at": date_format.iso_utc(session.created_at),
         "updated_at": date_format.iso_utc(session.updated_at),

@@ -19,7 +19,7 @@ from memtui.model.hit import (
     WindowMessage,
 )
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry
-from memtui.model.sessions import NO_WORK, Session, SessionWork
+from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
 from memtui.tui.screens.search import SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, THEMES, stylesheets
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
@@ -189,7 +189,7 @@ FINDINGS = Hits(
         session_hit(
             work=SessionWork(
                 "Customers are logged out while they pay",
-                "pushed",
+                WorkState.PUSHED,
                 "Every request renews the session: SESSION_TTL in shop/settings.py.",
             ),
             more=38,

@@ -12,10 +12,11 @@ from textual.widgets import Input, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventPosition
 from memtui.model.events import make_thought as thought
-from memtui.model.sessions import ResumeCommand, SubagentMetadata
+from memtui.model.sessions import SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
 from memtui.services.conversation import ConversationKey, TurnRange
+from memtui.services.resume import ResumeCommand
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp

@@ -20,10 +20,9 @@ from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.errors import UsageError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.events import Event, EventRole, EventType
+from memtui.model.events import TOOL_CHARS, Event, EventRole, EventType, counted_text
 from memtui.model.jobs import Job, JobSchedule, find_cron_error
 from memtui.model.nodes import NodeStatus
-from memtui.model.sessions import TOOL_CHARS, counted_text
 from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memtui.model import work
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole
-from memtui.model.sessions import PeriodWork, SessionWork
+from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.work import (
     Commit,
     EndKind,
@@ -199,7 +199,7 @@ def test_facts_of_unknown_events_are_left_out() -> None:
 def period_work(
     project: str, name: str, outcome: str = "", messages: int = 9, commits: int = 0
 ) -> PeriodWork:
-    card = SessionWork(name, "done", outcome, (), f"n-{name}", f"o-{name}")
+    card = SessionWork(name, WorkState.DONE, outcome, (), f"n-{name}", f"o-{name}")
     days = ("toc:day:2026-08-01",)
     return PeriodWork("codex", name, project, card, messages, commits, days)
 

@@ -130,7 +130,7 @@ def test_long_texts_are_shortened() -> None:
 def period(*projects: str) -> Record:
     works = [
         PeriodWork(
-            "codex", f"s{n}", project, SessionWork("Import", "", "Ok", (), "n"), 9
+            "codex", f"s{n}", project, SessionWork("Import", None, "Ok", (), "n"), 9
         )
         for n, project in enumerate(projects)
     ]

@@ -22,7 +22,7 @@ def work_of(
     *,
     project: str = "harbour",
     outcome: str = "",
-    state: str = WorkState.DONE,
+    state: WorkState | None = WorkState.DONE,
     messages: int = 10,
     commits: int = 0,
     days: Sequence[str] = ("toc:day:2026-08-01",),
@@ -87,7 +87,7 @@ def test_a_day_has_a_line_for_each_session_in_order_of_time() -> None:
     works = [
         work_of("Read gzip", outcome="Timetables load.", start=1),
         work_of("Explain tides", state=WorkState.ANSWERED, messages=90, start=2),
-        work_of("Moor ferries", state="", start=3),
+        work_of("Moor ferries", state=None, start=3),
     ]
     assert texts_of(TocLevel.DAY, works) == [
         "Read gzip — Timetables load. (done)",
@@ -216,7 +216,7 @@ def test_every_line_fits_and_has_its_events(
             st.sampled_from(["Moor", "Sort the berths" * 10]),
             project=st.sampled_from(["a", "b", ""]),
             outcome=st.sampled_from(["", "It waits.", "It waits long. " * 20]),
-            state=st.sampled_from(["", *WorkState]),
+            state=st.sampled_from([None, *WorkState]),
             messages=st.integers(0, 9),
             commits=st.integers(0, 3),
             start=st.integers(0, 9),

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model import events
-from memtui.model.events import MESSAGES, Event, EventRole, EventType
-from memtui.model.sessions import counted_text
+from memtui.model.events import MESSAGES, Event, EventRole, EventType, counted_text
 from memtui.summarize import segmenter
 from memtui.summarize.segmenter import SegmentRules
 

@@ -9,7 +9,7 @@ import pytest
 from memtui.model.calendar import TocLevel
 from memtui.model.jobs import ModelCondition, ModelPhase
 from memtui.model.nodes import BulletKind
-from memtui.model.sessions import PeriodWork, SessionWork
+from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.work import Commit, Facts
 from memtui.summarize.ollama.errors import (
     EmptyLogError,
@@ -85,7 +85,8 @@ def test_a_period_is_summarized_from_the_work_of_its_sessions(
     stub: Stub, asker: Asker
 ) -> None:
     def work(number: int, project: str) -> PeriodWork:
-        card = SessionWork(f"Work {number}", "done", "It works.", (), f"e{number}")
+        outcome = "It works."
+        card = SessionWork(f"Work {number}", WorkState.DONE, outcome, (), f"e{number}")
         return PeriodWork("codex", f"s{number}", project, card, 9 - number)
 
     works = [work(1, "shop"), work(2, "ferry")]

@@ -14,7 +14,7 @@ from memtui.model.nodes import (
     NodeStatus,
     TocEntry,
 )
-from memtui.model.sessions import Session, SessionWork
+from memtui.model.sessions import Session, SessionWork, WorkState
 from memtui.tui import format
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import draw_line, draw_session, sparkline
@@ -175,7 +175,7 @@ def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
         updated_at=segments[0].end_time,
         message_count=0,
         event_count=0,
-        work=SessionWork(name or titles[0], state),
+        work=SessionWork(name or titles[0], WorkState(state)),
     )
     return DaySession("toc:day:2024-01-15", session, segments)
 

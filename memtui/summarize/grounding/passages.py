@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memtui.model.events import Event, EventRole
-from memtui.model.sessions import counted_text
+from memtui.model.events import Event, EventRole, counted_text
 from memtui.model.verdicts import EventQuote, SourceQuote, hash_quote
 from memtui.model.work import Facts, Line
 from memtui.text import analyzer

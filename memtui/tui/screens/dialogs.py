@@ -14,8 +14,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.model import calendar
-from memtui.model.sessions import ResumeCommand
 from memtui.services import browse
+from memtui.services.resume import ResumeCommand
 from memtui.text import dates
 from memtui.tui import format
 from memtui.tui.screens.base import Dialog

@@ -18,10 +18,8 @@ from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widgets import Input, Static
 
-from memtui.model import sessions
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
-from memtui.model.sessions import ResumeCommand
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
@@ -31,6 +29,7 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
+from memtui.services.resume import ResumeCommand, resume_command
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, terminal, workers
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
@@ -636,7 +635,7 @@ class ReaderScreen(BaseScreen[None]):
             )
 
         # On a thread: the folder may be on a slow disk.
-        command = sessions.resume_command(about.session)
+        command = resume_command(about.session)
         self.load(partial(check_resume, command), ask, PLACE)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:

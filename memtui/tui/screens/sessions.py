@@ -107,7 +107,7 @@ def draw_session(session: Session, width: int, now: datetime, zone: tzinfo) -> C
         "age": date_format.near_age(at, now, zone),
         "agent": session.agent,
         "title": session.title or "(untitled)",
-        "state": session.work.state,
+        "state": session.work.state or "",
         "length": date_format.duration(session.updated_at - at),
         "messages": f"{session.message_count:,}",
     }

@@ -22,6 +22,7 @@ from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
+from memtui.model.sessions import WorkState
 from memtui.services import browse
 from memtui.services.browse import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format
@@ -137,7 +138,8 @@ def draw_session(
     gap = " " if marks else "  "
     state = f"{gap}{session.work.state}" if session.work.state else ""
     room = width - len(lead) - len(state) - len(marks)
-    if session.work.state in _SETTLED and room < cell_len(name) <= room + len(state):
+    is_settled = session.work.state not in _UNSETTLED
+    if is_settled and room < cell_len(name) <= room + len(state):
         room, state = room + len(state), ""
     time = f"  {date_format.clock(session.start_time, zone)}"
     project = f"  {session.project}" if has_projects and session.project else ""
@@ -152,14 +154,16 @@ def draw_session(
     text.append(between, quiet)
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
-    style = {"failed": color("toc--wrong"), "open": None, "abandoned": None}
-    text.append(state, style.get(session.work.state, quiet))
+    if session.work.state is WorkState.FAILED:
+        text.append(state, color("toc--wrong"))
+    else:
+        text.append(state, quiet if is_settled else None)
     text.truncate(width)
     return text
 
 
-_SETTLED = ("done", "answered", "pushed", "merged")
-"""The states of finished work."""
+_UNSETTLED = (WorkState.OPEN, WorkState.FAILED, WorkState.ABANDONED)
+"""The states of work that is not finished."""
 
 _VERDICTS = (format.UNSUPPORTED, format.WEAK, format.SUPPORTED)
 _AUTHORS = (format.STALE, format.PROVISIONAL, format.BY_MODEL)

@@ -1,0 +1,55 @@
+"""The commands by which agents resume their sessions."""
+
+import shlex
+from dataclasses import dataclass
+
+from memtui.model.sessions import Session
+
+_COMMANDS = {
+    "claude-code": ("claude", "--resume"),
+    "codex": ("codex", "resume"),
+    "gemini-cli": ("gemini", "--resume"),
+    "antigravity-cli": ("agy", "--conversation"),
+    "opencode": ("opencode", "--session"),
+    "copilot-cli": ("copilot", "--resume"),
+}
+"""The command of each agent that resumes a session, without the session's id."""
+
+_NOT_BY_NAME = {
+    "aider": "Aider keeps one history for a folder and no sessions to go back to:"
+    " aider --restore-chat-history, run there, reads it in again."
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeCommand:
+    """The command that resumes a session."""
+
+    argv: tuple[str, ...] = ()
+    """The program and its arguments; empty if it cannot be resumed."""
+    folder: str = ""
+    """The folder to run it in; "" if not known."""
+    reason: str = ""
+
+    @property
+    def program(self) -> str:
+        return self.argv[0] if self.argv else ""
+
+    def __str__(self) -> str:
+        """Return the command line for a shell."""
+        command = shlex.join(self.argv)
+        return f"cd {shlex.quote(self.folder)} && {command}" if self.folder else command
+
+
+def resume_command(session: Session) -> ResumeCommand:
+    """Return the command that resumes a session in its agent."""
+    command = _COMMANDS.get(session.agent)
+    if command is None:
+        why = _NOT_BY_NAME.get(
+            session.agent,
+            f"memtui cannot resume sessions of {session.agent}.",
+        )
+        return ResumeCommand(reason=why)
+    if session.session_id.startswith("-"):
+        return ResumeCommand(reason="Its id would be taken for an option.")
+    return ResumeCommand((*command, session.session_id), session.cwd)
