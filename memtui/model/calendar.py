@@ -86,7 +86,7 @@ def period(node_id: str) -> Period:
     """
     prefix, _, level_and_date = node_id.partition(":")
     word, _, parts = level_and_date.partition(":")
-    if prefix != "toc" or word not in set(TocLevel):
+    if prefix != "toc" or word not in _FORMS:
         raise ValueError(f"{node_id!r} is not the id of a node")
     level = TocLevel(word)
     match = _FORMS[level].fullmatch(parts)

@@ -231,17 +231,19 @@ def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
     with database.connection():
         days = entries.list_days(calendar.day_range(year_id), scope)
         if scope.is_narrow:
-            works = store_work.list_period_works(calendar.day_range(year_id), scope)
+            works: dict[str, list[PeriodWork]] = {}
+            for work in store_work.list_period_works(
+                calendar.day_range(year_id), scope
+            ):
+                for day_id in work.days:
+                    works.setdefault(day_id, []).append(work)
             days = [
-                replace(day, headline=_headline_of(day.node_id, works)) for day in days
+                replace(day, headline=rollup.make_headline(works.get(day.node_id, [])))
+                for day in days
             ]
     return CalendarYear(
         number, {calendar.period(day.node_id).first: day for day in days}
     )
-
-
-def _headline_of(day_id: str, works: Sequence[PeriodWork]) -> str:
-    return rollup.make_headline([work for work in works if day_id in work.days])
 
 
 def get_date_range() -> DateRange | None:
@@ -264,8 +266,8 @@ def find_nearest(node_id: str, scope: Scope = ALL) -> str:
     """
     here = calendar.period(node_id)
     with database.connection():
-        days = entries.count_messages(entries.ALL_DAYS, scope)
-    node_ids = sorted({calendar.ancestor_id(day, here.level) for day in days})
+        days = entries.find_nearest_days(calendar.day_id(here.end), scope)
+    node_ids = [calendar.ancestor_id(day, here.level) for day in days]
 
     def distance(candidate: str) -> int:
         return abs((calendar.period(candidate).first - here.first).days)

@@ -7,7 +7,7 @@ a scope, for a week in one of its two months, and while it has no version.
 
 import json
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from memtui.model.nodes import (
     count_messages_by_part,
 )
 from memtui.store import nodes, scopes
-from memtui.store.database import IN_JSON, fetch
+from memtui.store.database import IN_JSON, fetch, fetch_column
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """No id of another level sorts between these."""
@@ -68,14 +68,15 @@ def list_children(
     if level is None:
         return []
     if scope.is_narrow and level is not TocLevel.SEGMENT:
-        node_ids = sorted(_count_segments(level, days, scope), reverse=True)
-        entries = nodes.get_entries(node_ids[offset : offset + limit])
+        shares = _count_segments(level, days, scope)
+        node_ids = sorted(shares, reverse=True)[offset : offset + limit]
+        entries = _with_shares(nodes.get_entries(node_ids), shares)
     else:
         within = days if month_id else None
         entries = nodes.list_children(parent_id, offset, limit, scope, days=within)
     if level is TocLevel.WEEK and parent_id:
         entries = [replace(entry, month_id=parent_id) for entry in entries]
-    return _count(entries, scope)
+    return entries if scope.is_narrow else _count(entries, scope)
 
 
 def get(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
@@ -93,7 +94,8 @@ def get(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
 
 def list_days(days: DayRange, scope: Scope = ALL) -> list[TocEntry]:
     """Return the entries of the days of a range in a scope, oldest first."""
-    return get(sorted(count_messages(days, scope)), scope)
+    sql = "SELECT node_id FROM nodes WHERE node_id >= ? AND node_id < ?"
+    return get(sorted(fetch_column(sql, *days)), scope)
 
 
 class _Share(NamedTuple):
@@ -115,24 +117,31 @@ def _count(entries: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
     for level in {entry.level for entry in uncounted}:
         days = _span([entry for entry in uncounted if entry.level is level])
         shares |= _count_segments(level, days, scope)
-    counted = []
-    for entry in entries:
-        if not _must_be_counted(entry, scope):
-            counted.append(entry)
-        elif share := shares.get(entry.node_id):
-            entry = replace(entry, headline="", is_by_model=False, **share._asdict())
-            counted.append(entry)
-        elif not scope.is_narrow:
-            counted.append(entry)
-    return counted
+    outside = {entry.node_id for entry in uncounted} - {*shares}
+    if scope.is_narrow:
+        entries = [entry for entry in entries if entry.node_id not in outside]
+    return _with_shares(entries, shares)
+
+
+def _with_shares(
+    entries: Sequence[TocEntry], shares: Mapping[str, _Share]
+) -> list[TocEntry]:
+    return [
+        replace(entry, headline="", is_by_model=False, **share._asdict())
+        if (share := shares.get(entry.node_id))
+        else entry
+        for entry in entries
+    ]
 
 
 def _must_be_counted(entry: TocEntry, scope: Scope) -> bool:
     """Return whether the counts of a node's version do not hold."""
     if entry.level is TocLevel.SEGMENT:
         return False
-    is_whole = entry.days == calendar.day_range(entry.node_id)
-    return scope.is_narrow or entry.status is NodeStatus.PENDING or not is_whole
+    if scope.is_narrow or entry.status is NodeStatus.PENDING:
+        return True
+    # A week may be listed with only its days in a month.
+    return bool(entry.month_id) and entry.days != calendar.day_range(entry.node_id)
 
 
 def _span(entries: Sequence[TocEntry]) -> DayRange:
@@ -171,6 +180,19 @@ def find_first_and_last_day() -> tuple[str, str] | None:
     sql = "SELECT min(node_id), max(node_id) FROM nodes WHERE level = 'day'"
     ((first, last),) = fetch(sql)
     return (first, last) if first else None
+
+
+def find_nearest_days(day_id: str, scope: Scope = ALL) -> list[str]:
+    """Return the last day of a scope before a day, and the first one from it on."""
+    condition, values = scopes.segment_condition(scope)
+    day = "n.parent_id" if scope.is_narrow else "n.node_id"
+    sql = (
+        f"SELECT {day} FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE {condition} AND {day} >= ? AND {day} < ? ORDER BY {day}"
+    )
+    first, end = ALL_DAYS
+    before = fetch_column(f"{sql} DESC LIMIT 1", *values, first, day_id)
+    return before + fetch_column(f"{sql} LIMIT 1", *values, day_id, end)
 
 
 # Activity

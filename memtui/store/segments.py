@@ -287,24 +287,21 @@ def list_ids(session_number: int) -> list[str]:
 
 def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]:
     """Count the sessions with segments of a scope that start in each time range."""
-    values: list[object] = []
-    joins = ""
-    if scope.agent or scope.project:
-        # Not by the versions of segments, as elsewhere: that takes six times as long.
-        condition, values = scopes.session_condition(replace(scope, keyword=""))
-        joins = f" AND g.session_id IN (SELECT id FROM sessions WHERE {condition})"
-    if scope.keyword:
-        condition, keyword = scopes.segment_condition(Scope(keyword=scope.keyword))
-        joins += (
-            " JOIN nodes n ON n.node_id = g.id"
-            f" JOIN node_versions v ON v.id = n.latest_id AND {condition}"
+    condition, values = scopes.segment_condition(scope)
+    tables = "segments g"
+    if scope.is_narrow:
+        # The nodes have an index of their starts.
+        tables = (
+            "(SELECT s.session_id, n.start_ms FROM nodes n"
+            " JOIN node_versions v ON v.id = n.latest_id"
+            " JOIN segments s ON s.id = n.node_id"
+            f" WHERE n.level = 'segment' AND {condition}) g"
         )
-        values += keyword
     rows = fetch(
         "WITH ranges(place, first, after) AS MATERIALIZED (SELECT key,"
         " json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))"
-        " SELECT r.place, COUNT(DISTINCT g.session_id) FROM ranges r JOIN segments g"
-        f" ON g.start_ms >= r.first AND g.start_ms < r.after{joins} GROUP BY r.place",
+        f" SELECT r.place, COUNT(DISTINCT g.session_id) FROM ranges r JOIN {tables}"
+        " ON g.start_ms >= r.first AND g.start_ms < r.after GROUP BY r.place",
         json.dumps(ranges),
         *values,
     )
