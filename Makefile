@@ -1,6 +1,6 @@
 # make run     set up what is missing and open memtui      (ARGS="demo" opens the demo)
 # make test    set up what is missing and run the tests for every change: unit tests and
-#              one journey per screen, less than four minutes on two cores
+#              one journey per screen, less than three minutes on two cores
 #                                                          (ARGS="-k hook": pytest options)
 # make test-full
 #              all tests except those of make torture, with more examples: twelve minutes

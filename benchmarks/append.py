@@ -29,18 +29,18 @@ RUNS = 400
 """How many messages are kept in each way."""
 
 IN_TURN = 50
-"""How many of them before it is another way's turn."""
+"""The number of messages before another way is measured."""
 
 PAUSE_S = 0.005
-"""How long until the next one is told, in seconds."""
+"""The time until the next message is stored, in seconds."""
 
 REST_S = 0.01
-"""How long the index rests when it has followed, in seconds."""
+"""The time between updates of the index, in seconds."""
 
 TEXT = "The retry of the upload waits twice as long each time, up to a minute. " * 6
 
 NEVER_SAID = 900_000
-"""From which number on messages are looked for."""
+"""The number of the first message that is looked for."""
 
 AT = datetime(2026, 1, 20, 8, tzinfo=UTC)
 """When the first is said: after all that is kept."""
@@ -64,9 +64,9 @@ def measure(paths: Paths, runs: int = RUNS) -> dict[str, list[float]]:
     """The milliseconds to keep a message, one by one, by what goes on behind."""
     ways: dict[str, Callable[[], AbstractContextManager[None]]] = {
         "without the index": silent,
-        "announced alone": nullcontext,
-        "followed on a thread": lambda: on_thread(paths),
-        "followed by a process": lambda: by_process(paths),
+        "index queued only": nullcontext,
+        "index updated by a thread": lambda: on_thread(paths),
+        "index updated by a process": lambda: by_process(paths),
     }
     taken: dict[str, list[float]] = {way: [] for way in ways}
     number = 0

@@ -39,7 +39,7 @@ FILTERS = (
     "project:ferry agent:claude-code", "role:user project:lantern", "agent:gemini-cli",
 )  # fmt: skip
 
-HOPELESS = (
+UNANSWERABLE = (
     "", "the a of", "xyzzyqwv", "xyzzyqwv plughplugh", "?!", '"never heard this"',
     "评审会议", "agent:nobody test", "zzzz*", "#0000000", "after:2031 test",
 )  # fmt: skip
@@ -125,8 +125,8 @@ def _natural(dice: random.Random, _: Sequence[str]) -> str:
     return asked.format(*(word for rank in ranks for word in _drawn(dice, rank, 1)))
 
 
-def _hopeless(dice: random.Random, _: Sequence[str]) -> str:
-    return dice.choice(HOPELESS)
+def _unanswerable(dice: random.Random, _: Sequence[str]) -> str:
+    return dice.choice(UNANSWERABLE)
 
 
 _KINDS: dict[str, Made] = {
@@ -139,5 +139,5 @@ _KINDS: dict[str, Made] = {
     "being typed": _typed,
     "filtered": _filtered,
     "questions": _natural,
-    "hopeless": _hopeless,
+    "without a match": _unanswerable,
 }

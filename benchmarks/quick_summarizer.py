@@ -33,7 +33,7 @@ CHARS = 110
 KEYWORDS = 8
 
 IDENTITY = ExtractiveSummarizer().identity
-"""It goes by the real one's name, or else all would be made anew by that."""
+"""The name of the real one: otherwise the app would make all summaries again."""
 
 
 def use() -> None:

@@ -101,7 +101,7 @@ def show_rebuilt(paths: Paths) -> None:
     whole_s = result["whole_s"]
     reading = 1 - (result["words_s"] + result["sqlite_s"]) / whole_s
     print(
-        f"made anew    {result['messages'] / whole_s:9,.0f} messages/s:"
+        f"rebuilt      {result['messages'] / whole_s:9,.0f} messages/s:"
         f" {result['words_s'] / whole_s:.0%} words, {result['sqlite_s'] / whole_s:.0%}"
         f" SQLite, {reading:.0%} reading; {done.peak_bytes / MB:,.0f} MB at its peak"
     )
@@ -201,7 +201,7 @@ def show_appended(paths: Paths, runs: int) -> None:
     for way, each in list(taken.items())[1:]:
         more = [share(each, of) - share(bare, of) for of in (0.5, 0.99)]
         print(f"  {way} adds {more[0]:.2f} at p50, {more[1]:.2f} at p99")
-    print(figures("kept, then found", found_ms))
+    print(figures("stored until found", found_ms))
 
 
 def measure(
@@ -221,7 +221,7 @@ def measure(
         each: How many questions of a kind.
         runs: How many messages are kept in each way.
         rounds: How often each question is asked.
-        is_kept: Whether the index is not made anew if there is one.
+        is_kept: Whether an index that is there is used.
     """
     if not (is_kept and paths.message_index.exists()):
         show_rebuilt(paths)
@@ -253,7 +253,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, nargs="+", default=[MESSAGES])
     parser.add_argument("--big", action="store_true", help="a million messages as well")
     parser.add_argument("--folder", type=Path, default=CACHE, help="where stores stay")
-    parser.add_argument("--keep", action="store_true", help="make no index anew")
+    parser.add_argument("--keep", action="store_true", help="keep the index")
     parser.add_argument("--each", type=int, default=questions.EACH)
     parser.add_argument("--runs", type=int, default=append.RUNS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)

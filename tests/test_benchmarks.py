@@ -162,7 +162,11 @@ def test_searches_are_measured_on_every_kind_of_question(
         ]
         p50, *_, most = map(float, line.removeprefix(f"  {kind}").split())
         assert 0 < p50 <= most
-    for way in ("without the index", "followed on a thread", "followed by a process"):
+    for way in (
+        "without the index",
+        "index updated by a thread",
+        "index updated by a process",
+    ):
         assert f"\n  {way}  " in output
 
 

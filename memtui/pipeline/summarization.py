@@ -1,7 +1,7 @@
 """Summarize segments, describe their sessions, and roll up days and longer periods.
 
 An extract is made for each segment at once. With it, what its session is called and
-what came of it is decided anew; of a session with many segments, once they are done.
+what came of it is decided again; of a session with many segments, once they are done.
 """
 
 import time
@@ -40,7 +40,7 @@ from memtui.summarize.grounding import checks
 
 
 def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
-    """Decide anew what sessions are called and what came of them."""
+    """Decide again what sessions are called and what came of them."""
     rows = sessions.get_many(numbers)
     for number, session in rows.items():
         described = card.describe_session(

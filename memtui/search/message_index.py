@@ -431,7 +431,7 @@ class MessageIndex:
     def add(self, events: Iterable[IndexableEvent]) -> None:
         """Index events; those that are indexed already are skipped.
 
-        An event that has moved to another session or project is indexed anew, and
+        An event that has moved to another session or project is indexed again, and
         copies of an event under other ids are removed.
         """
         batch = list(events)

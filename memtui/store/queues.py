@@ -96,7 +96,7 @@ def add_events(first: int, last: int, at_ms: int) -> None:
 
 
 def add_events_of(session: int) -> None:
-    """Have all events of a session indexed anew."""
+    """Have all events of a session indexed again."""
     execute(
         "INSERT INTO outbox (action, subject_id, at_ms)"
         " SELECT ?, min(id) || '-' || max(id), min(at_ms) FROM (SELECT rowid AS id,"

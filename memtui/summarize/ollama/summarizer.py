@@ -49,7 +49,7 @@ SEED, ATTEMPT_TEMPERATURE = 1, 0.3
 temperature, since the reply would be the same otherwise."""
 
 MAX_OVERFLOWS = 3
-"""The number of times a record is divided anew because a prompt was too long."""
+"""The number of times a record is divided again because a prompt was too long."""
 
 WIDENING = 1.5
 """By how much the estimate grows if a prompt was too long."""
@@ -204,7 +204,7 @@ class SummaryTask:
     async def _summarize(self, record: Record) -> Summary:
         """Summarize a record in parts that fit the window.
 
-        If a prompt is too long nevertheless, the estimate grows, and all begins anew.
+        If a prompt is too long nevertheless, the estimate grows, and all begins again.
         """
         parts = self._divide(record)
         for _ in range(MAX_OVERFLOWS):
