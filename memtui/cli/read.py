@@ -206,7 +206,6 @@ def _print_stats(workspace: Workspace, args: Namespace) -> int:
 
 
 def _call(args: Namespace, context: Context) -> int:
-
     tool = table.available_tools(with_writing=True).get(args.tool)
     if tool is None:
         raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
@@ -232,7 +231,6 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _list_tools(args: Namespace) -> int:
-
     if args.json:
         return output.print_json(
             [

@@ -213,10 +213,12 @@ def read_segment_input(
             for event in overlap
             if event.is_message and event.role is EventRole.USER
         ]
-        prompts = prompts[-1:] or conversations.list_prompts_before(
-            bounds.session_number, first, 1
+        prompt = (
+            prompts[-1]
+            if prompts
+            else conversations.last_prompt_before(bounds.session_number, first)
         )
-        request = prompts[0].text if prompts else ""
+        request = prompt.text if prompt else ""
     segment = replace(segment, earlier_request=request)
     return SegmentInput(bounds, segment, session)
 

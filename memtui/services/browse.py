@@ -205,11 +205,11 @@ def get_surprise(segment_id: str) -> float | None:
         return segments.get_surprise([segment_id]).get(segment_id)
 
 
-def get_path(node_id: str, month_id: str = "") -> list[str]:
+def get_path(node_id: str) -> list[str]:
     """Return the ids from the year down to a node, included; empty if unknown.
 
-    A week is listed under the given month; by default under that of its Thursday, or
-    the other one if nothing is stored of that.
+    A week is listed under the month of its Thursday, or under the other one if nothing
+    is stored of that.
     """
     with database.connection():
         name = nodes.resolve_id(node_id)
@@ -219,7 +219,7 @@ def get_path(node_id: str, month_id: str = "") -> list[str]:
             return calendar.path(name)
         days = map(calendar.period, nodes.list_part_ids(name))
         months = [calendar.id_at(TocLevel.MONTH, day.first) for day in days]
-    listed_under = month_id or str(calendar.parent_id(name))
+    listed_under = str(calendar.parent_id(name))
     # A week may have lost its days just now.
     is_listed = listed_under in months or not months
     return calendar.path(name, listed_under if is_listed else months[-1])

@@ -96,7 +96,7 @@ def find_file_changes(path: str, limit: int) -> SearchResult[FileChanges]:
         changing = [pair for pair in calls if _is_change(pair[1])]
         groups: dict[tuple[int, str], tuple[Event | None, list[Event]]] = {}
         for number, call in changing or calls:
-            request = _find_request(number, call)
+            request = conversations.last_prompt_before(number, call)
             key = number, request.event_id if request else ""
             groups.setdefault(key, (request, []))[1].append(call)
         changes = []
@@ -110,11 +110,6 @@ def find_file_changes(path: str, limit: int) -> SearchResult[FileChanges]:
 def _is_change(call: Event) -> bool:
     verb = tool_calls.tool_verb(call.metadata.get("tool_name", ""))
     return verb in tool_calls.CHANGING
-
-
-def _find_request(number: int, call: Event) -> Event | None:
-    """Return the user's message that a call follows."""
-    return next(iter(conversations.list_prompts_before(number, call, 1)), None)
 
 
 def _find_report(number: int, call: Event) -> Event | None:

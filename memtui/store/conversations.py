@@ -251,9 +251,10 @@ def first_message(number: int) -> Event | None:
     return None
 
 
-def list_prompts_before(number: int, event: Event, limit: int) -> list[Event]:
-    sql = f"SELECT id {_EVENTS} {_BEFORE} AND {_IS_PROMPT} {_DESCENDING} LIMIT ?"
-    return _read(sql, number, event.subagent, *event.position, limit)
+def last_prompt_before(number: int, event: Event) -> Event | None:
+    """Return the user's last message before an event in its conversation."""
+    sql = f"SELECT id {_EVENTS} {_BEFORE} AND {_IS_PROMPT} {_DESCENDING} LIMIT 1"
+    return next(iter(_read(sql, number, event.subagent, *event.position)), None)
 
 
 def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:

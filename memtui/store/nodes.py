@@ -342,18 +342,12 @@ def _list_shown(condition: str, *values: object, limit: int = -1) -> list[str]:
     )
 
 
-def list_ids_under(
-    parent_ids: Sequence[str] | None, scope: Scope = ALL, within: str = ""
-) -> list[str]:
+def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list[str]:
     """Return the ids of the children of some nodes, newest first; the years for None.
 
-    Pending nodes are left out: they have nothing to show. If ``within`` names a node,
-    days outside it are left out, too.
+    Pending nodes are left out: they have nothing to show.
     """
     condition, values = _child_condition(parent_ids)
-    if _level_of(within):
-        condition += f" AND (n.level <> 'day' OR {_IS_BETWEEN})"
-        values += calendar.day_range(within)
     is_in_scope, of_scope = scopes.node_condition(scope)
     return _list_shown(f"{condition} AND {is_in_scope}", *values, *of_scope)
 

@@ -317,14 +317,13 @@ def count_damaged() -> int:
     return int(fetch_value(sql) or 0)
 
 
-def list_damaged(limit: int | None = None) -> list[Problem]:
+def list_damaged() -> list[Problem]:
     """Return damaged records of transcripts, the latest first."""
     rows = fetch(
         "SELECT source, reason, kind, line, count, last_ms FROM problems"
         " WHERE kind = 'damaged' AND source <> ?"
-        " ORDER BY last_ms DESC, source, reason LIMIT ?",
+        " ORDER BY last_ms DESC, source, reason",
         HOOKS,
-        -1 if limit is None else limit,
     )
     return [
         Problem(source, reason, ProblemKind(kind), line, count, from_ms(last_ms))

@@ -298,10 +298,10 @@ def _summarize_input(tool_input: object) -> str:
 MAX_PATCHED_FILES = 50
 
 
-def count_lines(patch: Iterable[str], path: str = "") -> str:
-    """Return how many lines a patch adds and removes: "+12 -3", then the path."""
+def count_lines(patch: Iterable[str]) -> str:
+    """Return how many lines a patch adds and removes: "+12 -3"."""
     marks = [line[:1] for line in patch]
-    return f"+{marks.count('+')} -{marks.count('-')} {path}".rstrip()
+    return f"+{marks.count('+')} -{marks.count('-')}"
 
 
 def count_diff_lines(diff: object) -> str:

@@ -216,7 +216,7 @@ class ResultRow(TextBlock):
             when = when.pad_right(self.when_cells - when.cell_length)
         title = Content(format.to_line(hit_title(hit)))
         if self._is_title_match:
-            title = mark_snippet(hit.snippet)
+            title = _mark_snippet(hit.snippet)
         head = when + " " * GAP + title.stylize_before("bold")
         if room < self.when_cells + GAP:
             return head.truncate(width, ellipsis=True)
@@ -231,7 +231,7 @@ class ResultRow(TextBlock):
         return Content.styled(details, "$context"), Content(" · ".join(facts))
 
 
-def mark_snippet(snippet: Snippet, style: str = "") -> Content:
+def _mark_snippet(snippet: Snippet, style: str = "") -> Content:
     """Return a snippet in one line with its matches marked."""
     line = _to_one_line(snippet)
     content = Content.styled(line.text, style) if style else Content(line.text)
@@ -251,7 +251,7 @@ def _draw_snippet(
     speaker = f"{speaker:<{format.SPEAKER_CELLS}} " if speaker else ""
     width = max(room - len(speaker) - 2 * len(opening), 1)
     excerpt = _cut_around_marks(snippet, width * lines - (lines - 1) * 12)
-    wrapped = mark_snippet(excerpt, style).wrap(width)
+    wrapped = _mark_snippet(excerpt, style).wrap(width)
     if len(wrapped) > lines:
         cut_off = Content(" ").join(wrapped[lines - 1 :])
         wrapped = [*wrapped[: lines - 1], cut_off.truncate(width, ellipsis=True)]
