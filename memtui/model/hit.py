@@ -121,8 +121,6 @@ class Hit:
     more: int = 0
     """The number of other messages of its session with the specific words of this
     one, if it stands for its session."""
-    is_unsummarized: bool = False
-    """True if its words are in no summary of its session."""
 
     @property
     def band(self) -> ScoreBand:

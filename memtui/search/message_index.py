@@ -549,16 +549,6 @@ class MessageIndex:
             lookup = _Lookup(db, within)
             return lookup.count_by_session(" AND ".join(map(_match, terms)))
 
-    def read_session_terms(self, sessions: Iterable[int]) -> dict[int, str]:
-        """Return the terms of the titles, summaries and bullets of sessions."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT rowid, title || ' ' || summary || ' ' || bullets"
-                f" FROM session_terms WHERE rowid {_IN_JSON}",
-                (json.dumps(list(sessions)),),
-            )
-            return dict(rows.fetchall())
-
 
 _ConversationKey = tuple[int, str, str]
 """Session, subagent and project; those of another project have moved."""

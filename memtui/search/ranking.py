@@ -187,23 +187,6 @@ class MessageRanker:
                 counts |= self._index.count_by_session(terms, within) if terms else {}
         return {number: max(0, count - 1) for number, count in counts.items()}
 
-    def find_unsummarized(self, hits: Iterable[RankedHit]) -> set[int]:
-        """Return the sessions whose message has a specific word that no title, summary
-        or bullet of its session has."""
-        messages = [hit for hit in hits if hit.event]
-        try:
-            texts = self._index.read_session_terms(hit.session for hit in messages)
-        except SearchError:  # the search has noted it
-            return set()
-        terms = {number: frozenset(text.split()) for number, text in texts.items()}
-        return {
-            hit.session
-            for hit in messages
-            if not all(
-                term.matches(terms.get(hit.session, frozenset())) for term in hit.terms
-            )
-        }
-
     def _find(
         self,
         terms: Sequence[QueryTerm],

@@ -9,7 +9,7 @@ each.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
@@ -124,8 +124,7 @@ class SessionSearch:
         ranking = self._ranker.rank(query, one_per_session=True)
         ranked = ranking.hits[: max(0, limit)]
         more = self._ranker.count_more(ranked, query)
-        unsummarized = self._ranker.find_unsummarized(ranked)
-        hits = tuple(_session_hits(ranked, query, more, unsummarized))
+        hits = tuple(_session_hits(ranked, query, more))
         suggestion = ""
         if ranking.unknown or not hits:
             suggestion = self._teleport.suggest(query, has_few=not hits)
@@ -170,7 +169,6 @@ def _session_hits(
     ranked: Sequence[RankedHit],
     query: Query,
     more: Mapping[int, int],
-    unsummarized: Collection[int],
 ) -> Iterator[Hit]:
     """Yield the hit of each session, with the number of further matches."""
     sessions = store_sessions.get_many(hit.session for hit in ranked)
@@ -209,7 +207,6 @@ def _session_hits(
             score=score,
             opens=node_id,
             more=more.get(hit.session, 0),
-            is_unsummarized=hit.session in unsummarized,
         )
 
 

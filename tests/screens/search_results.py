@@ -201,7 +201,6 @@ FINDINGS = Hits(
             role=EventRole.USER,
             snippet=marked("does the session timeout rotate?", "session", "timeout"),
             score=0.58,
-            is_unsummarized=True,
         ),
         session_hit(
             at=datetime(2023, 12, 19, 10, 0, tzinfo=UTC),

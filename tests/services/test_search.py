@@ -30,15 +30,6 @@ def test_message_leads_to_its_segment(full_workspace: Workspace) -> None:
     assert 0 < first.score <= 1
 
 
-def test_message_whose_words_are_in_a_bullet_is_summarized(
-    full_workspace: Workspace,
-) -> None:
-    first, *_ = full_workspace.search.find("sliding window mutex").hits
-    assert first.kind is HitKind.MESSAGE and not first.is_unsummarized
-    first, *_ = full_workspace.search.find("mutex tabs").hits
-    assert first.kind is HitKind.MESSAGE and first.is_unsummarized
-
-
 def test_each_session_has_one_hit_best_first(full_workspace: Workspace) -> None:
     hits = full_workspace.search.find("sessions").hits
     keys = [hit.session_key for hit in hits]
@@ -57,13 +48,12 @@ def test_many_matches_of_a_session_do_not_hide_other_sessions(
     assert len(workspace.search.find("quay").hits) == 16
 
 
-def test_words_in_no_summary_are_found_and_marked(full_workspace: Workspace) -> None:
+def test_words_in_no_summary_are_found(full_workspace: Workspace) -> None:
     store_messages(
         make_message("Shall we?", 1, session="new"),
         make_message("A zeppelin, an aside", 2, role=ASSISTANT, session="new"),
     )
     (hit,) = full_workspace.search.find("zeppelin").hits
-    assert hit.is_unsummarized
     assert hit.event is not None and hit.event.role is ASSISTANT
     assert hit.node_id == "", "no segment yet"
     assert hit.title == "Shall we?"
@@ -169,7 +159,6 @@ def test_broken_indexes_are_replaced_by_the_store_with_a_note(
         path.write_bytes(b"garbled")
     result = workspace.search.find("mutex")
     assert result.hits
-    assert not any(hit.is_unsummarized for hit in result.hits)
     assert result.notes == (ranking.DAMAGED,)
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     workspace.teleport.close()

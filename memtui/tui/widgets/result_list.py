@@ -225,7 +225,6 @@ class ResultRow(TextBlock):
     def _feet(self) -> tuple[Content, Content]:
         hit = self.hit
         facts = [f"+{hit.more} in this session"] if hit.more else []
-        facts += ["unsummarized"] if hit.is_unsummarized else []
         facts += [hit.band] if self.has_score else []
         details = format.to_line(" · ".join(hit_details(hit)))
         return Content.styled(details, "$context"), Content(" · ".join(facts))
