@@ -41,8 +41,15 @@ def add_options(parser: Parser, command: str) -> None:
         help="ids of events, [AGENT:]SESSION names, names or folders of projects, or"
         " the date before which everything is forgotten",
     )
-    parser.flag("--list", "list what was forgotten so far")
-    parser.flag("--undo", "allow what was forgotten to be imported again")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--list", action="store_true", help="list what was forgotten so far"
+    )
+    instead.add_argument(
+        "--undo",
+        action="store_true",
+        help="allow what was forgotten to be imported again",
+    )
     add_dry_run(parser)
 
 
