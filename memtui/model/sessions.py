@@ -155,6 +155,11 @@ class Session:
     work: SessionWork = NO_WORK
     """What it is called and what came of it, once it is summarized."""
 
+    @property
+    def full_name(self) -> str:
+        """Its id behind that of its agent: ``codex:4f2a``."""
+        return f"{self.agent}:{self.session_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class AgentHistory:

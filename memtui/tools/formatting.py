@@ -196,7 +196,7 @@ def left_open(details: "SessionDetails") -> list[Item]:
                 "id": citations.cite_grip(grip_id) if grip_id else "",
                 **score(0.0, is_recent=True),
                 "at": date_format.iso_utc(session.updated_at),
-                "session": f"{session.agent}:{session.session_id}",
+                "session": session.full_name,
                 **({"is_same_session": True} if items else about),
                 "snippet": bullet.labelled,
                 **verdict(bullet),
@@ -217,7 +217,7 @@ def cite(result: Hit) -> str:
 def _quote(quote: Hit, *, is_recent: bool) -> Item:
     item = _hit_fields(quote, is_recent=is_recent)
     if quote.session:
-        item["session"] = f"{quote.session.agent}:{quote.session.session_id}"
+        item["session"] = quote.session.full_name
         work = quote.session.work
         about = (one_line(work.name), work.state, one_line(work.outcome), quote.more)
         item |= {
@@ -268,7 +268,7 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
 
 def session(session: Session) -> Item:
     return {
-        "id": f"{session.agent}:{session.session_id}",
+        "id": session.full_name,
         "agent": session.agent,
         "project": session.project,
         "title": one_line(session.title),
@@ -325,7 +325,7 @@ def _message_hit(result: Hit, *, is_recent: bool) -> Item:
     item: Item = {
         "id": citations.cite_event(result.event_id) if result.event_id else "",
         "score": None if is_recent else round(result.score, 2),
-        "session": f"{session.agent}:{session.session_id}",
+        "session": session.full_name,
         "msg_idx": result.msg_idx,
         "at": date_format.iso_utc(result.at),
         "meta": {

@@ -60,7 +60,7 @@ def _describe_events(event: Event, count: int, session: Session) -> Item:
     return {
         "id": citations.cite_event(event.event_id),
         "at": date_format.iso_utc(event.timestamp),
-        "session": f"{session.agent}:{session.session_id}",
+        "session": session.full_name,
         "title": one_line(session.title),
         "count": count,
     }

@@ -329,7 +329,7 @@ def _describe(row: TocEntry | DaySession) -> Item:
         states.append(item.get("state", ""))
     else:
         item = {
-            "session": f"{row.agent}:{row.session_id}",
+            "session": row.session.full_name,
             "level": "session",
             "start_time": date_format.iso_utc(row.start_time),
             "segments": len(row.segments),
