@@ -370,7 +370,7 @@ def load(
     given = _read_file(default_file, is_optional=True)
     if config_file:
         given |= _read_file(config_file)
-    given |= _read_environment(os.environ)
+    given |= _read_environment()
     for text in assignments:
         name, equals, value = text.partition("=")
         with _located(f"--set {text}"):
@@ -435,11 +435,9 @@ def _line_number(text: str, section: str, key: str) -> int:
     return 1
 
 
-def _read_environment(
-    environment: Mapping[str, str],
-) -> dict[str, tuple[SettingValue, str]]:
+def _read_environment() -> dict[str, tuple[SettingValue, str]]:
     values = {}
-    for variable, value in environment.items():
+    for variable, value in os.environ.items():
         if not variable.startswith(ENVIRONMENT_PREFIX):
             continue
         if "__" not in variable:

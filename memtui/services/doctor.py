@@ -283,12 +283,11 @@ def check_store(doctor: Doctor) -> Iterator[Finding]:
         finding = _check_store_file(doctor, file)
     elif parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
         finding = _ok("nothing is stored yet", "memtui import")
-        doctor.is_new = True
     else:
         message = f"there is no store, and {parent} is not writable"
         remedy = f"chmod u+rwx {parent}, or choose another folder: --home DIR"
         finding = _wrong(message, remedy)
-        doctor.is_new = True
+    doctor.is_new = not file.exists()
     yield replace(finding, subject=str(file))
 
 

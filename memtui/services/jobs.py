@@ -161,8 +161,7 @@ def _get_status(
     now: datetime,
     has_worker: bool | None,
 ) -> JobStatus:
-    runs = [_mark_interrupted(run, has_worker) for run in jobs.list_runs(job, 1)]
-    last = runs[0] if runs else None
+    last = next(iter(history(job, limit=1, has_worker=has_worker)), None)
     requested_at = state.requested_at
     is_running = last is not None and last.ended_at is None
     if last and is_running and requested_at and requested_at <= last.started_at:

@@ -66,14 +66,14 @@ def find_version(node_id: str, number: int) -> TocNode:
     """
     node = get_version(node_id, number)
     if node is None:
-        raise _unknown_version(node_id, find_history(node_id).versions, number)
+        raise _unknown_version(node_id, find_history(node_id), number)
     return node
 
 
-def _unknown_version(
-    node_id: str, history: Sequence[TocVersion], number: int
-) -> MemtuiError:
-    numbers = describe_numbers(history) if history else "none yet"
+def _unknown_version(node_id: str, history: TocHistory, number: int) -> MemtuiError:
+    numbers = "none yet"
+    if history.versions:
+        numbers = describe_numbers(history.versions)
     return MemtuiError(f"{node_id} has no version {number}: it has {numbers}")
 
 
@@ -107,11 +107,14 @@ def pin(
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
-        selected = _select(node_id, _list_versions(node_id), version)
+        history = find_history(node_id)
+        selected = _find_shown(history)
+        if version is not None:
+            selected = _select(history, version)
         if selected.rejection and not even_rejected:
             raise VersionRejectedError(selected)
         versions.pin(node_id, selected.version, zone, to_ms(now))
-        return _find_shown(nodes.list_versions(node_id))
+        return _find_shown(find_history(node_id))
 
 
 def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
@@ -125,11 +128,11 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
-        displayed = _find_shown(_list_versions(node_id))
+        displayed = _find_shown(find_history(node_id))
         if not displayed.is_pinned:
             raise MemtuiError(f"no version of {node_id} is pinned: the newest is shown")
         versions.unpin(node_id, zone, to_ms(now))
-        return _find_shown(nodes.list_versions(node_id))
+        return _find_shown(find_history(node_id))
 
 
 def request(node_id: str, now: datetime) -> TocVersion:
@@ -143,35 +146,30 @@ def request(node_id: str, now: datetime) -> TocVersion:
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
-        displayed = _find_shown(_list_versions(node_id))
+        displayed = _find_shown(find_history(node_id))
         versions.request(node_id, to_ms(now))
         return displayed
 
 
-def _list_versions(node_id: str) -> Sequence[TocVersion]:
-    """Return the versions of a node; at least one."""
-    history = find_history(node_id).versions
-    if not any(version.is_shown for version in history):
+def _find_shown(history: TocHistory) -> TocVersion:
+    """Return the version that is shown.
+
+    Raises:
+        MemtuiError: There is no version yet.
+    """
+    if history.displayed is None:
         raise MemtuiError(
-            f"{node_id} has no version yet: it is summarized automatically, as soon"
-            " as memtui runs"
+            f"{history.entry.node_id} has no version yet: it is summarized"
+            " automatically, as soon as memtui runs"
         )
-    return history
+    return history.displayed
 
 
-def _find_shown(history: Sequence[TocVersion]) -> TocVersion:
-    return next(version for version in history if version.is_shown)
-
-
-def _select(
-    node_id: str, history: Sequence[TocVersion], number: int | None
-) -> TocVersion:
-    if number is None:
-        return _find_shown(history)
-    for version in history:
+def _select(history: TocHistory, number: int) -> TocVersion:
+    for version in history.versions:
         if version.version == number:
             return version
-    raise _unknown_version(node_id, history, number)
+    raise _unknown_version(history.entry.node_id, history, number)
 
 
 def describe_numbers(history: Sequence[TocVersion]) -> str:
