@@ -124,7 +124,8 @@ class Forget:
     ) -> ForgetResult:
         """Add tombstones, and delete what they cover; inside a transaction."""
         now_ms = to_ms(self._clock())
-        matcher = self._add_tombstones(kind, resolve(kind, words, self._zone, now_ms))
+        named = resolve(kind, words, self._zone, now_ms)
+        matcher = self._add_tombstones(kind, named)
         result = _describe_selected(deletion.find_derived())
         if not is_dry_run:
             deletion.delete_derived(self._zone, now_ms)
@@ -134,6 +135,8 @@ class Forget:
                 sources.clear_problems(path)
             meta.reset_indexes()
             meta.set_needs_cleanup(True)
+            if set(tombstones.list_interrupted()) <= set(named):
+                meta.delete(meta.INTERRUPTED_FORGET)
         # Files are deleted last, when only the commit can still fail.
         hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
         return replace(result, hook_files=hook_files)

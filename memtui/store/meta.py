@@ -19,6 +19,8 @@ SPOOL_FAILURE = "spool_failure"
 """Why the files of the spool could not be stored at the last attempt."""
 REDACTION_POSITION = "redaction_position"
 SUMMARY_RULES = "summary_rules"
+INTERRUPTED_FORGET = "forgetting"
+"""What an older memtui was forgetting when it was interrupted, as JSON."""
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 
