@@ -253,12 +253,6 @@ def get_date_range() -> DateRange | None:
     return DateRange(*(calendar.period(day).first for day in ends)) if ends else None
 
 
-def list_daily_counts(scope: Scope = ALL) -> list[int]:
-    """Return the number of messages of every day of a scope, oldest first."""
-    with database.connection():
-        return list(entries.count_messages(entries.ALL_DAYS, scope).values())
-
-
 def find_nearest(node_id: str, scope: Scope = ALL) -> str:
     """Return the id of a node if it exists, else of the nearest of its level.
 

@@ -6,7 +6,6 @@ Opening it takes the same time however long it is; its length is counted separat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
 from memtui.model import citations
@@ -20,18 +19,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import Session, SubagentMetadata
-from memtui.store import (
-    conversations,
-    database,
-    events,
-    nodes,
-    sessions,
-    versions,
-)
-
-if TYPE_CHECKING:
-    pass
-
+from memtui.store import conversations, database, events, nodes, sessions, versions
 
 PAGE_SIZE = 60
 """The events that are read at once, on each side of a position."""
@@ -116,22 +104,41 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         return ConversationInfo(session, subagents, thoughts)
 
 
-def read_before(key: ConversationKey, position: EventPosition | None) -> TurnRange:
+def read_before(
+    key: ConversationKey, position: EventPosition | None, most: int = PAGE_SIZE
+) -> TurnRange:
     """Return the events before a position; the last ones if it is None."""
     with database.connection():
-        return _before(_number(key), key, position)
+        number = _number(key)
+        # One more gives the time of the event before the first of them.
+        page = conversations.list_before(number, key.subagent, position, most + 1)
+        is_first = len(page) <= most
+        before_at = None if is_first else page[0].timestamp
+        own = page if is_first else page[1:]
+        turns = add_thoughts(number, key.subagent, own, before_at)
+        return TurnRange(turns, is_first, position is None)
 
 
-def read_after(key: ConversationKey, position: EventPosition | None) -> TurnRange:
+def read_after(
+    key: ConversationKey, position: EventPosition | None, most: int = PAGE_SIZE
+) -> TurnRange:
     """Return the events after a position; the first ones if it is None."""
     with database.connection():
-        return _after(_number(key), key, position)
+        number = _number(key)
+        page = conversations.list_after(number, key.subagent, position, most)
+        before_at = from_ms(position[0]) if position else None
+        turns = add_thoughts(number, key.subagent, page, before_at)
+        return TurnRange(turns, position is None, len(page) < most)
 
 
-def read_around(key: ConversationKey, position: EventPosition) -> TurnRange:
+def read_around(
+    key: ConversationKey, position: EventPosition, most: int = PAGE_SIZE
+) -> TurnRange:
     """Return the events on both sides of a position, and the one there."""
+    here = position[0], position[1], position[2][:-1]  # right before it
     with database.connection():
-        return _around(_number(key), key, position)
+        ahead, behind = read_before(key, here, most), read_after(key, here, most)
+    return TurnRange(ahead.turns + behind.turns, ahead.at_start, behind.at_end)
 
 
 def find_update(
@@ -147,11 +154,11 @@ def find_update(
         first = None if displayed.at_start else places[0]
         span = first, places[-1], len(places) + 1
         if conversations.list_positions(number, key.subagent, *span) != places:
-            turns = _around(number, key, here, most // 2)
-            return ConversationUpdate(turns, replaces=True)
+            around = read_around(key, here, most // 2)
+            return ConversationUpdate(around, replaces=True)
         if not displayed.at_end:
             return None
-        later = _after(number, key, places[-1])
+        later = read_after(key, places[-1])
         return ConversationUpdate(later, replaces=False) if later.turns else None
 
 
@@ -161,7 +168,8 @@ def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
         event = events.get([event_id]).get(event_id)
     if event is None:
         return None
-    return _key_of(event), event.position
+    key = ConversationKey(event.agent, event.session_id, event.subagent)
+    return key, event.position
 
 
 def find_by_rank(key: ConversationKey, rank: int) -> EventPosition | None:
@@ -202,43 +210,6 @@ def _number(key: ConversationKey) -> int:
     return number
 
 
-def _around(
-    number: int, key: ConversationKey, position: EventPosition, most: int = PAGE_SIZE
-) -> TurnRange:
-    here = position[0], position[1], position[2][:-1]  # right before it
-    ahead = _before(number, key, here, most)
-    behind = _after(number, key, here, most)
-    return TurnRange(ahead.turns + behind.turns, ahead.at_start, behind.at_end)
-
-
-def _after(
-    number: int,
-    key: ConversationKey,
-    position: EventPosition | None,
-    most: int = PAGE_SIZE,
-) -> TurnRange:
-    page = conversations.list_after(number, key.subagent, position, most)
-    before_at = from_ms(position[0]) if position else None
-    turns = add_thoughts(number, key.subagent, page, before_at)
-    return TurnRange(turns, position is None, len(page) < most)
-
-
-def _before(
-    number: int,
-    key: ConversationKey,
-    position: EventPosition | None,
-    most: int = PAGE_SIZE,
-) -> TurnRange:
-    # One more gives the time of the event before the first of them.
-    page = conversations.list_before(number, key.subagent, position, most + 1)
-    is_first = len(page) <= most
-    before_at = None if is_first else page[0].timestamp
-    own = page if is_first else page[1:]
-    return TurnRange(
-        add_thoughts(number, key.subagent, own, before_at), is_first, position is None
-    )
-
-
 def add_thoughts(
     number: int, subagent: str, page: Sequence[Event], before_at: datetime | None
 ) -> tuple[Turn, ...]:
@@ -265,10 +236,6 @@ def add_thoughts(
         turns.append(Turn(event, before_at, tuple(mine)))
         before_at = event.timestamp
     return tuple(turns)
-
-
-def _key_of(event: Event) -> ConversationKey:
-    return ConversationKey(event.agent, event.session_id, event.subagent)
 
 
 # The events of a grip

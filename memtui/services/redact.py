@@ -105,7 +105,7 @@ class Redaction:
 
     def _replace_events(self, changed: Sequence[Event]) -> None:
         """Replace events, and have all that was made from them made again."""
-        deletion.select_events([event.event_id for event in changed])
+        deletion.select_events("id", [event.event_id for event in changed])
         self._delete_derived()
         redaction.replace_events(changed)
 
@@ -137,7 +137,7 @@ class Redaction:
             changed = redaction.redact_sessions(partial(_redact, kinds))
             if changed and not self._is_dry_run:
                 # Versions repeat the title and the project of a session.
-                deletion.select_sessions(changed)
+                deletion.select_events("session_id", changed)
                 self._delete_derived()
             result.titles += len(changed)
             result.titles += redaction.redact_subagents(partial(_redact, kinds))

@@ -204,18 +204,11 @@ def _add(table: str, query: str, *values: object) -> None:
     execute(f"INSERT OR IGNORE INTO {table} {query}", *values)
 
 
-def select_events(event_ids: Sequence[str]) -> None:
-    """Select events, in place of any earlier selection."""
+def select_events(column: str, values: Sequence[object]) -> None:
+    """Select the events with some ``id`` or ``session_id``, in place of others."""
     _clear_selection()
-    query = f"SELECT id, session_id, at_ms FROM events WHERE id {IN_JSON}"
-    _add("selected", query, json.dumps(list(event_ids)))
-
-
-def select_sessions(numbers: Iterable[int]) -> None:
-    """Select all events of sessions, in place of any earlier selection."""
-    _clear_selection()
-    query = f"SELECT id, session_id, at_ms FROM events WHERE session_id {IN_JSON}"
-    _add("selected", query, json.dumps(list(numbers)))
+    query = f"SELECT id, session_id, at_ms FROM events WHERE {column} {IN_JSON}"
+    _add("selected", query, json.dumps(values))
 
 
 def is_nothing_selected() -> bool:
@@ -263,13 +256,12 @@ def list_texts() -> Iterator[tuple[str, str]]:
 
 def list_selected_sessions() -> list[tuple[str, str, str]]:
     """Return agent, name and folder of the sessions that are deleted as a whole."""
-    sql = f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}"
-    return [(agent, name, cwd) for agent, name, cwd in fetch(sql)]
+    return fetch(f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}")
 
 
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     """Return titles and folders of sessions with selected content; and how many."""
-    rows = fetch(
+    titles = fetch(
         "SELECT coalesce(nullif(work_name, ''), nullif(title, ''),"
         " nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
@@ -277,20 +269,18 @@ def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
         " ORDER BY updated_ms DESC, id LIMIT ?",
         limit,
     )
-    titles = [(title, folder) for title, folder in rows]
     return titles, _count(f"FROM sessions WHERE {_AFFECTED_SESSIONS}")
 
 
 def list_forks() -> list[tuple[str, int]]:
     """Return the sessions, as agent:name, that share selected events, and how many."""
-    rows = fetch(
+    return fetch(
         "SELECT s.agent || ':' || s.name, count(DISTINCT e.id)"
         " FROM source_copies c JOIN events e ON e.id = c.event_id"
         " JOIN sessions s ON s.id = e.session_id"
         f" WHERE c.session_id {_SELECTED_SESSIONS} AND e.id NOT {_SELECTED}"
         " GROUP BY 1 ORDER BY 1"
     )
-    return [(name, count) for name, count in rows]
 
 
 def list_source_sessions() -> set[tuple[str, str]]:
@@ -299,7 +289,7 @@ def list_source_sessions() -> set[tuple[str, str]]:
         f"SELECT agent, name FROM sessions WHERE {_AFFECTED_SESSIONS}"
         f" OR id IN (SELECT session_id FROM source_copies WHERE event_id {_SELECTED})"
     )
-    return {(agent, name) for agent, name in rows}
+    return set(rows)
 
 
 def list_project_folders(project: str) -> list[str]:
@@ -431,9 +421,7 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
     queues.add_rollups(days, zone)
     queues.add_nodes(fetch_column("SELECT id FROM derived_nodes"), now_ms)
     first = "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
-    queues.add_segment_updates(
-        (event_id, at_ms, session) for event_id, at_ms, session in fetch(first)
-    )
+    queues.add_segment_updates(fetch(first))
 
 
 def delete_selected() -> None:

@@ -34,6 +34,7 @@ from memtui.store.database import (
     db,
     existing_keys,
     fetch,
+    fetch_column,
     fetch_value,
     insert,
     last_rowids,
@@ -409,21 +410,18 @@ def thoughts_between(
     start_ms: int,
     end_ms: int,
     *,
-    subagent: str | None = None,
-    limit: int | None = None,
+    subagent: str,
+    limit: int,
 ) -> list[Thought]:
-    """Return a session's thoughts between two times, both included, in their order.
-
-    Thoughts of all conversations are returned when the subagent is None.
-    """
+    """Return the thoughts of a conversation between two times, both included."""
     rows = fetch(
         f"{_SELECT_THOUGHTS} WHERE t.session_id = ? AND t.at_ms BETWEEN ? AND ?"
-        " AND t.subagent = coalesce(?, t.subagent) ORDER BY t.at_ms, t.id LIMIT ?",
+        " AND t.subagent = ? ORDER BY t.at_ms, t.id LIMIT ?",
         number,
         start_ms,
         end_ms,
         subagent,
-        -1 if limit is None else limit,
+        limit,
     )
     return [_to_thought(row) for row in rows]
 
@@ -586,9 +584,8 @@ def list_indexable(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
 def list_indexable_before(event_id: str, limit: int) -> list[IndexableEvent]:
     """Return the events before one (before all for ""), the latest first."""
     sql = f"{_SELECT_INDEXABLE} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
-    return list(
-        _read_indexable(fetch(sql, event_id or "~", limit))
-    )  # "~" follows all ids
+    # "~" follows all ids.
+    return list(_read_indexable(fetch(sql, event_id or "~", limit)))
 
 
 def list_newest_indexable(limit: int) -> list[IndexableEvent]:
@@ -601,7 +598,7 @@ def count_messages() -> int:
 
 
 def list_session_numbers() -> list[int]:
-    return [number for (number,) in fetch("SELECT id FROM sessions")]
+    return fetch_column("SELECT id FROM sessions")
 
 
 def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:

@@ -37,7 +37,7 @@ def replace_events(changed: Sequence[Event]) -> None:
 def read_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
     """Return ids and texts of the thoughts with higher ids than one."""
     sql = "SELECT id, text FROM thoughts WHERE id > ? ORDER BY id LIMIT ?"
-    return [(name, text) for name, text in fetch(sql, thought_id, limit)]
+    return fetch(sql, thought_id, limit)
 
 
 def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:

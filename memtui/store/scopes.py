@@ -135,11 +135,10 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
 
 def list_names(column: str) -> list[tuple[str, int]]:
     """Return each ``agent`` or ``project`` with its number of sessions, most first."""
-    rows = fetch(
+    return fetch(
         f"SELECT {column}, count(*) FROM sessions WHERE {column} <> ''"
         f" GROUP BY {column} ORDER BY 2 DESC, {column}"
     )
-    return [(name, count) for name, count in rows]
 
 
 def list_keywords(limit: int) -> list[tuple[str, int]]:

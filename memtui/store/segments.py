@@ -305,7 +305,7 @@ def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]
         json.dumps(ranges),
         *values,
     )
-    counts = {place: number for place, number in rows}
+    counts = dict(rows)
     return [counts.get(place, 0) for place in range(len(ranges))]
 
 
@@ -353,12 +353,8 @@ def add_terms(
 
 def get_surprise(segment_ids: Iterable[str]) -> dict[str, float]:
     """Return the surprise of segments, 0 to 1; those without a score are left out."""
-    rows = fetch(
-        f"SELECT id, surprise FROM segments WHERE id {IN_JSON}"
-        " AND surprise IS NOT NULL",
-        json.dumps(list(segment_ids)),
-    )
-    return {name: surprise for name, surprise in rows}
+    sql = f"SELECT id, surprise FROM segments WHERE id {IN_JSON} AND surprise NOT NULL"
+    return dict(fetch(sql, json.dumps(list(segment_ids))))
 
 
 def remove_terms(segment_ids: Iterable[str]) -> None:

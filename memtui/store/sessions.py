@@ -268,11 +268,6 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     return {row.id: from_row(row) for row in map(_make_row, rows)}
 
 
-def _text(value: object) -> str:
-    """Return a text, or "" for a value of another type in a damaged row."""
-    return value if isinstance(value, str) else ""
-
-
 def get_number(agent: str, session_id: str) -> int | None:
     sql = "SELECT id FROM sessions WHERE agent = ? AND name = ?"
     number: int | None = fetch_value(sql, agent, session_id)
@@ -471,7 +466,8 @@ def count_messages_by(column: str) -> list[tuple[str, int]]:
         f"SELECT {column}, sum(message_count) AS total FROM sessions GROUP BY {column}"
         f" ORDER BY total DESC, {column}"
     )
-    return [(_text(name), int(count or 0)) for name, count in rows]
+    # A damaged row may have bytes for a name.
+    return [(name if isinstance(name, str) else "", total or 0) for name, total in rows]
 
 
 def time_span() -> tuple[datetime, datetime] | None:

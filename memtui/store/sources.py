@@ -345,11 +345,10 @@ def list_unread_types() -> list[tuple[str, int, int]]:
 
     Each with the number of records and of their words, most words first.
     """
-    rows = fetch(
+    return fetch(
         "SELECT reason, sum(count), sum(words) FROM problems"
         " WHERE kind <> 'damaged' AND words > 0 GROUP BY reason ORDER BY 3 DESC, reason"
     )
-    return [(reason, count, words) for reason, count, words in rows]
 
 
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
@@ -365,5 +364,4 @@ def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
 
 
 def list_redactions() -> list[tuple[str, int]]:
-    rows = fetch("SELECT kind, count FROM redactions ORDER BY count DESC, kind")
-    return [(kind, count) for kind, count in rows]
+    return fetch("SELECT kind, count FROM redactions ORDER BY count DESC, kind")

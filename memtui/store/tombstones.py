@@ -25,7 +25,7 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.store import meta
-from memtui.store.database import IN_JSON, db, execute, fetch, fetch_value
+from memtui.store.database import IN_JSON, db, execute, fetch, fetch_column, fetch_value
 
 
 class TombstoneKind(StrEnum):
@@ -215,21 +215,15 @@ def find_projects(name: str) -> list[str]:
     return [s for (s,) in fetch(sql) if name in (s, s.rpartition("/")[2])]
 
 
-def covers_session(agent: str, session_id: str) -> bool:
-    return exists(Tombstone(TombstoneKind.SESSION, session_id, agent))
-
-
 def find_agents(session_id: str) -> list[str]:
-    sql = (
-        "SELECT agent FROM tombstones WHERE kind = 'session' AND subject = ? ORDER BY 1"
-    )
-    return [agent for (agent,) in fetch(sql, session_id)]
+    sql = "SELECT agent FROM tombstones WHERE kind = 'session' AND subject = ?"
+    return sorted(fetch_column(sql, session_id))
 
 
 def covers_subagent(agent: str, session_id: str, subagent: str) -> bool:
-    if covers_session(agent, session_id):
-        return True
-    return exists(for_subagent(agent, session_id, subagent))
+    return exists(Tombstone(TombstoneKind.SESSION, session_id, agent)) or exists(
+        for_subagent(agent, session_id, subagent)
+    )
 
 
 def for_subagent(agent: str, session_id: str, subagent: str) -> Tombstone:
@@ -266,8 +260,7 @@ def _find_subjects(
 ) -> set[tuple[str, str]]:
     """Return those of some subjects that have a tombstone, with its agent."""
     sql = f"SELECT agent, subject FROM tombstones WHERE kind = ? AND subject {IN_JSON}"
-    rows = fetch(sql, kind.value, json.dumps(list(subjects)))
-    return {(agent, subject) for agent, subject in rows}
+    return set(fetch(sql, kind.value, json.dumps(list(subjects))))
 
 
 def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]]:

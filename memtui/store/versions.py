@@ -202,14 +202,13 @@ def find_from_model(
     node_ids: Sequence[str], input_hash: str
 ) -> list[tuple[str, int, str]]:
     """Return id, key and rejection of a model's versions from the same input."""
-    rows = fetch(
+    return fetch(
         # SQLite takes the rejection from the row with the maximum.
         "SELECT node_id, max(id), rejection FROM node_versions"
         f" WHERE node_id {IN_JSON} AND is_by_model AND input_hash = ? GROUP BY node_id",
         json.dumps(list(node_ids)),
         input_hash,
     )
-    return [(node_id, key, rejection) for node_id, key, rejection in rows]
 
 
 def latest_id() -> int:

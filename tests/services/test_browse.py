@@ -88,4 +88,3 @@ def test_a_pending_node_has_the_counts_of_its_segments(
     assert page is not None and page.counts == all_of[0].counts
     pending = browse.get_calendar_year(2024).days[january]
     assert pending.status is NodeStatus.PENDING and pending.counts == day.counts
-    assert day.counts.messages in browse.list_daily_counts()

@@ -128,20 +128,16 @@ class DayGrid(Widget, can_focus=True):
         year = self.years.get(day.year)
         return year.days.get(day) if year else None
 
-    def show(
-        self,
-        span: DateRange | None,
-        years: Iterable[CalendarYear],
-        counts: Iterable[int],
-    ) -> None:
-        """Show years; the cursor stays where it is.
+    def show(self, span: DateRange | None, years: Iterable[CalendarYear]) -> None:
+        """Show years, with one scale for all; the cursor stays where it is.
 
         Args:
             span: The first and the last day with conversations.
-            counts: The messages of each day of all years, for one scale in all.
+            years: All years from the first to the last one.
         """
-        self.span, self.scale = span, ActivityScale.from_counts(counts)
-        self.years = {year.number: year for year in years}
+        self.span, self.years = span, {year.number: year for year in years}
+        days = [day for year in self.years.values() for day in year.days.values()]
+        self.scale = ActivityScale.from_counts(day.counts.messages for day in days)
         self.refresh()
 
     def go_to(self, day: date) -> None:
@@ -310,8 +306,8 @@ DAY_LEVELS = ("toc:day:", "toc:segment:")
 """A change to one of these nodes changes a day."""
 
 
-YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear], Sequence[int]]
-"""The first and the last day, years, and the counts of all days."""
+YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear]]
+"""The first and the last day, and the years."""
 
 
 class CalendarScreen(BaseScreen[str]):
@@ -370,20 +366,20 @@ class CalendarScreen(BaseScreen[str]):
                 browse.get_calendar_year(year, scope)
                 for year in range(first.year, last.year + 1)
             ]
-            return span, years, browse.list_daily_counts(scope)
+            return span, years
 
         self.load(read, self._show, "years", self._show_loading)
 
     def show_scope(self, scope: Scope) -> None:
         self._scope = scope
-        self._grid.show(self._grid.span, (), ())
+        self._grid.show(self._grid.span, ())
         self.reload()
 
     def _show(self, data: YearData) -> None:
-        span, years, counts = data
+        span, years = data
         self.set_class(span is None, "-empty")
         self.remove_class("-failing")
-        self._grid.show(span, years, counts)
+        self._grid.show(span, years)
         if span is not None and not self._is_placed:
             self._is_placed = True
             self._grid.go_to(self._day or span.last)
