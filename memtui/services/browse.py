@@ -69,7 +69,9 @@ def list_children(
         children = entries.list_children(
             parent, offset, limit, scope, month_id=month_id
         )
-        return add_headlines(children, scope) if make_headlines else children
+        if not make_headlines:
+            return children
+        return [_add_headline(entry, scope) for entry in children]
 
 
 def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
@@ -78,20 +80,16 @@ def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     Unknown nodes and those outside the scope are skipped.
     """
     with database.connection():
-        return add_headlines(entries.get(node_ids, scope), scope)
-
-
-def add_headlines(rows: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
-    """Return entries with the names of their sessions where they have no headline."""
-    with database.connection():
-        return [_add_headline(entry, scope) for entry in rows]
+        return [_add_headline(entry, scope) for entry in entries.get(node_ids, scope)]
 
 
 def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
+    """Return an entry with the names of its sessions if it has no headline."""
     is_pending = entry.status is NodeStatus.PENDING and not scope.is_narrow
     if entry.headline or is_pending or entry.level is TocLevel.SEGMENT:
         return entry
-    works = store_work.list_period_works(entry.days, scope)
+    with database.connection():
+        works = store_work.list_period_works(entry.days, scope)
     return replace(entry, headline=rollup.make_headline(works))
 
 
@@ -547,9 +545,7 @@ class BranchReader:
         entries = add_session_counts(entries, self.zone, self.scope)
         for (key, at, _), entry in zip(places, entries, strict=True):
             is_expanded = (key[1], entry.node_id) in rows
-            (rows[key][at],) = (
-                [entry] if is_expanded else add_headlines([entry], self.scope)
-            )
+            rows[key][at] = entry if is_expanded else _add_headline(entry, self.scope)
         return rows
 
     def days(self, above: RowPath = (YEARS,)) -> Iterator[RowPath]:

@@ -126,7 +126,17 @@ class Forget:
         now_ms = to_ms(self._clock())
         named = resolve(kind, words, self._zone, now_ms)
         matcher = self._add_tombstones(kind, named)
-        result = _describe_selected(deletion.find_derived())
+        segments, nodes = deletion.find_derived()
+        titles, session_count = deletion.list_session_titles(MAX_TITLES)
+        result = ForgetResult(
+            counts=deletion.count(),
+            segments=segments,
+            nodes=nodes,
+            hook_files=0,
+            sessions=session_count,
+            titles=tuple(titles),
+            forks=tuple(deletion.list_forks()),
+        )
         if not is_dry_run:
             deletion.delete_derived(self._zone, now_ms)
             sessions_of_copies = deletion.list_source_sessions() | matcher.sessions
@@ -158,20 +168,6 @@ class Forget:
             added += group
         deletion.select(named)
         return SpoolMatcher(added, _list_needles(kind, added))
-
-
-def _describe_selected(derived: tuple[int, int]) -> ForgetResult:
-    segments, nodes = derived
-    titles, sessions = deletion.list_session_titles(MAX_TITLES)
-    return ForgetResult(
-        counts=deletion.count(),
-        segments=segments,
-        nodes=nodes,
-        hook_files=0,
-        sessions=sessions,
-        titles=tuple(titles),
-        forks=tuple(deletion.list_forks()),
-    )
 
 
 class _RollBack(Exception):

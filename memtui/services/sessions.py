@@ -102,17 +102,9 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
         subagents = []
         for name in sorted({*metadata, *counts} - {""}):
             subagent = metadata.get(name) or SubagentMetadata(agent, session_id, name)
-            events, messages = counts.get(name, (0, 0))
-            subagents.append(
-                SubagentSummary(
-                    name,
-                    subagent.kind,
-                    subagent.task,
-                    subagent.tool_use_id,
-                    events,
-                    messages,
-                )
-            )
+            details = subagent.kind, subagent.task, subagent.tool_use_id
+            own_counts = counts.get(name, (0, 0))
+            subagents.append(SubagentSummary(name, *details, *own_counts))
         session_card = read_card(agent, session_id)
         return SessionDetails(
             session=session,

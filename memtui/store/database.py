@@ -14,7 +14,6 @@ import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -203,13 +202,13 @@ def transaction(*, durable: bool = False) -> Iterator[None]:
 def insert(
     table: Any,
     rows: Sequence[tuple[object, ...]] | Sequence[Mapping[str, object]],
-    conflict: str = "",
+    *,
+    skips_existing: bool = False,
 ) -> None:
     """Insert rows: values of all columns in order, or of some fields by their names.
 
     Uses the driver directly: five times as fast as a statement built for each batch.
-    In case of conflict, do ``nothing`` about a row whose key exists, or ``update`` it
-    with the new values; an error by default.
+    A row whose key exists is an error, unless those are skipped.
     """
     if not rows:
         return
@@ -218,7 +217,13 @@ def insert(
         fields = table._meta.sorted_fields
         defaults = {field.name: field.default for field in fields}
         values = [tuple({**defaults, **row}.values()) for row in values]
-    db.connection().executemany(_insert_sql(table, conflict), values)
+    meta = table._meta
+    columns = ", ".join(field.column_name for field in meta.sorted_fields)
+    places = ", ".join("?" * len(meta.sorted_fields))
+    sql = f"INSERT INTO {meta.table_name} ({columns}) VALUES ({places})"
+    if skips_existing:
+        sql += " ON CONFLICT DO NOTHING"
+    db.connection().executemany(sql, values)
 
 
 def execute(sql: str, *values: object, **named_values: object) -> int:
@@ -264,22 +269,6 @@ def last_rowids(count: int) -> tuple[int, int]:
     """
     last = int(fetch_value("SELECT last_insert_rowid()"))
     return last - count + 1, last
-
-
-@cache
-def _insert_sql(table: Any, conflict: str) -> str:
-    meta = table._meta
-    names = [field.column_name for field in meta.sorted_fields]
-    key = meta.primary_key.column_name if conflict else ""
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name != key)
-    on_conflict = {
-        "": "",
-        "nothing": f" ON CONFLICT ({key}) DO NOTHING",
-        "update": f" ON CONFLICT ({key}) DO UPDATE SET {changes}",
-    }[conflict]
-    values = ", ".join("?" * len(names))
-    columns = ", ".join(names)
-    return f"INSERT INTO {meta.table_name} ({columns}) VALUES ({values}){on_conflict}"
 
 
 def existing_keys(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:

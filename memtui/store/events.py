@@ -402,7 +402,7 @@ def add_thoughts(thoughts: Iterable[Thought]) -> None:
             numbers[key] = sessions.open_number(*key, at_ms)
         row = thought.thought_id, numbers[key], at_ms, thought.subagent, thought.text
         rows.append(row)
-    insert(ThoughtRow, rows, conflict="nothing")
+    insert(ThoughtRow, rows, skips_existing=True)
 
 
 def thoughts_between(

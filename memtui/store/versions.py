@@ -399,7 +399,7 @@ def add_grips(grips: Sequence[Grip]) -> None:
         )
         for grip in grips
     ]
-    insert(GripRow, rows, conflict="nothing")
+    insert(GripRow, rows, skips_existing=True)
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:
