@@ -36,12 +36,6 @@ _NODE_IDS = {
 }
 """The node of a level above a segment ``n``: the parent of a segment is its day."""
 
-_SEGMENTS = (
-    "FROM nodes n JOIN node_versions v ON v.id = n.latest_id"
-    " WHERE n.parent_id >= ? AND n.parent_id < ?"
-)
-"""The segments of a range of days."""
-
 
 def list_children(
     parent_id: str | None,
@@ -156,7 +150,9 @@ def _count_segments(level: TocLevel, days: DayRange, scope: Scope) -> dict[str, 
     rows = fetch(
         f"SELECT {_NODE_IDS[level]}, count(*), sum(events), sum(messages),"
         " sum(subagent_events), sum(is_live), group_concat(DISTINCT agents),"
-        f" group_concat(DISTINCT projects) {_SEGMENTS} AND {condition} GROUP BY 1",
+        " group_concat(DISTINCT projects) FROM nodes n"
+        " JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.parent_id >= ? AND n.parent_id < ? AND {condition} GROUP BY 1",
         *days,
         *values,
     )
@@ -198,44 +194,50 @@ def find_nearest_days(day_id: str, scope: Scope = ALL) -> list[str]:
 # Activity
 
 
-def count_messages(days: DayRange, scope: Scope = ALL) -> dict[str, int]:
+def count_messages(
+    days: DayRange, scope: Scope = ALL, *, by_month: bool = False
+) -> dict[str, int]:
     """Return the number of messages of each day of a range, by its id, oldest first.
 
-    Days without segments of a narrow scope are left out.
+    Days without segments of a narrow scope are left out. By month, the messages of a
+    month are those of its first day.
     """
-    if scope.is_narrow:
-        condition, values = scopes.segment_condition(scope)
-        sql = (
-            f"SELECT n.parent_id, sum(messages) {_SEGMENTS} AND {condition}"
-            " GROUP BY n.parent_id"
+    condition, values = scopes.segment_condition(scope)
+    day = "n.parent_id" if scope.is_narrow else "n.node_id"
+    messages = "v.messages"
+    if not scope.is_narrow:
+        of_segments = (
+            "SELECT sum(w.messages) FROM nodes s"
+            " JOIN node_versions w ON w.id = s.latest_id WHERE s.parent_id = n.node_id"
         )
-        return dict(fetch(sql, *days, *values))
-    of_segments = (
-        "SELECT sum(w.messages) FROM nodes s JOIN node_versions w ON w.id = s.latest_id"
-        " WHERE s.parent_id = n.node_id"
-    )
+        messages = f"coalesce(v.messages, ({of_segments}), 0)"
+    key = f"substr({day}, 1, 16) || '01'" if by_month else day
     rows = fetch(
-        f"SELECT n.node_id, coalesce(v.messages, ({of_segments}), 0) FROM nodes n"
+        f"SELECT {key}, sum({messages}) FROM nodes n"
         " LEFT JOIN node_versions v ON v.id = n.latest_id"
-        " WHERE n.node_id >= ? AND n.node_id < ? ORDER BY n.node_id",
+        f" WHERE {day} >= ? AND {day} < ? AND {condition} GROUP BY 1",
         *days,
+        *values,
     )
     return dict(rows)
 
 
 def add_activity(entries: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
     """Return entries with the number of messages in each part of them."""
-    levels = (TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK)
-    wide = [entry for entry in entries if entry.level in levels]
-    messages = count_messages(_span(wide), scope) if wide else {}
-    days = [(date.fromisoformat(day[8:]), 0, count) for day, count in messages.items()]
-    day_ids = [*messages]
     parts = _list_segments(
         [entry.node_id for entry in entries if entry.level is TocLevel.DAY], scope
     )
-    for entry in wide:
-        first, end = (bisect_left(day_ids, day_id) for day_id in entry.days)
-        parts[entry.node_id, entry.month_id] = days[first:end]
+    for level in (TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK):
+        wide = [entry for entry in entries if entry.level is level]
+        if not wide:
+            continue
+        by_month = level is TocLevel.YEAR
+        messages = count_messages(_span(wide), scope, by_month=by_month)
+        ids = [*messages]
+        days = [(date.fromisoformat(day[8:]), 0, messages[day]) for day in ids]
+        for entry in wide:
+            first, end = (bisect_left(ids, day_id) for day_id in entry.days)
+            parts[entry.node_id, entry.month_id] = days[first:end]
     return [
         replace(
             entry,
