@@ -131,10 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageExit as error:
         if "--json" in words:
             from memtui.cli import output
-            from memtui.tools import replies
+            from memtui.tools.envelope import USAGE, ErrorInfo
 
             hint = f"see {error.prog} --help"
-            info = replies.ErrorInfo(replies.USAGE, error.message, hint)
+            info = ErrorInfo(USAGE, error.message, hint)
             output.print_json(None, error=info)
         raise
     try:
@@ -240,7 +240,7 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     from memtui.cli import output
     from memtui.errors import UnconfirmedError, UsageError
     from memtui.model.events import clean
-    from memtui.tools import replies
+    from memtui.tools.envelope import error_info
 
     message = clean(str(error))
     if len(message) > MAX_ERROR_CHARS:
@@ -251,7 +251,7 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     is_usage = isinstance(error, UsageError)
     exit_code = EXIT_USAGE if is_usage or isinstance(error, UnconfirmedError) else 1
     if args.json:
-        info = replies.error_info(error)
+        info = error_info(error)
         if is_usage and not info.hint:
             info = replace(info, hint=f"see memtui {args.command} --help")
         output.print_json(None, error=info, max_tokens=args.max_tokens)

@@ -16,7 +16,8 @@ from memtui.model.events import clean, remove_tag_characters
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 from memtui.tools import replies
-from memtui.tools.replies import ErrorInfo, Reply
+from memtui.tools.envelope import ErrorInfo, make_envelope, write_envelope
+from memtui.tools.replies import Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -78,7 +79,7 @@ def print_json(
 
 
 def _print_envelope(envelope: dict[str, Any], counter: TokenCounter) -> None:
-    text = replies.write_envelope(envelope, counter)
+    text = write_envelope(envelope, counter)
     # Nothing but hidden characters is left out: a program may need odd paths.
     sys.stdout.write(remove_tag_characters(f"{text}\n"))
     sys.stdout.flush()
@@ -86,7 +87,7 @@ def _print_envelope(envelope: dict[str, Any], counter: TokenCounter) -> None:
 
 def _envelope(data: Any, error: ErrorInfo | None = None) -> dict[str, Any]:
     ms = (time.perf_counter() - _STARTED_S) * 1000
-    return replies.envelope(data, ms=ms, error=error)
+    return make_envelope(data, ms=ms, error=error)
 
 
 ERROR_CHARS = (1_000, 300, 100, 40)

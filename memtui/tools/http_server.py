@@ -21,8 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from memtui.errors import MemtuiError
 from memtui.text.fencing import neutralize_line
 from memtui.text.tokens import ESTIMATING_COUNTER
-from memtui.tools import replies
-from memtui.tools.replies import ErrorInfo
+from memtui.tools.envelope import USAGE, ErrorInfo, make_envelope, write_envelope
 from memtui.tools.table import Tool, ToolRunner, available_tools
 
 HOST = "127.0.0.1"
@@ -131,13 +130,13 @@ class _Handler(BaseHTTPRequestHandler):
             tool = self._tool()
             arguments = self._arguments()
         except _RequestError as error:
-            code = _CODES.get(error.status, replies.USAGE)
+            code = _CODES.get(error.status, USAGE)
             self._fail(error.status, ErrorInfo(code, str(error), _USAGE))
             return
         answer = self.server.runner.call(tool, arguments)
         if answer.error is None:
             self._send(HTTPStatus.OK, answer.text, "text/markdown; charset=utf-8")
-        elif answer.error.code == replies.USAGE:
+        elif answer.error.code == USAGE:
             self._fail(HTTPStatus.BAD_REQUEST, answer.error)
         else:
             self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, answer.error)
@@ -151,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, message = HTTPStatus.METHOD_NOT_ALLOWED, "only POST is answered"
         self.close_connection = True
         text = neutralize_line(message or status.phrase)
-        self._fail(status, ErrorInfo(replies.USAGE, text, _USAGE))
+        self._fail(status, ErrorInfo(USAGE, text, _USAGE))
 
     def _tool(self) -> Tool:
         """Return the tool that is called, if the caller is allowed to."""
@@ -199,8 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
         return arguments
 
     def _fail(self, status: HTTPStatus, error: ErrorInfo) -> None:
-        body = replies.envelope(None, error=error)
-        text = replies.write_envelope(body, ESTIMATING_COUNTER)
+        text = write_envelope(make_envelope(None, error=error), ESTIMATING_COUNTER)
         self._send(status, text, "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:

@@ -13,7 +13,8 @@ from memtui.services import browse, sessions
 from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
 from memtui.text import dates, fencing
-from memtui.tools import formatting, replies
+from memtui.tools import formatting
+from memtui.tools.envelope import error_info
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply
 
@@ -210,7 +211,7 @@ def _as_page(
 
 def _no_session(name: str, error: SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
-    notes = replies.error_info(error).message.splitlines()
+    notes = error_info(error).message.splitlines()
     notes += [SEE_SESSIONS] if isinstance(error, UnknownSessionError) else []
     return Reply({name: ()}, str, notes=notes)
 

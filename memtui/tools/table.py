@@ -25,7 +25,8 @@ from memtui.model.quantities import check_number
 from memtui.text import tokens
 from memtui.text.fencing import neutralize_line
 from memtui.tools import replies
-from memtui.tools.replies import ErrorInfo, Reply
+from memtui.tools.envelope import USAGE, ErrorInfo, error_info
+from memtui.tools.replies import Reply
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -515,8 +516,8 @@ class ToolRunner:
 
 def describe_error(error: MemtuiError) -> Answer:
     """Return an error for agents: its hints name tools instead of commands."""
-    info = replies.error_info(error)
-    hint = info.hint or ("see the tool's schema" * (info.code == replies.USAGE))
+    info = error_info(error)
+    hint = info.hint or ("see the tool's schema" * (info.code == USAGE))
     # Commands that no tool replaces are for people.
     if re.search(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b", hint):
         hint = f"ask the person to do this: {hint}"

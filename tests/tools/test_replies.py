@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memtui.text import fencing, tokens
 from memtui.tools import replies
+from memtui.tools.envelope import make_envelope
 from memtui.tools.replies import Fitted, Item, Reply
 
 NONCE = "a1b2c3"
@@ -82,7 +83,7 @@ def test_json_keeps_within_its_budget_and_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
     def wrap(data: Item) -> Item:
-        return replies.envelope(data) | {"meta": {"tokens": limit, "ms": 123}}
+        return make_envelope(data) | {"meta": {"tokens": limit, "ms": 123}}
 
     fitted = replies.fit_json(make_reply(texts, notes), limit, COUNTER, wrap)
     assert replies.cost(fitted.text, COUNTER) <= limit
@@ -285,7 +286,7 @@ def test_empty_reply_says_why_in_any_budget(limit: int) -> None:
     reply = Reply({"about": ()}, str, {"x": "y" * 300}, notes=[reason, *names])
 
     def wrap(data: Item) -> Item:
-        return replies.envelope(data) | {"meta": {"tokens": limit, "ms": 12}}
+        return make_envelope(data) | {"meta": {"tokens": limit, "ms": 12}}
 
     fitted = replies.fit_json(reply, limit, COUNTER, wrap)
     notes = json.loads(fitted.text)["data"]["notes"]
