@@ -22,7 +22,7 @@ from memtui.redaction.commands import find_in_commands
 from memtui.redaction.names import Span
 from memtui.redaction.private import find_private
 
-RULES_VERSION = 12
+RULES_VERSION = 13
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -124,7 +124,7 @@ def _find_secrets(text: str, lowered: bytes) -> list[Span]:
         *shapes.find_keys(text, name_chars),
         *shapes.find_key_blocks(text, lowered),
         *find_assigned(text, lowered, name_chars),
-        *find_in_commands(text, lowered),
+        *find_in_commands(text, lowered, name_chars),
     ]
 
 

@@ -8,7 +8,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtui.redaction.names import KEY, TOKEN, Place, Span, is_secret, kind_of_name
+from memtui.redaction.names import (
+    KEY,
+    TOKEN,
+    Place,
+    Span,
+    is_noise,
+    is_phrase,
+    is_secret,
+    kind_of_name,
+)
+from memtui.redaction.shapes import is_typed_key
 
 NAME_PARTS = (
     b"pass", b"pwd", b"_pw", b"psk", b"secret", b"token", b"key", b"cred", b"auth",
@@ -55,7 +65,7 @@ _ELEMENT = re.compile(r"(?P<sign>>)(?=[^<>\s\"'`\\]{4,200}<\\?/)")
 # set_password("value"), getenv("NAME", "value"), process.env.NAME || "value"
 _ARGUMENT = re.compile(
     rf"(?P<closed>{QUOTE})?(?:{QUOTE}|[\])]){{0,3}}\s{{0,3}}"
-    rf"(?P<sign>,|\(|\|\||\?\?|\?:|\bor\b)\s{{0,4}}(?={QUOTE})"
+    rf"(?P<sign>,|\(|\|\||\?\?|\?:|\bor\b)\s{{0,16}}(?={QUOTE})"
 )
 # the password is value
 _IS = re.compile(r"[`*]{0,2} (?P<sign>is):? (?=\S)")
@@ -69,7 +79,7 @@ _BEFORE_SPACE = re.compile(
 _WORD_BEFORE = re.compile(r"\b([A-Za-z]+) $")
 """Matches the first word of a name such as "API key"."""
 _CALL_BEFORE = re.compile(
-    r"(?:env|get|set|default|define|header|fill|type|put|append|add)\w*\(\\*[\"'`]\W?$",
+    r"(?:env|get|set|default|define|header|fill|type|put|append|add)\w*\(\s?\\*[\"'`]\W?$",
     re.IGNORECASE,
 )
 """Matches the start of a call that pairs a name with a value: ``getenv("``."""
@@ -95,6 +105,14 @@ _QUOTED = {
 _NO_START = frozenset(",]}: \t")
 """A quote before one of these ends a JSON string; it does not open a value."""
 
+_LINE_START = re.compile(
+    r"(?:^|[\r\n]|\\+[rn]|\\*\":\s?\\*\"|\d→|\$ )(?:[ \t+>-]|export |set |ENV )*$"
+)
+"""Matches what is before the name of a setting with a line of its own."""
+_WORDS = re.compile(
+    r"[a-z]{3,10}(?: (?:[a-z]{3,10}|\d{1,4})){3,9}(?=\s*(?:[\r\n\\\"'#]|$))"
+)
+_SIGNS = re.compile(r"[^\s\"'`\\]{20,256}(?=[\s\"'`\\]|$)")
 _BARE = re.compile(
     r"(?:[^\s\"'`\\;<>&,|]|[<>|](?=[^\s\"'`\\])"
     rf"|[&,](?!\s|$|[\"'\\]|[\w. -]{{1,40}}[=:])){{1,{MAX_VALUE_CHARS}}}"
@@ -159,7 +177,8 @@ def _find_value(text: str, start: int, end: int) -> Span | None:
     is_setting = name.isupper() and "_" in name
     is_access = kind == TOKEN and (is_setting or _ACCESS.search(name))
     past = value.start + len(value.text)
-    if is_secret(KEY if is_access else kind, value.text, value.place):
+    is_typed = value.place is Place.LINE and is_typed_key(value.text)
+    if is_typed or is_secret(KEY if is_access else kind, value.text, value.place):
         return value.start, past, kind
     return (value.start, past, "") if len(value.text) > LONG_VALUE_CHARS else None
 
@@ -198,14 +217,31 @@ def _read_value(
         return _Value(value, opened.end(), place) if value else None
     is_compared = sign in ("==", "===", "!=", "!==")
     is_json = separator.groupdict().get("closed") and separator.re is _ASSIGNS
-    bare = None if is_compared or is_json else _BARE.match(text, at)
+    if is_compared or is_json:
+        return None
+    is_line = _is_line(text, start, end, separator)
+    if is_line and (signs := _SIGNS.match(text, at)) and is_noise(signs[0]):
+        return _Value(signs[0], at, Place.LINE)
+    if (words := _WORDS.match(text, at)) and is_phrase(words[0]):
+        return _Value(words[0], at, Place.LINE if is_line else Place.CODE)
+    bare = _BARE.match(text, at)
     if not bare or bare[0].endswith("..."):
         return None
     if separator.re is _ELEMENT:
         return _Value(bare[0].partition("<")[0], at, Place.QUOTED)
     value = bare[0] if _is_balanced(bare[0]) else _CLOSING.sub("", bare[0])
+    if is_line:
+        return _Value(value, at, Place.LINE)
     is_setting = _is_setting(text, start, end, separator, at + len(value))
     return _Value(value, at, Place.SETTING if is_setting else Place.CODE)
+
+
+def _is_line(text: str, start: int, end: int, separator: re.Match[str]) -> bool:
+    """Return whether a name begins a line as ``NAME=``."""
+    is_setting = text[start:end].isupper() and separator["sign"] == "="
+    before = text[max(0, start - MAX_BEFORE_CHARS) : start]
+    is_tight = separator.end() == end + len("=")
+    return is_setting and is_tight and bool(_LINE_START.search(before))
 
 
 def _is_balanced(value: str) -> bool:

@@ -12,6 +12,7 @@ from memtui.redaction.names import (
     BASIC,
     KEY,
     PASSWORD,
+    SECRET,
     TOKEN,
     Place,
     Span,
@@ -51,161 +52,167 @@ def _is_basic_login(value: str) -> bool:
     return is_basic_login(value) or (len(value) >= 24 and is_random(value))
 
 
+def _is_chosen_key(value: str) -> bool:
+    return is_secret(SECRET, value, Place.QUOTED)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     anchor: bytes
+    """In small letters. One that ends in "(" is the name of a function."""
     kind: str
     is_value: Callable[[str], bool]
     """Returns whether what the pattern found is a secret."""
     pattern: re.Pattern[str]
-    """Begins with the anchor; its last group is the secret."""
+    """Begins with the anchor, or the bracket; its last group is the secret."""
+    before: re.Pattern[str] | None
+    """Matches what is before; if it has a group, that is the secret."""
 
+
+MAX_BEFORE_CHARS = 200
+"""This much of the text before an anchor is read."""
 
 _ABBREVIATIONS = {
     "<A>": r"(?: [^|;&\n]{0,200}?)??",  # any arguments
     "<L>": r"(?:[^\n|;]|\\\n){0,400}?",  # arguments, maybe on several lines
+    "<K>": r"(?:[^\"'`\n;]{0,120}?[,(\]] ?)?(?:<Q>[\w-]{1,40}<Q>,\s?){0,2}b?<Q>"
+    r"([^\s\"'`\\]{8,128})(?=<Q>)",  # the first string, or one after short strings
     "<N>": r"[\w.@+-]{1,64}",  # the name of a user
     "<S>": r"([^\s\"'`\\]{4,256})(?=<Q>)",  # a value up to a quote
     "<V>": r"\\{0,3}[\"']?([^\s\"'`\\|;&<>]{4,256})",  # a value that may be quoted
+    "<H>": "[0-9a-f]{32}",
     "<Q>": QUOTE,  # the last, since others contain it
 }
 
 
 def _rule(
-    anchor: str, kind: str, is_value: Callable[[str], bool], pattern: str
+    anchor: str,
+    kind: str,
+    is_value: Callable[[str], bool],
+    pattern: str,
+    before: str = "",
 ) -> _Rule:
     for short, full in _ABBREVIATIONS.items():
         pattern = pattern.replace(short, full)
-    return _Rule(anchor.encode(), kind, is_value, re.compile(pattern, re.IGNORECASE))
+    compiled = re.compile(pattern, re.IGNORECASE)
+    compiled_before = re.compile(f"{before}$", re.IGNORECASE) if before else None
+    return _Rule(anchor.encode(), kind, is_value, compiled, compiled_before)
+
+
+def _password(anchor: str, pattern: str, commands: str = "") -> _Rule:
+    """Return the rule for a password, as an option of commands if these are given."""
+    before = rf"\b(?:{commands})\b[^|;&\n]*" if commands else ""
+    return _rule(anchor, PASSWORD, _is_mixed_password, pattern, before)
+
+
+def _call(functions: str, kind: str, pattern: str, before: str = "") -> Iterator[_Rule]:
+    """Return a rule for each function that has a secret among its arguments."""
+    check = _is_mixed_password if kind == PASSWORD else _is_chosen_key
+    for name in functions.split():
+        yield _rule(f"{name}(", kind, check, pattern, before)
 
 
 _RULES = (
     # Headers
     _rule("bearer ", "bearer token", _is_token, r"bearer {1,4}([\w.~+/=-]{16,4096})"),
     _rule("basic ", BASIC, _is_basic_login, r"basic {1,4}([A-Za-z0-9+/]{8,512}={0,2})"),
-    _rule(
-        "authorization",
-        TOKEN,
-        _is_token,
-        r"authorization(?:<Q>)?\]?[ \t]{0,4}[:=,][ \t]{0,4}(?:<Q>)?"
-        r"(?:(?!basic|bearer)[a-z][\w-]{1,24}[ =] {0,3})?"
-        r"(?!basic |bearer )([\w.~+/=:-]{8,4096})",
-    ),
-    # URLs
-    _rule(
-        "://",
-        PASSWORD,
-        _is_any_password,
-        # A password like the name of its user is a default: postgres:postgres.
-        r"://(?!([\w.-]+):\1@)"
-        r"[^\s/@:\"'`\\<>?#(){}]{0,128}:([^\s/@\"'`\\<>]{3,256})@",
-    ),
+    _rule("authorization", TOKEN, _is_token,
+          r"authorization(?:<Q>)?\]?[ \t]{0,4}[:=,][ \t]{0,4}(?:<Q>)?"
+          r"(?:(?!basic|bearer)[a-z][\w-]{1,24}[ =] {0,3})?"
+          r"(?!basic |bearer )([\w.~+/=:-]{8,4096})"),
+    # URLs. A password like the name of its user is a default: postgres:postgres.
+    _rule("://", PASSWORD, _is_any_password,
+          r"://(?!([\w.-]+):\1@)"
+          r"[^\s/@:\"'`\\<>?#(){}]{0,128}:([^\s/@\"'`\\<>]{3,256})@"),
     # The address of Sentry, https://key@host/1224, is public.
     _rule("://", TOKEN, _is_random_key, r"://([\w.~-]{16,256})@(?![\w.-]+/\d+\b)"),
     _rule("hooks.slack", "webhook", bool, r"hooks\.slack\.com/\w+/([\w/]{20,256})"),
-    _rule(
-        "/webhook",
-        "webhook",
-        _is_token,
-        r"/webhooks?/(?:send\?key=)?([\w/-]{20,256})",
-    ),
-    _rule(
-        "signature=",
-        "signature",
-        _is_random_key,
-        r"signature=([\w%+/-]{20,2048}={0,2})",
-    ),
-    _rule(
-        "sig=", "signature", _is_random_key, r"(?<=[?&;])sig=([\w%+/-]{20,2048}={0,2})"
-    ),
+    _rule("/webhook", "webhook", _is_token,
+          r"/webhooks?/(?:send\?key=)?([\w/-]{20,256})"),
+    _rule("signature=", "signature", _is_random_key,
+          r"signature=([\w%+/-]{20,2048}={0,2})"),
+    _rule("sig=", "signature", _is_random_key,
+          r"(?<=[?&;])sig=([\w%+/-]{20,2048}={0,2})"),
+    # Data sources without a scheme: user:password@tcp(host), user/password@host:1521
+    _rule("@", PASSWORD, _is_mixed_password,
+          r"@(?:(?:tcp|unix)?\(|(?://)?[\w.-]{1,128}:\d{2,5}\b)",
+          r"(?:^|[\s\"'`=(]|thin:)[\w.-]{1,64}[:/]([^\s\"'`\\/:@]{4,128})"),
     # Commands
-    _rule("mysql", PASSWORD, _is_mixed_password, r"mysql(?:dump|admin)?\b<A> -p<V>"),
-    _rule("mariadb", PASSWORD, _is_mixed_password, r"mariadb(?:-\w+)?\b<A> -p<V>"),
-    _rule(
-        "mongo", PASSWORD, _is_mixed_password, r"mongo(?:sh|dump|restore)?\b<A> -p <V>"
-    ),
-    _rule(
-        "redis-cli",
-        PASSWORD,
-        _is_any_password,
-        r"redis-cli\b<A> (?:-a|--pass)[ =]<V>",
-    ),
-    _rule("requirepass", PASSWORD, _is_mixed_password, r"requirepass <V>"),
+    _password(" -p", r" (?-i:-p)<V>", r"mysql\w*|mariadb[\w-]*|7z\w?|rar|unrar"),
+    _password(" -p", r" (?-i:-p)[ =]<V>", r"mongo\w*|login|cqlsh|cypher-shell|psexec"
+              "|evil-winrm|rabbitmqadmin|nxc|netexec|crackmapexec"),
+    _password(" -p", r" (?-i:-P) ?<V>", r"sqlcmd|bcp|tsql|(?:un)?zip|mosquitto_\w+"
+              "|ipmitool"),
+    _password(" -h", r" -hp<V>", "rar"),
+    _password(" -k", r" -k <V>", "openssl enc"),
+    _password(" -n", r" (?-i:-N) <V>", "ssh-keygen"),
+    _password(" -w", r" -w <V>", r"ldap\w+"),
+    _password(" -u", r" -U ?(?:<Q>)?[\w\\/.-]{1,64}%<V>", "smbclient|rpcclient|winexe"),
+    _password(" -u", r" -u <N>,<V>", "lftp"),
+    _password(" -a", r" -a (?:<Q>)?<N>:<V>", "https?|xhs?"),
+    _password("-password ", r"-password <V>", "neo4j-admin|grafana-cli"),
+    _rule("redis-cli", PASSWORD, _is_any_password,
+          r"redis-cli\b<A> (?:-a|--pass)[ =]<V>"),
     _rule("sshpass", PASSWORD, _is_any_password, r"sshpass\b<A> -p ?<V>"),
-    _rule(" login", PASSWORD, _is_mixed_password, r" login\b<A> -p[ =]<V>"),
-    _rule(
-        "curl",
-        PASSWORD,
-        _is_any_password,
-        r"curl\b<L> (?:-u|--user|-U|--proxy-user)[ =]{0,3}(?:<Q>)?"
-        r"[^\s:\"'`\\$]{0,128}:(?:<Q>)?([^\s\"'`\\|;&<>]{3,256})",
-    ),
-    _rule(
-        "curl",
-        KEY,
-        _is_random_key,
-        r"curl\b<L> (?:-u|--user)[ =]{0,3}(?:<Q>)?"
-        r"([\w-]{20,256}):(?=[\"'\s\\]|$)",
-    ),
-    _rule(
-        "ldap",
-        PASSWORD,
-        _is_mixed_password,
-        r"ldap(?:search|add|modify|passwd|whoami)<A> -w <V>",
-    ),
-    _rule(
-        "htpasswd",
-        PASSWORD,
-        _is_mixed_password,
-        r"htpasswd\b(?: -\w+)* -\w*b\w*<A> \S+ <V>(?=[\s\"'\\]|$)",
-    ),
-    _rule("pass:", PASSWORD, _is_mixed_password, r"(?<=[\s\"'])pass:<V>"),
-    _rule(
-        "from-literal",
-        PASSWORD,
-        _is_mixed_password,
-        r"from-literal[= ](?:<Q>)?[\w.-]{1,64}=<V>",
-    ),
-    # echo … | docker login --password-stdin
-    _rule(
-        "echo ",
-        PASSWORD,
-        _is_mixed_password,
-        r"echo (?:-n )?(?:<Q>)?(?:<N>:(?=.{1,128}chpasswd))?([^\s\"'`|\\]{4,256})"
-        r"(?:<Q>)? ?\| ?(?:sudo -S|(?:sudo )?chpasswd"
-        r"|[^|\n;]{1,160}?(?:-stdin|--with-token))",
-    ),
+    _rule("curl", PASSWORD, _is_any_password,
+          r"curl\b<L> (?:-u|--user|-U|--proxy-user)[ =]{0,3}(?:<Q>)?"
+          r"[^\s:\"'`\\$]{0,128}:(?:<Q>)?([^\s\"'`\\|;&<>]{3,256})"),
+    _rule("curl", KEY, _is_random_key,
+          r"curl\b<L> (?:-u|--user)[ =]{0,3}(?:<Q>)?([\w-]{20,256}):(?=[\"'\s\\]|$)"),
+    _password("requirepass", r"requirepass <V>"),
+    # htpasswd -cb FILE USER PASSWORD, mosquitto_passwd -b FILE USER PASSWORD
+    _password("passwd", r"passwd(?= [^|;&\n]{0,80}-\w{0,8}b)(?: -\w{1,16}){1,8}"
+              r"(?: \d+)?(?: [^\s\"'-][^\s\"']{0,128}){1,2} <V>(?=[\s\"'\\|;&]|$)"),
+    _password("rabbitmqctl", r"rabbitmqctl (?:add_user|change_password) \S{1,128} <V>"),
+    _password("net use", r"net use(?:r |<A> /user:)\S{1,128} <V>"),
+    _password("net use", r"net use(?: [^\s/]\S{0,128}){1,2} <V> /user:"),
+    _password("wifi connect", r"wifi connect<A> password <V>"),
+    _password("neo4j_auth", r"neo4j_auth[=:] ?(?:<Q>)?neo4j/<V>"),
+    _password("wpa_passphrase", r"wpa_passphrase (?:<Q>)?[^\s\"'\\]{1,64}(?:<Q>)? <V>"),
+    _password("alias set", r"alias set \S{1,64} https?://\S{1,128} \S{1,64} <V>"),
+    _password("pass:", r"(?<=[\s\"'/])pass:<V>"),
+    _password("from-literal", r"from-literal[= ](?:<Q>)?[\w.-]{1,64}=<V>"),
+    # echo … | docker login --password-stdin, chpasswd <<< ada:password
+    _password("echo ",
+              r"echo (?:-n )?(?:<Q>)?(?:<N>:(?=.{1,128}chpasswd))?([^\s\"'`|\\]{4,256})"
+              r"(?:<Q>)? ?\| ?(?:sudo -S|(?:sudo )?chpasswd"
+              r"|[^|\n;]{1,160}?(?:-stdin|--with-token))"),
+    _password("<<<", r"<<< ?(?:<Q>)?(?:<N>:)?<V>", r"(?:ch)?passwd|sudo|[\w-]+-stdin"),
     # Calls with a name and a password
-    _rule(
-        "auth",
-        PASSWORD,
-        _is_mixed_password,
-        r"auth\w{0,12} ?=? ?\(<Q><N><Q>, ?<Q><S>",
-    ),
-    _rule("login(", PASSWORD, _is_mixed_password, r"login\(<Q><N><Q>, ?<Q><S>"),
-    _rule(
-        "credential",
-        PASSWORD,
-        _is_mixed_password,
-        r"credentials?\(<Q><N><Q>, ?<Q><S>",
-    ),
+    _password("auth", r"auth\w{0,12}(?:\.basic)? ?=? ?\(<Q><N><Q>, ?<Q><S>"),
+    _password("login", r"login\(<Q><N><Q>, ?<Q><S>"),
+    _password("credential", r"credentials?\(<Q><N><Q>, ?<Q><S>"),
+    *_call("mysqli mysqli_connect pdo connect getconnection sequelize ftp", PASSWORD,
+           r"\(\s{0,8}(?:<Q>[^\"'`\n]{1,128}<Q>|\$?\w{1,32}),\s?<Q><N><Q>,\s?<Q><S>"),
+    *_call("connect", PASSWORD, r"\(<Q><N><Q>, ?<Q><S>", r"oracle\w*\.\w+"),
+    # Calls with a key
+    *_call("fernet createhmac hmac hmacshakeyfor hmacsha256 hmacsha512 secretkeyspec"
+           " createcipheriv createdecipheriv symmetricsecuritykey cookieparser pusher"
+           " urlsafetimedserializer urlsafeserializer timestampsigner newcookiestore"
+           " algoliasearch stripeclient", KEY, r"\(<K>"),
+    *_call("sign verify encode decode", KEY, r"\(<K>", r"jwt\.\w+"),
+    *_call("new encrypt decrypt", KEY, r"\(<K>", r"\b(?:aes|hmac)\.\w+"),
+    # An account of Twilio and its token, also require('twilio')('AC…', '…')
+    *_call("twilio client", TOKEN, r"\(<Q>AC<H><Q>, ?<Q>(<H>)(?=<Q>)"),
+    _rule("(", TOKEN, bool, r"\(<Q>AC<H><Q>, ?<Q>(<H>)(?=<Q>)"),
     # SQL, and password files of PostgreSQL
-    _rule(
-        "identified ",
-        PASSWORD,
-        _is_mixed_password,
-        r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>",
-    ),
-    _rule(
-        "password '", PASSWORD, _is_mixed_password, r"password '([^\s'\\]{4,256})(?=')"
-    ),
-    _rule(
-        ":5432:",
-        PASSWORD,
-        _is_mixed_password,
-        r":5432:[\w*.-]{1,64}:<N>:([^\s\"'\\]{4,255})(?=\s|$|\\)",
-    ),
-)
+    _password("identified ", r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>"),
+    _password("password '", r"password '([^\s'\\]{4,256})(?=')"),
+    _password(":5432:", r":5432:[\w*.-]{1,64}:<N>:([^\s\"'\\]{4,255})(?=\s|$|\\)"),
+)  # fmt: skip
+
+_RULES_BY_ANCHOR: dict[bytes, list[_Rule]] = {}
+for _item in _RULES:
+    _RULES_BY_ANCHOR.setdefault(_item.anchor, []).append(_item)
+
+_WORDS = [
+    anchor
+    for anchor in _RULES_BY_ANCHOR
+    if not anchor.startswith(b" -") and not anchor.endswith(b"(")
+]
+"""The anchors that are neither options nor functions."""
+
+MAX_FUNCTION_CHARS = 40
 
 _COOKIE_HEADER = re.compile(
     rf"(?:cookie(?:{QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{QUOTE})?"
@@ -221,28 +228,60 @@ _SESSION = re.compile(
 )
 
 
-def find_in_commands(text: str, lowered: bytes) -> Iterator[Span]:
+def find_in_commands(text: str, lowered: bytes, name_chars: bytes) -> Iterator[Span]:
     """Find the secrets of all rules, and cookies.
 
     Args:
         text: The text.
         lowered: The text as lower-case ASCII, one byte a character.
+        name_chars: The same with spaces for all characters that names do not contain.
     """
-    for rule in _RULES:
-        at = lowered.find(rule.anchor)
-        while at >= 0:
-            past = at + len(rule.anchor)
-            match = rule.pattern.match(text, at)
-            group = match.lastindex if match else 0
-            if match and group and rule.is_value(match[group]):
-                yield *match.span(group), rule.kind
-                past = match.end(group)
-            at = lowered.find(rule.anchor, past)
+    for at, rules in _find_anchors(lowered, name_chars):
+        for rule in rules:
+            if match := _match(rule, text, at):
+                start, end = match.span(match.lastindex or 0)
+                if rule.is_value(text[start:end]):
+                    yield start, end, rule.kind
     for anchor in (b"cookie", b"curl"):
         at = lowered.find(anchor)
         while at >= 0:
             yield from _find_cookies(text, at)
             at = lowered.find(anchor, at + len(anchor))
+
+
+def _find_anchors(
+    lowered: bytes, name_chars: bytes
+) -> Iterator[tuple[int, list[_Rule]]]:
+    """Find the anchors of rules, and the brackets of calls.
+
+    Options and calls are looked up, so that their number does not matter.
+    """
+    for anchor in _WORDS:
+        at = lowered.find(anchor)
+        while at >= 0:
+            yield at, _RULES_BY_ANCHOR[anchor]
+            at = lowered.find(anchor, at + len(anchor))
+    at = lowered.find(b" -")
+    while at >= 0:
+        if rules := _RULES_BY_ANCHOR.get(lowered[at : at + 3]):
+            yield at, rules
+        at = lowered.find(b" -", at + 2)
+    at = lowered.find(b"(")
+    while at >= 0:
+        low = max(0, at - MAX_FUNCTION_CHARS)
+        start = max(name_chars.rfind(b" ", low, at), lowered.rfind(b".", low, at)) + 1
+        if rules := _RULES_BY_ANCHOR.get(lowered[start : at + 1]):
+            yield at, rules
+        at = lowered.find(b"(", at + 1)
+
+
+def _match(rule: _Rule, text: str, at: int) -> re.Match[str] | None:
+    """Return the match whose last group may be the secret of a rule."""
+    match = rule.pattern.match(text, at)
+    if not match or not rule.before:
+        return match
+    before = rule.before.search(text, max(0, at - MAX_BEFORE_CHARS), at)
+    return before if before and before.lastindex else match if before else None
 
 
 def _find_cookies(text: str, at: int) -> Iterator[Span]:

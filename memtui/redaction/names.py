@@ -21,7 +21,8 @@ class Place(Enum):
     """Where the value of a name is."""
 
     QUOTED = "in quotes"
-    SETTING = "without quotes in a settings file, shell, flag or URL"
+    LINE = "a line of a settings file or shell"
+    SETTING = "without quotes in a flag, URL or another setting"
     CODE = "where an expression may be, or words"
 
 
@@ -48,7 +49,8 @@ _KEYS = (
     "signing", "master", "service", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "setup", "unseal",
     "recovery", "totp", "mfa", "bot", "webhook", "backup", "wifi", "decryption", "aes",
-    "cipher", "enc", "symmetric", "network", "wpa",
+    "cipher", "enc", "symmetric", "network", "wpa", "fernet", "validation", "security",
+    "crypt",
 )  # fmt: skip
 """Words, or their endings, that make a key secret when they precede it."""
 
@@ -81,7 +83,8 @@ def kind_of_name(name: str) -> str:
     words = [word.lower() for word in _NAME_WORDS.findall(name)]
     while len(words) > 1 and words[-1] in _TRAILING:
         words.pop()
-    if not words or not _PUBLIC.isdisjoint(words[-3:]):
+    is_public = not _PUBLIC.isdisjoint(words[-3:]) and "encryption" not in words
+    if not words or is_public:
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last.endswith(_PASSWORDS) or last in ("pw", "psk", "passwords"):
@@ -102,7 +105,7 @@ def kind_of_name(name: str) -> str:
         return KEY if is_named or is_setting else ""
     if last.endswith("key") and last[:-3].endswith(_KEYS):
         return KEY
-    if last in ("salt", "pepper") and before and name.isupper():
+    if last in ("salt", "pepper") and before and before not in ("number", "rounds"):
         return SECRET
     if last.endswith("token") or last in ("credential", "credentials", "creds"):
         return TOKEN
@@ -121,7 +124,7 @@ def kind_of_name(name: str) -> str:
 _DUMMIES = frozenset((
     "password", "passwords", "passwd", "passwort", "pass", "passw", "pwd", "passphrase",
     "test", "testing", "tests", "tester", "testuser", "testpassword", "testpass",
-    "example", "demo", "sample", "dummy", "fake", "mock", "foo", "bar", "baz", "qwerty",
+    "example", "demo", "sample", "dummy", "fake", "mock", "foo", "bar", "baz",
     "abc", "changeme", "change", "placeholder", "admin", "administrator", "user",
     "wrong", "invalid", "incorrect", "guest", "postgres", "postgresql", "mysql",
     "mariadb", "mongo", "mongodb", "redis", "rabbitmq", "minio", "minioadmin",
@@ -136,8 +139,11 @@ _DESCRIBING = _DUMMIES | frozenset((
     "is", "it", "least", "me", "my", "no", "not", "of", "only", "or", "the", "this",
     "to", "very", "with", "you", "your", "some", "new", "old", "bad", "good", "valid",
     "strong", "weak", "long", "short", "random", "secure", "insecure", "super", "safe",
+    "must", "should", "will", "can", "cannot", "has", "have", "are", "was", "does",
+    "that", "than", "then", "when", "what", "which", "there", "its", "our", "their",
+    "bit", "bits", "but", "into", "again", "less", "more", "without", "contain",
     "min", "minimum", "max", "maximum", "char", "chars", "character", "characters",
-    "length", "secret", "secrets", "supersecret", "mysecret", "token", "tokens",
+    "length", "secret", "secrets", "mysecret", "token", "tokens",
     "mytoken", "key", "keys", "api", "apikey", "auth", "access", "refresh", "client",
     "username", "root", "login", "dev", "development", "prod", "production", "staging",
     "local", "localhost", "default", "value", "string", "text", "str", "bytes", "int",
@@ -149,6 +155,7 @@ _DESCRIBING = _DUMMIES | frozenset((
     "encryption", "private", "public", "shared", "webhook", "id", "server", "web",
     "real", "actual", "please", "replace", "put", "insert", "enter", "set", "use",
     "openai", "anthropic", "github", "google", "aws", "stripe", "slack", "abcdef",
+    "su", "sua", "tu", "clave", "chave", "secreta", "secreto", "aqui", "senha", "ici",
 ))  # fmt: skip
 """A value of only these words and numbers describes a secret: ``my-secret-key-1``."""
 
@@ -159,7 +166,7 @@ _PLACEHOLDER = re.compile(
     r"|insert[-_]|dummy|fake[-_]|test[-_]|[-_]test\b|mock[-_]|[-_]goes[-_]|xxxx"
     r"|\.\.\.|…|\*\*\*|redacted|<[\w .-]+>|[$#]\{|\{\{|%\(|\$\(|process\.env"
     r"|os\.environ|getenv|secrets\.|import\.meta|12345678|abcdefgh|0000000"
-    r"|deadbeef|insecure[-_]key",
+    r"|deadbeef|insecure[-_]key|[-_]value",
     re.IGNORECASE,
 )
 """What placeholders contain."""
@@ -192,6 +199,18 @@ _EXPRESSION = re.compile(
 """Matches attributes and calls."""
 _CALL = re.compile(r"[\w$](?:[\[({<]|\?\.|->)|=>")
 """Matches parts of expressions: calls, subscripts, types, functions."""
+
+_SUBSTITUTION = re.compile(r"\$[{(]|\{\{")
+"""Matches parts of templates and shell commands."""
+
+_PHRASE_WORD = re.compile(r"[a-z]{3,10}|\d{1,4}")
+_APP_PASSWORD = re.compile(r"(?=.*\b[^aeiouy\s]{4}\b)[a-z]{4}(?: [a-z]{4}){3}")
+"""Matches passwords that Google makes for programs: ``suic zbhh inoe xusw``."""
+
+_CHOSEN = re.compile(
+    r"(?=.{14})[\w.-]*(?:\d\d|\d[!@#$%^&*+]|[!@#$%^&*+]\d)[!?.*]*", re.ASCII
+)
+"""Matches long secrets that people choose: ``purple-otter-sings-93``."""
 
 _BRACKET = re.compile(r"[()\[\]{},]")
 
@@ -314,6 +333,38 @@ def is_strong(value: str) -> bool:
     return len(value) >= 8 and (classes == 4 or (classes == 3 and not is_wordy(value)))
 
 
+MIN_NOISE_CHARS, MAX_NOISE_CHARS = 20, 256
+MIN_SIGNS = 5
+"""A key with signs has this many different ones."""
+MAX_RUN_CHARS_OF_NOISE = 2.0
+
+
+def is_noise(value: str) -> bool:
+    """Return whether a value is a key with many signs: ``a3@dks=!=y(6_!d*vkl9…``."""
+    if not MIN_NOISE_CHARS <= len(value) <= MAX_NOISE_CHARS or not value.isascii():
+        return False
+    signs = {char for char in value if not char.isalnum()}
+    is_dense = len(signs) >= MIN_SIGNS and run_chars(value) <= MAX_RUN_CHARS_OF_NOISE
+    is_code = _PATTERN.search(value) or _SUBSTITUTION.search(value)
+    return is_dense and count_classes(value) >= 3 and not is_code
+
+
+MIN_WORDS, MAX_WORDS = 4, 10
+"""A passphrase has this many words: ``correct-horse-battery-staple``."""
+
+
+def is_phrase(value: str) -> bool:
+    """Return whether a value is a passphrase rather than a sentence or a name."""
+    words = value.split(" " if " " in value else "-")
+    return (
+        MIN_WORDS <= len(words) <= MAX_WORDS
+        and all(map(_PHRASE_WORD.fullmatch, words))
+        and sum(map(str.isalpha, words)) >= MIN_WORDS - 1
+        and _DESCRIBING.isdisjoint(words)
+        and not is_placeholder(value)
+    )
+
+
 def is_uuid(value: str) -> bool:
     return bool(_UUID.match(value))
 
@@ -331,6 +382,12 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
     if kind == SEED:
         is_varied = len(set(value.split())) >= MIN_SEED_WORDS
         return is_varied and bool(_SEED_PHRASE.match(value))
+    is_text = place in (Place.QUOTED, Place.LINE)
+    is_chosen = is_text and kind in (PASSWORD, SECRET)
+    if (is_text and is_noise(value)) or (is_chosen and is_phrase(value)):
+        return True
+    if kind == PASSWORD and _APP_PASSWORD.fullmatch(value):
+        return True
     head = value[:MAX_EXPRESSION_CHARS]
     if len(value) < 4 or any(map(str.isspace, value)) or is_placeholder(value):
         return False
@@ -347,7 +404,7 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         # What looks like code is text here.
         may_be_code = looks_random or (kind == PASSWORD and is_strong(value))
     else:
-        may_be_code = looks_random and place is Place.SETTING
+        may_be_code = looks_random and place is not Place.CODE
         if _CALL.search(head):
             return False
     if _EXPRESSION.match(head) and not may_be_code:
@@ -358,6 +415,8 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         return kind == PASSWORD and is_strong(value)
     if kind == PASSWORD:
         return is_mixed(value)
+    if is_chosen and _CHOSEN.fullmatch(value):
+        return True
     is_long = value.isalnum() and len(value) >= LONG_WORD_CHARS
     return is_strong(value) or (is_long and count_numbers(value) > 1)
 

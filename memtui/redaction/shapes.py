@@ -207,10 +207,10 @@ _CUT = re.compile(
 CUT_KEY = "cut key"
 
 _EXAMPLE = re.compile(
-    r"example|your|xxxx|\.\.\.|placeholder|redact|12345678|abcdefgh"
-    r"|abcd.*1234|1234.*abcd|test[-_]?key|fake|dummy",
+    r"example|your|xxxx|\.\.\.|placeholder|redact|test[-_]?key|fake|dummy",
     re.IGNORECASE,
 )
+_SEQUENCE = re.compile("12345678|abcdefgh|abcd.*1234|1234.*abcd", re.IGNORECASE)
 _RUN_TABLE = bytes(
     ord("x") if re.match(r"[\w.-]", chr(code), re.ASCII) else ord(" ")
     for code in range(256)
@@ -269,6 +269,16 @@ def _keys_of_run(text: str, at: int, end: int) -> Iterator[Span]:
             past = key[0]
 
 
+def is_typed_key(value: str) -> bool:
+    """Return whether a value has the format of a key, but sequences in it.
+
+    In a settings file it may be a key: ``ghp_abcdef…1234567890``.
+    """
+    formats = _FORMATS_BY_START.get(value[:2], ())
+    has_format = any(pattern.fullmatch(value) for _, pattern in formats)
+    return has_format and len(set(value)) >= 12 and not _EXAMPLE.search(value)
+
+
 def _match_key(text: str, at: int) -> tuple[int, str] | None:
     """Return the end and kind of the key at a position; None if there is none."""
     for kind, pattern in _FORMATS_BY_START.get(text[at : at + 2], ()):
@@ -284,7 +294,8 @@ def _is_real(key: str) -> bool:
     body = key[4:]
     has_numbers = sum(map(str.isdigit, body)) > 1
     is_name = run_chars(body) > MAX_RUN_CHARS and not has_numbers
-    return not is_name and len(set(body)) >= 6 and not _EXAMPLE.search(key)
+    is_example = _EXAMPLE.search(key) or _SEQUENCE.search(key)
+    return not is_name and len(set(body)) >= 6 and not is_example
 
 
 def _is_jwt(token: str) -> bool:
