@@ -82,7 +82,7 @@ def list_sessions(
     """Return a page of the sessions of an agent or a project, or of all."""
     with database.connection():
         scope = Scope(agent, project)
-        page = store_sessions.list_latest(scope, offset, limit)
+        page = store_sessions.list_matching(None, (), offset, limit, scope)
         return SessionPage(store_sessions.count((), scope), tuple(page))
 
 

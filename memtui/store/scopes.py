@@ -28,11 +28,6 @@ _NODES_ABOVE_SEGMENTS = """
 """
 """Some segments, their days, and the weeks, months and years of these."""
 
-_SESSIONS_WITH_KEYWORD = (
-    "SELECT g.session_id FROM segments g JOIN nodes n ON n.node_id = g.id"
-    " JOIN node_versions v ON v.id = n.latest_id WHERE instr(lower(v.keywords), ?)"
-)
-
 
 def segment_condition(scope: Scope) -> Condition:
     """Return the condition that a segment ``n`` with its version ``v`` is in a scope.
@@ -81,8 +76,13 @@ def session_condition(scope: Scope) -> Condition:
             parts.append(f"{column} = ?")
             values.append(name)
     if scope.keyword:
-        parts.append(f"id IN ({_SESSIONS_WITH_KEYWORD})")
-        values.append(keyword_prefix(scope.keyword))
+        segments, own = segment_condition(Scope(keyword=scope.keyword))
+        parts.append(
+            "id IN (SELECT g.session_id FROM segments g"
+            " JOIN nodes n ON n.node_id = g.id"
+            f" JOIN node_versions v ON v.id = n.latest_id WHERE {segments})"
+        )
+        values += own
     return " AND ".join(parts), values
 
 

@@ -56,6 +56,7 @@ _TITLE = (
 )
 
 _ORDERS = {
+    None: ("updated_ms", "DESC"),
     SessionOrder.NEWEST: ("created_ms", "DESC"),
     SessionOrder.OLDEST: ("created_ms", "ASC"),
     SessionOrder.LONGEST: ("updated_ms - created_ms", "DESC"),
@@ -328,12 +329,8 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     )
 
 
-def list_latest(scope: Scope, offset: int, limit: int) -> list[Session]:
-    return _list_page("updated_ms", "DESC", (), offset, limit, scope)
-
-
 def list_matching(
-    order: SessionOrder,
+    order: SessionOrder | None,
     words: Sequence[str],
     offset: int,
     limit: int,
@@ -341,19 +338,10 @@ def list_matching(
 ) -> list[Session]:
     """Return sessions whose title, project or agent contains each of some words.
 
-    Forks without a message of their own are left out.
+    Without an order, those with the latest events come first. Forks without a message
+    of their own are left out.
     """
-    return _list_page(*_ORDERS[order], words, offset, limit, scope)
-
-
-def _list_page(
-    key: str,
-    direction: str,
-    words: Sequence[str],
-    offset: int,
-    limit: int,
-    scope: Scope,
-) -> list[Session]:
+    key, direction = _ORDERS[order]
     condition, values = _matching(words, scope)
     rows = fetch(
         f"{_select_sql()} WHERE {condition}"

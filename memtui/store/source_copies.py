@@ -143,16 +143,12 @@ def _match_last_blocks(
         ):
             continue
         at_ms, number = event.timestamp_ms, numbers[event.agent, event.session_id]
-        first_ms, last_ms = (
-            at_ms - MAX_TIME_DIFFERENCE_MS,
-            at_ms + MAX_TIME_DIFFERENCE_MS,
-        )
         rows = fetch(
             _ASSISTANT_MESSAGES_NEAR,
             route=route,
             session=number,
-            first_ms=first_ms,
-            last_ms=last_ms,
+            first_ms=at_ms - MAX_TIME_DIFFERENCE_MS,
+            last_ms=at_ms + MAX_TIME_DIFFERENCE_MS,
         )
         candidates = [
             StoredEvent(*columns)

@@ -79,15 +79,12 @@ def save_facts(facts: Mapping[str, Facts]) -> None:
 
 def read_facts(session_number: int) -> Facts:
     """Return the facts of a session, as far as its segments are summarized."""
-    return join_facts(map(facts_from_json, _list_facts(session_number)))
-
-
-def _list_facts(session_number: int) -> list[str]:
-    return fetch_column(
+    stored = fetch_column(
         "SELECT g.facts FROM segments g LEFT JOIN events e ON e.id = g.first_event_id"
         " WHERE g.session_id = ? AND g.facts <> '' ORDER BY g.start_ms, e.ordinal",
         session_number,
     )
+    return join_facts(map(facts_from_json, stored))
 
 
 def find_model_title(session_number: int) -> str:
