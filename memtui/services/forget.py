@@ -143,8 +143,7 @@ class Forget:
             deletion.delete_selected()
             for path in sources.delete_cursors_of_sessions(sessions_of_copies):
                 sources.clear_problems(path)
-            meta.reset_indexes()
-            meta.set_needs_cleanup(True)
+            meta.request_cleanup()
             if set(tombstones.list_interrupted()) <= set(named):
                 meta.delete(meta.INTERRUPTED_FORGET)
         # Files are deleted last, when only the commit can still fail.
@@ -204,7 +203,7 @@ def remove_traces(paths: Paths) -> None:
     backup.discard_restore(database.path())
     deletion.vacuum()
     with database.transaction():
-        meta.set_needs_cleanup(False)
+        meta.set_cleaned_up()
 
 
 class SpoolMatcher:

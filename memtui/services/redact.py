@@ -162,8 +162,7 @@ class Redaction:
         """Count removed secrets, and have their traces removed."""
         if kinds:
             sources.add_redactions(kinds, to_ms(self._clock()))
-            meta.set_needs_cleanup(True)
-            meta.reset_indexes()
+            meta.request_cleanup()
 
 
 def redact_spool(

@@ -52,12 +52,6 @@ def identity() -> str:
     return read(IDENTITY_KEY)
 
 
-def reset_indexes() -> None:
-    """Have both indexes built again from the current content."""
-    write(NODE_INDEX, "")
-    write(MESSAGE_INDEX, "")
-
-
 def watched_sources() -> tuple[str, ...] | None:
     row = MetaRow.get_or_none(MetaRow.name == "watched")
     return tuple(str(row.value).split()) if row else None
@@ -71,11 +65,15 @@ def needs_cleanup() -> bool:
     return bool(read("needs_cleanup"))
 
 
-def set_needs_cleanup(is_needed: bool) -> None:
-    if is_needed:
-        write("needs_cleanup", "1")
-    else:
-        delete("needs_cleanup")
+def request_cleanup() -> None:
+    """Have traces of deleted content removed, and both indexes built again."""
+    write("needs_cleanup", "1")
+    write(NODE_INDEX, "")
+    write(MESSAGE_INDEX, "")
+
+
+def set_cleaned_up() -> None:
+    delete("needs_cleanup")
 
 
 def stored_hook_files() -> frozenset[str]:

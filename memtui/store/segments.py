@@ -330,7 +330,9 @@ def add_terms(
     with a common term are read.
     """
     before = _read_keys([segment.segment_id for segment in segments])
-    starts = _read_starts({segment.session_number for segment in segments})
+    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
+    numbers = {segment.session_number for segment in segments}
+    starts = dict(fetch(sql, json.dumps(list(numbers))))
     count_before = _session_counter()
     for segment in segments:
         if segment.segment_id not in before or segment.session_number not in starts:
@@ -390,11 +392,6 @@ def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
     db.connection().executemany(_SUBTRACT, removed)
     db.connection().executemany(_DELETE, removed)
     db.connection().executemany(_ADD, sorted(after - before))
-
-
-def _read_starts(numbers: Iterable[int]) -> dict[int, int]:
-    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
-    return dict(fetch(sql, json.dumps(list(numbers))))
 
 
 def _session_counter() -> Callable[[int], int]:

@@ -660,7 +660,7 @@ def test_an_interrupted_deletion_changes_nothing(
     before = tree(history_workspace)
     database.close()
     with monkeypatch.context() as patched:
-        patched.setattr(meta, "set_needs_cleanup", lambda _: 1 / 0)
+        patched.setattr(meta, "request_cleanup", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             forgetting(history_workspace).run(TombstoneKind.SESSION, ["secret-1"])
     assert tree(history_workspace) == before
