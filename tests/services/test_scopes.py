@@ -12,7 +12,7 @@ from memtui.model.filters import ALL, Filters, Scope
 from memtui.model.nodes import Bullet, BulletKind, NodeCounts, TocEntry
 from memtui.search.teleport import Teleport
 from memtui.services import browse, sessions
-from memtui.store import database, entries, nodes, versions
+from memtui.store import database, entries, nodes, segments, versions
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
 from memtui.tools import toc
@@ -169,6 +169,25 @@ def test_days_of_a_scope_are_counted_through_an_index(
     assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
 
 
+def test_sessions_of_a_keyword_are_counted_through_an_index(
+    full_workspace: Workspace,
+) -> None:
+    year = (1_704_067_200_000, 1_735_689_600_000)
+    plan = plan_of(lambda: segments.count_sessions([year], Scope(keyword="mutex")))
+    assert "nodes_level_start_ms (level=? AND start_ms>? AND start_ms<?)" in plan
+
+
+@pytest.mark.parametrize("scope", [ALL, Scope("codex")], ids=str)
+def test_the_nearest_day_is_found_without_reading_all(
+    full_workspace: Workspace, scope: Scope
+) -> None:
+    day = "toc:day:2030-01-01"
+    plans = plans_of(lambda: entries.find_nearest_days(day, scope))
+    assert len(plans) == 2
+    for plan in plans:
+        assert "SEARCH n" in plan and "SCAN" not in plan and "B-TREE" not in plan
+
+
 @pytest.mark.parametrize("parent", ["toc:year:2024", "toc:month:2024-01"])
 def test_children_are_read_through_an_index(
     full_workspace: Workspace, parent: str
@@ -179,14 +198,19 @@ def test_children_are_read_through_an_index(
 
 def plan_of(read: Callable[[], Collection[object]]) -> str:
     """Return the query plan of the only statement of a function, which finds rows."""
+    (plan,) = plans_of(read)
+    return plan
+
+
+def plans_of(read: Callable[[], Collection[object]]) -> list[str]:
+    """Return the query plans of the statements of a function, which finds rows."""
     statements: list[str] = []
     with database.connection():
         db.connection().set_trace_callback(statements.append)
         assert read()
         db.connection().set_trace_callback(None)
-        (statement,) = statements
-        rows = db.execute_sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
-    return " ".join(str(row[-1]) for row in rows)
+        plans = [db.execute_sql(f"EXPLAIN QUERY PLAN {sql}") for sql in statements]
+        return [" ".join(str(row[-1]) for row in plan) for plan in plans]
 
 
 def test_test_data_has_distinct_scopes(full_workspace: Workspace) -> None:
