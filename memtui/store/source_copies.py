@@ -64,6 +64,23 @@ _EARLIER_OWN_EVENT = (
     " AND c.session_id != e.session_id) ORDER BY e.at_ms DESC LIMIT 1"
 )
 
+_LINKED_SESSIONS = """
+    WITH RECURSIVE forks(id, parent) AS MATERIALIZED (
+        SELECT f.id, p.id FROM sessions f
+        JOIN sessions p ON p.agent = f.agent AND p.name = f.forked_from
+        WHERE f.forked_from <> ''
+    ),
+    linked(id) AS (
+        SELECT value FROM json_each(?)
+        UNION SELECT f.parent FROM linked l JOIN forks f ON f.id = l.id
+        UNION SELECT f.id FROM linked l JOIN forks f ON f.parent = l.id
+        UNION SELECT e.session_id FROM linked l
+        JOIN source_copies c ON c.session_id = l.id JOIN events e ON e.id = c.event_id
+    )
+    SELECT id FROM linked
+"""
+"""Finds the sessions that share events with some, directly or indirectly."""
+
 _MOVE_COPIES = (
     "UPDATE source_copies SET event_id = ?,"
     " session_id = nullif(coalesce(session_id, ?), ?) WHERE event_id = ?"
@@ -319,8 +336,11 @@ def update_owners() -> None:
     That is the one whose own events begin earlier; a session with no events of
     its own is wholly contained in the other, and so came first.
     """
-    group = _find_group(sessions.take_owner_updates())
-    shared = _read_shared(group) if len(group) > 1 else []
+    noted = sessions.take_owner_updates()
+    if not noted:
+        return
+    group = fetch_column(_LINKED_SESSIONS, json.dumps(sorted(noted)))
+    shared = _read_shared(group)
     if not shared:
         return
     names = {row.id: row.name for row in _read_sessions(group)}
@@ -334,29 +354,6 @@ def update_owners() -> None:
     for number in changed:
         sessions.recount(number)
     _set_parents(names, ranks, shared)
-
-
-def _find_group(numbers: set[int]) -> set[int]:
-    """Return the sessions that share events with these, directly or indirectly."""
-    forks = list(SessionRow.select().where(SessionRow.forked_from != ""))
-    group, new = set[int](), numbers
-    while new:
-        group |= new
-        rows = _read_sessions(new)
-        own = {(row.agent, row.name) for row in rows}
-        linked = {row.id for row in forks if (row.agent, row.forked_from) in own}
-        for row in rows:
-            if row.forked_from:
-                number = sessions.get_number(row.agent, row.forked_from)
-                linked |= {number} if number is not None else set()
-            owners = fetch_column(
-                "SELECT DISTINCT e.session_id FROM source_copies c"
-                " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
-                row.id,
-            )
-            linked |= set(owners)
-        new = linked - group
-    return group
 
 
 def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:

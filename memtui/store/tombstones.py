@@ -86,13 +86,10 @@ def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
     )
 
 
-def remove(tombstone: Tombstone) -> bool:
-    """Remove a tombstone with its hashes; return whether it existed."""
-    created_ms = get_created_ms(tombstone)
-    if created_ms is None:
-        return False
-    execute("DELETE FROM tombstones WHERE created_ms = ?", created_ms)
-    return True
+def remove(tombstone: Tombstone) -> None:
+    """Remove a tombstone with its hashes."""
+    sql = "DELETE FROM tombstones WHERE created_ms = ?"
+    execute(sql, get_created_ms(tombstone))
 
 
 def exists(tombstone: Tombstone) -> bool:
