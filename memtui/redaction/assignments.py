@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from memtui.redaction.names import (
     KEY,
+    SECRET,
     TOKEN,
     Place,
     Span,
@@ -105,10 +106,8 @@ _QUOTED = {
 _NO_START = frozenset(",]}: \t")
 """A quote before one of these ends a JSON string; it does not open a value."""
 
-_LINE_START = re.compile(
-    r"(?:^|[\r\n]|\\+[rn]|\\*\":\s?\\*\"|\d→|\$ )(?:[ \t+>-]|export |set |ENV )*$"
-)
-"""Matches what is before the name of a setting with a line of its own."""
+_LINE_START = re.compile(r"(?:^|[\s+>-]|\\+[nrt]|\\*\":\s?\\*\"|\d→)$")
+"""Matches what is before a setting, but not one in a string of code."""
 _WORDS = re.compile(
     r"[a-z]{3,10}(?: (?:[a-z]{3,10}|\d{1,4})){3,9}(?=\s*(?:[\r\n\\\"'#]|$))"
 )
@@ -118,7 +117,9 @@ _BARE = re.compile(
     rf"|[&,](?!\s|$|[\"'\\]|[\w. -]{{1,40}}[=:])){{1,{MAX_VALUE_CHARS}}}"
 )
 """A value without quotes, up to the next setting: ``a;b=``, ``a&b=``, ``a, b``."""
-_LINE_END = re.compile(r"[;,]?[ \t]*(?:[\r\n]|\\+[rn]|\\*[\"']|$|#|&|;|&&)")
+_LINE_END = re.compile(
+    r"[;,]?[ \t]*(?:[\r\n]|\\+[rn]|\\*[\"']|$|#|&|;|&&)|[ \t]+[a-z_]{2,20}=[^\s=]"
+)
 _CLOSING = re.compile(r"[,;)}\].]+$")
 
 
@@ -177,8 +178,11 @@ def _find_value(text: str, start: int, end: int) -> Span | None:
     is_setting = name.isupper() and "_" in name
     is_access = kind == TOKEN and (is_setting or _ACCESS.search(name))
     past = value.start + len(value.text)
+    kinds = {KEY if is_access else kind}
+    if kind == KEY and "secret" in name.lower():
+        kinds.add(SECRET)  # SECRET_KEY may be words, as secrets are.
     is_typed = value.place is Place.LINE and is_typed_key(value.text)
-    if is_typed or is_secret(KEY if is_access else kind, value.text, value.place):
+    if is_typed or any(is_secret(k, value.text, value.place) for k in kinds):
         return value.start, past, kind
     return (value.start, past, "") if len(value.text) > LONG_VALUE_CHARS else None
 
@@ -237,10 +241,10 @@ def _read_value(
 
 
 def _is_line(text: str, start: int, end: int, separator: re.Match[str]) -> bool:
-    """Return whether a name begins a line as ``NAME=``."""
+    """Return whether a name is a setting as ``NAME=``."""
     is_setting = text[start:end].isupper() and separator["sign"] == "="
-    before = text[max(0, start - MAX_BEFORE_CHARS) : start]
     is_tight = separator.end() == end + len("=")
+    before = text[max(0, start - MAX_BEFORE_CHARS) : start]
     return is_setting and is_tight and bool(_LINE_START.search(before))
 
 

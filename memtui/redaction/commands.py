@@ -78,7 +78,7 @@ _ABBREVIATIONS = {
     "<K>": r"(?:[^\"'`\n;]{0,120}?[,(\]] ?)?(?:<Q>[\w-]{1,40}<Q>,\s?){0,2}b?<Q>"
     r"([^\s\"'`\\]{8,128})(?=<Q>)",  # the first string, or one after short strings
     "<N>": r"[\w.@+-]{1,64}",  # the name of a user
-    "<S>": r"([^\s\"'`\\]{4,256})(?=<Q>)",  # a value up to a quote
+    "<S>": r"([^\s\"'`\\]{4,256}|[a-z]{4}(?: [a-z]{4}){3})(?=<Q>)",  # up to a quote
     "<V>": r"\\{0,3}[\"']?([^\s\"'`\\|;&<>]{4,256})",  # a value that may be quoted
     "<H>": "[0-9a-f]{32}",
     "<Q>": QUOTE,  # the last, since others contain it
@@ -141,7 +141,7 @@ _RULES = (
     _password(" -p", r" (?-i:-p)<V>", r"mysql\w*|mariadb[\w-]*|7z\w?|rar|unrar"),
     _password(" -p", r" (?-i:-p)[ =]<V>", r"mongo\w*|login|cqlsh|cypher-shell|psexec"
               "|evil-winrm|rabbitmqadmin|nxc|netexec|crackmapexec"),
-    _password(" -p", r" (?-i:-P) ?<V>", r"sqlcmd|bcp|tsql|(?:un)?zip|mosquitto_\w+"
+    _password(" -p", r" (?-i:-P) ?<V>", r"[it]sql|sqlcmd|bcp|(?:un)?zip|mosquitto_\w+"
               "|ipmitool"),
     _password(" -h", r" -hp<V>", "rar"),
     _password(" -k", r" -k <V>", "openssl enc"),
@@ -160,6 +160,8 @@ _RULES = (
     _rule("curl", KEY, _is_random_key,
           r"curl\b<L> (?:-u|--user)[ =]{0,3}(?:<Q>)?([\w-]{20,256}):(?=[\"'\s\\]|$)"),
     _password("requirepass", r"requirepass <V>"),
+    _password("bindpw", r"bindpw {1,8}<V>"),
+    _password("securestring", r"securestring (?:-string )?<Q><S>"),
     # htpasswd -cb FILE USER PASSWORD, mosquitto_passwd -b FILE USER PASSWORD
     _password("passwd", r"passwd(?= [^|;&\n]{0,80}-\w{0,8}b)(?: -\w{1,16}){1,8}"
               r"(?: \d+)?(?: [^\s\"'-][^\s\"']{0,128}){1,2} <V>(?=[\s\"'\\|;&]|$)"),
@@ -183,7 +185,8 @@ _RULES = (
     _password("login", r"login\(<Q><N><Q>, ?<Q><S>"),
     _password("credential", r"credentials?\(<Q><N><Q>, ?<Q><S>"),
     *_call("mysqli mysqli_connect pdo connect getconnection sequelize ftp", PASSWORD,
-           r"\(\s{0,8}(?:<Q>[^\"'`\n]{1,128}<Q>|\$?\w{1,32}),\s?<Q><N><Q>,\s?<Q><S>"),
+           r"\(\s{0,8}(?:<Q>[^\"'`\n]{1,128}<Q>|\$?\w{1,32}),"
+           r"\s?(?:<Q><N><Q>|\$\w{1,32}),\s?<Q><S>"),
     *_call("connect", PASSWORD, r"\(<Q><N><Q>, ?<Q><S>", r"oracle\w*\.\w+"),
     # Calls with a key
     *_call("fernet createhmac hmac hmacshakeyfor hmacsha256 hmacsha512 secretkeyspec"

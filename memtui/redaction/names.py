@@ -203,7 +203,9 @@ _CALL = re.compile(r"[\w$](?:[\[({<]|\?\.|->)|=>")
 _SUBSTITUTION = re.compile(r"\$[{(]|\{\{")
 """Matches parts of templates and shell commands."""
 
-_PHRASE_WORD = re.compile(r"[a-z]{3,10}|\d{1,4}")
+_NAMING = _DUMMIES | {"secret", "key", "token", "your", "clave", "chave", "secreto"}
+"""A value of several words with one of these describes a secret."""
+_PHRASE_WORD = re.compile(r"[a-z]{2,10}|\d{1,4}")
 _APP_PASSWORD = re.compile(r"(?=.*\b[^aeiouy\s]{4}\b)[a-z]{4}(?: [a-z]{4}){3}")
 """Matches passwords that Google makes for programs: ``suic zbhh inoe xusw``."""
 
@@ -356,13 +358,12 @@ MIN_WORDS, MAX_WORDS = 4, 10
 def is_phrase(value: str) -> bool:
     """Return whether a value is a passphrase rather than a sentence or a name."""
     words = value.split(" " if " " in value else "-")
-    return (
-        MIN_WORDS <= len(words) <= MAX_WORDS
-        and all(map(_PHRASE_WORD.fullmatch, words))
-        and sum(map(str.isalpha, words)) >= MIN_WORDS - 1
-        and _DESCRIBING.isdisjoint(words)
-        and not is_placeholder(value)
-    )
+    if not MIN_WORDS <= len(words) <= MAX_WORDS or is_placeholder(value):
+        return False
+    chosen = [word for word in words if word.isalpha() and word not in _DESCRIBING]
+    is_sentence = " " in value and not _DESCRIBING.isdisjoint(words)
+    is_words = len(chosen) >= MIN_WORDS - 1 and all(map(_PHRASE_WORD.fullmatch, words))
+    return is_words and not is_sentence and _NAMING.isdisjoint(words)
 
 
 def is_uuid(value: str) -> bool:

@@ -38,13 +38,12 @@ _FORMATS = r"""
     google key          AIza<U>{35}
     google secret       GOCSPX-<U>{20,}
     google token        ya29\.[A-Za-z0-9_.-]{20,}
-    aws key             AKIA[A-Z2-7]{16}
-    aws key             ASIA[A-Z2-7]{16}
+    aws key             A[KS]IA[A-Z2-7]{16}
     aws bedrock key     ABSK<A>{80,}
     github token        gh[pousr]_[A-Za-z0-9_]{36,}(?:\.<U>{10,}){0,2}
     github token        github_pat_[A-Za-z0-9_]{22,}
-    gitlab token        gl(?:pat|oas|dt|rtr?|cbt|ptt)-<U>{20,}<D>
-    gitlab token        gl(?:ft|imt|agent|soat|ffct|wt)-<U>{20,}<D>
+    gitlab token        gl(?:pat|oas|[dfw]t|rtr?|cbt|ptt)-<U>{20,}<D>
+    gitlab token        gl(?:imt|agent|soat|ffct)-<U>{20,}<D>
     gitlab token        GR1348941<U>{20}
     slack token         xox[abcdeoprs](?:\.xox[bp])?-<U>{10,}
     slack token         xapp-\d-<U>{12,}
@@ -95,8 +94,7 @@ _FORMATS = r"""
     postman key         PMAK-<H>{24}-<H>{34}
     doppler token       dp\.[a-z]{2,5}\.(?:<U>+\.)?<A>{40,44}
     vault token         hv[sbr]\.<U>{24,}
-    age key             AGE-SECRET-KEY-1<C>{58}
-    age key             AGE-SECRET-KEY-PQ-1<C>{58,}
+    age key             AGE-SECRET-KEY-(?:PQ-)?1<C>{58,}
     1password token     ops_eyJ[A-Za-z0-9+/_-]{60,}={0,2}
     pulumi token        pul-<H>{40}
     fly token           fo1_<U>{40,}
