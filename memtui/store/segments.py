@@ -287,15 +287,22 @@ def list_ids(session_number: int) -> list[str]:
 
 def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]:
     """Count the sessions with segments of a scope that start in each time range."""
-    condition, values = scopes.segment_condition(scope)
-    tables = "segments g"
-    if scope.is_narrow:
+    tables, values = "segments g", list[object]()
+    if scope.keyword:
         # The nodes have an index of their starts.
+        condition, values = scopes.segment_condition(scope)
         tables = (
             "(SELECT s.session_id, n.start_ms FROM nodes n"
             " JOIN node_versions v ON v.id = n.latest_id"
             " JOIN segments s ON s.id = n.node_id"
             f" WHERE n.level = 'segment' AND {condition}) g"
+        )
+    elif scope.is_narrow:
+        # This takes a third of the time.
+        condition, values = scopes.session_condition(scope)
+        tables = (
+            "(SELECT session_id, start_ms FROM segments WHERE session_id IN"
+            f" (SELECT id FROM sessions WHERE {condition})) g"
         )
     rows = fetch(
         "WITH ranges(place, first, after) AS MATERIALIZED (SELECT key,"
