@@ -225,23 +225,22 @@ def get_path(node_id: str) -> list[str]:
 
 def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
     """Return the days of a year with their counts."""
-    year_id = f"toc:year:{number:04}"
+    year = calendar.day_range(f"toc:year:{number:04}")
     with database.connection():
-        days = entries.list_days(calendar.day_range(year_id), scope)
+        days = entries.list_days(year, scope)
         if scope.is_narrow:
             works: dict[str, list[PeriodWork]] = {}
-            for work in store_work.list_period_works(
-                calendar.day_range(year_id), scope
-            ):
+            for work in store_work.list_period_works(year, scope):
                 for day_id in work.days:
                     works.setdefault(day_id, []).append(work)
             days = [
                 replace(day, headline=rollup.make_headline(works.get(day.node_id, [])))
                 for day in days
             ]
-    return CalendarYear(
-        number, {calendar.period(day.node_id).first: day for day in days}
-    )
+    by_date = {
+        date.fromisoformat(day.node_id.removeprefix("toc:day:")): day for day in days
+    }
+    return CalendarYear(number, by_date)
 
 
 def get_date_range() -> DateRange | None:
