@@ -116,7 +116,7 @@ _RULES = (
     # Headers
     _rule("bearer ", "bearer token", _is_token, r"bearer {1,4}([\w.~+/=-]{16,4096})"),
     _rule("basic ", BASIC, _is_basic_login, r"basic {1,4}([A-Za-z0-9+/]{8,512}={0,2})"),
-    _rule("authorization", TOKEN, _is_token,
+    _rule("auth", TOKEN, _is_token,
           r"authorization(?:<Q>)?\]?[ \t]{0,4}[:=,][ \t]{0,4}(?:<Q>)?"
           r"(?:(?!basic|bearer)[a-z][\w-]{1,24}[ =] {0,3})?"
           r"(?!basic |bearer )([\w.~+/=:-]{8,4096})"),
@@ -150,29 +150,29 @@ _RULES = (
     _password(" -u", r" -U ?(?:<Q>)?[\w\\/.-]{1,64}%<V>", "smbclient|rpcclient|winexe"),
     _password(" -u", r" -u <N>,<V>", "lftp"),
     _password(" -a", r" -a (?:<Q>)?<N>:<V>", "https?|xhs?"),
-    _password("-password ", r"-password <V>", "neo4j-admin|grafana-cli"),
+    _password("pass", r"(?<=-)password <V>", "neo4j-admin|grafana-cli"),
     _rule("redis-cli", PASSWORD, _is_any_password,
           r"redis-cli\b<A> (?:-a|--pass)[ =]<V>"),
-    _rule("sshpass", PASSWORD, _is_any_password, r"sshpass\b<A> -p ?<V>"),
+    _rule("pass", PASSWORD, _is_any_password, r"(?<=ssh)pass\b<A> -p ?<V>"),
     _rule("curl", PASSWORD, _is_any_password,
           r"curl\b<L> (?:-u|--user|-U|--proxy-user)[ =]{0,3}(?:<Q>)?"
           r"[^\s:\"'`\\$]{0,128}:(?:<Q>)?([^\s\"'`\\|;&<>]{3,256})"),
     _rule("curl", KEY, _is_random_key,
           r"curl\b<L> (?:-u|--user)[ =]{0,3}(?:<Q>)?([\w-]{20,256}):(?=[\"'\s\\]|$)"),
-    _password("requirepass", r"requirepass <V>"),
+    _password("pass", r"(?<=require)pass <V>"),
     _password("bindpw", r"bindpw {1,8}<V>"),
     _password("securestring", r"securestring (?:-string )?<Q><S>"),
     # htpasswd -cb FILE USER PASSWORD, mosquitto_passwd -b FILE USER PASSWORD
-    _password("passwd", r"passwd(?= [^|;&\n]{0,80}-\w{0,8}b)(?: -\w{1,16}){1,8}"
+    _password("pass", r"passwd(?= [^|;&\n]{0,80}-\w{0,8}b)(?: -\w{1,16}){1,8}"
               r"(?: \d+)?(?: [^\s\"'-][^\s\"']{0,128}){1,2} <V>(?=[\s\"'\\|;&]|$)"),
     _password("rabbitmqctl", r"rabbitmqctl (?:add_user|change_password) \S{1,128} <V>"),
     _password("net use", r"net use(?:r |<A> /user:)\S{1,128} <V>"),
     _password("net use", r"net use(?: [^\s/]\S{0,128}){1,2} <V> /user:"),
     _password("wifi connect", r"wifi connect<A> password <V>"),
-    _password("neo4j_auth", r"neo4j_auth[=:] ?(?:<Q>)?neo4j/<V>"),
-    _password("wpa_passphrase", r"wpa_passphrase (?:<Q>)?[^\s\"'\\]{1,64}(?:<Q>)? <V>"),
+    _password("auth", r"(?<=neo4j_)auth[=:] ?(?:<Q>)?neo4j/<V>"),
+    _password("pass", r"(?<=wpa_)passphrase (?:<Q>)?[^\s\"'\\]{1,64}(?:<Q>)? <V>"),
     _password("alias set", r"alias set \S{1,64} https?://\S{1,128} \S{1,64} <V>"),
-    _password("pass:", r"(?<=[\s\"'/])pass:<V>"),
+    _password("pass", r"(?<=[\s\"'/])pass:<V>"),
     _password("from-literal", r"from-literal[= ](?:<Q>)?[\w.-]{1,64}=<V>"),
     # echo … | docker login --password-stdin, chpasswd <<< ada:password
     _password("echo ",
@@ -200,7 +200,7 @@ _RULES = (
     _rule("(", TOKEN, bool, r"\(<Q>AC<H><Q>, ?<Q>(<H>)(?=<Q>)"),
     # SQL, and password files of PostgreSQL
     _password("identified ", r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>"),
-    _password("password '", r"password '([^\s'\\]{4,256})(?=')"),
+    _password("pass", r"password '([^\s'\\]{4,256})(?=')"),
     _password(":5432:", r":5432:[\w*.-]{1,64}:<N>:([^\s\"'\\]{4,255})(?=\s|$|\\)"),
 )  # fmt: skip
 
