@@ -395,9 +395,9 @@ class ReaderScreen(BaseScreen[None]):
 
     def _turn_layout(self) -> TurnLayout:
         calls = tuple(
-            (one.tool_use_id, one.subagent)
-            for one in (self.about.subagents if self.about else ())
-            if one.tool_use_id
+            (subagent.tool_use_id, subagent.subagent)
+            for subagent in (self.about.subagents if self.about else ())
+            if subagent.tool_use_id
         )
         width, words = self.view.width, self._find_line.words
         return TurnLayout(
