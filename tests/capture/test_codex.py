@@ -198,8 +198,10 @@ def test_call_and_result_are_one_event() -> None:
     "output",
     [
         "Chunk ID: 1\nProcess exited with code 2\nOutput:\nno such file",
+        "Chunk ID: 1\nProcess exited with code -1\nOutput:\nno such file",
         '{"output": "no such file", "metadata": {"exit_code": 2}}',
         {"content": "no such file", "success": False},
+        {"content": "no such file", "exitCode": 2},
         [{"type": "input_text", "text": "Exit code: 2\nno such file"}],
     ],
 )

@@ -108,6 +108,19 @@ def test_a_saved_state_contains_no_text_of_the_conversation(file: Path) -> None:
                 assert text.partition("\n")[0] not in state or len(text) < 4
 
 
+def test_a_long_file_that_was_rewritten_before_the_cursor_is_read_again(
+    file: Path,
+) -> None:
+    grow(file, *map(prompt, range(1, 60)))
+    items, cursor = read(file)
+    assert cursor.offset > 2 * jsonl.FINGERPRINT_BYTES
+    told = file.read_bytes()
+    file.write_bytes(told.replace(b"Prompt 50", b"Prompt 50, said anew"))
+    (replaced, *anew), _ = read(file, cursor)
+    assert isinstance(replaced, FileReplaced)
+    assert len(texts(anew)) == len(texts(items))
+
+
 @pytest.fixture
 def few_open_bytes(monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(jsonl, "MAX_OPEN_BYTES", 2_000)

@@ -135,3 +135,9 @@ def test_mark_ends_with_the_password(text: str, expected_end: str) -> None:
 )
 def test_kind_of_a_name(name: str, kind: str) -> None:
     assert kind_of_name(name) == kind
+
+
+def test_a_token_of_sixteen_characters_is_a_secret_and_a_shorter_one_is_not() -> None:
+    token = "q7Rz2LxW9vTb4NkJ"
+    assert redact(f'{{"token": "{token}"}}').text == '{"token": "[redacted: token]"}'
+    assert redact(f'{{"token": "{token[:-1]}"}}').kinds == ()

@@ -232,6 +232,12 @@ def test_json_keys_and_values_are_redacted_at_any_depth() -> None:
     assert kinds == ("github token", "github token")
 
 
+def test_key_in_a_field_of_a_secret_keeps_its_own_kind() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    redacted = {"password": redaction_mark("github token")}
+    assert redact_json({"password": key}) == (redacted, ("github token",))
+
+
 def test_fields_without_secrets_are_unchanged() -> None:
     value = {"password": None, "token": "", "key": "Enter", "secret": "<secret>"}
     assert redact_json(value) == (value, ())

@@ -58,6 +58,11 @@ def test_short_message_outweighs_long_message() -> None:
     assert score(candidate(1, length=5)) > score(candidate(1, length=500))
 
 
+def test_message_of_average_length_adds_the_idf_of_its_term() -> None:
+    idf = inverse_document_frequency(1_000, 1)
+    assert score(candidate(1, length=30)) == pytest.approx(idf)
+
+
 def test_user_outweighs_assistant_and_turn_with_tools() -> None:
     assistant = candidate(1)
     user = candidate(1, role=EventRole.USER)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -290,6 +291,20 @@ def test_before_a_date_means_midnight_in_the_zone_of_the_store(
         assert SessionRow.select().where(SessionRow.event_count == 0).count() == 0
 
 
+def test_an_event_at_midnight_is_not_before_the_date(
+    workspace: Workspace, tmp_path: Path, import_files: ImportFiles
+) -> None:
+    midnight = datetime(2025, 3, 16, tzinfo=workspace.zone)
+    minute = (midnight - AT) / timedelta(minutes=1)
+    for before, session in ((0.5, "open-1"), (0, "open-2")):
+        file = transcript(tmp_path, session, "The heron", minute - before)
+        import_files(workspace, file)
+    forget(workspace, TombstoneKind.BEFORE, "2025-03-16")
+    with database.connection():
+        times = EventRow.select(EventRow.at_ms).order_by(EventRow.at_ms).tuples()
+        assert next(iter(times))[0] == midnight.timestamp() * 1000
+
+
 def test_older_versions_with_forgotten_text_are_deleted(
     workspace: Workspace, tmp_path: Path, import_files: ImportFiles
 ) -> None:
@@ -311,6 +326,39 @@ def test_older_versions_with_forgotten_text_are_deleted(
     database.close()
     assert traces(workspace.paths.store.parent) == []
     assert status.read_stats().nodes == 5
+
+
+def test_older_versions_within_an_hour_of_what_is_forgotten_are_deleted(
+    workspace: Workspace, tmp_path: Path, import_files: ImportFiles
+) -> None:
+    file = tmp_path / "one.jsonl"
+    about = {"project": "p", "agent": "a", "role": "user"}
+
+    def say(minute: int, session: str, text: str) -> str:
+        at = (AT + timedelta(minutes=minute)).isoformat()
+        event = {**about, "session_id": session, "timestamp": at, "text": text}
+        return f"{json.dumps({**event, 'key': text})}\n"
+
+    def count_versions() -> dict[int, int]:
+        """Return the versions of segments by the minute of their end."""
+        with database.connection():
+            rows = VersionRow.select().where(VersionRow.level == "segment")
+            start_ms = int(AT.timestamp() * 1000)
+            return Counter((row.end_ms - start_ms) // 60_000 for row in rows)
+
+    told = [
+        say(-70, "far", "The heron."),
+        say(-50, "near", "The otter."),
+        say(0, "secret", f"{WORDS} came late to the harbour."),
+    ]
+    file.write_text("".join(told))
+    import_files(workspace, file)
+    earlier = [say(-75, "far", "The ibis."), say(-55, "near", "The owl.")]
+    file.write_text("".join([*told, *earlier]))
+    import_files(workspace, file)
+    assert count_versions() == {-70: 2, -50: 2, 0: 1}
+    forget(workspace, TombstoneKind.SESSION, "secret")
+    assert count_versions() == {-70: 2, -50: 1}
 
 
 @pytest.mark.parametrize(
@@ -600,8 +648,12 @@ def _closed() -> Iterator[None]:
     database.close()
 
 
+@pytest.mark.parametrize("kind", (TombstoneKind.EVENT, TombstoneKind.SESSION))
 def test_a_fork_does_not_restore_forgotten_thoughts(
-    history_workspace: Workspace, histories: Path, import_files: ImportFiles
+    history_workspace: Workspace,
+    histories: Path,
+    import_files: ImportFiles,
+    kind: TombstoneKind,
 ) -> None:
     source = histories / "-home-ada-secret" / "secret-1.jsonl"
     fork = source.with_name("fork-1.jsonl")
@@ -610,7 +662,7 @@ def test_a_fork_does_not_restore_forgotten_thoughts(
         '"sessionId": "secret-1"', '"sessionId": "fork-1"'
     )
     fork.write_text(f"{repeated}{json.dumps(own)}\n")
-    forget(history_workspace, TombstoneKind.SESSION, "secret-1")
+    forget(history_workspace, kind, *subjects(kind))
     import_files(history_workspace, histories)
     with database.connection():
         assert SessionRow.select().where(SessionRow.name == "fork-1").count() == 1
@@ -652,6 +704,27 @@ def test_a_fork_that_keeps_the_same_events_is_named(
     result = forget(history_workspace, TombstoneKind.SESSION, "secret-1")
     assert result.counts.events == 1
     assert [name for name, _ in result.forks] == ["claude-code:a-fork"]
+
+
+def test_a_fork_that_keeps_only_shared_events_stays(
+    history_workspace: Workspace, histories: Path, import_files: ImportFiles
+) -> None:
+    source = histories / "-home-ada-open" / "open-1.jsonl"
+    fork = source.with_name("a-fork.jsonl")
+    own = record(60, "a-fork", "user", f"{WORDS} is all that the fork adds.")
+    repeated = source.read_text().replace(
+        '"sessionId": "open-1"', '"sessionId": "a-fork"'
+    )
+    fork.write_text(f"{repeated}{json.dumps(own)}\n")
+    import_files(history_workspace, histories)
+    with database.connection():
+        added = EventRow.get(EventRow.text.contains("the fork adds"))
+    result = forget(history_workspace, TombstoneKind.EVENT, added.id)
+    assert (result.counts.events, result.counts.sessions) == (1, 0)
+    with database.connection():
+        session = SessionRow.get(SessionRow.name == "a-fork")
+        shared = SourceCopyRow.select().where(SourceCopyRow.session_id == session.id)
+        assert shared.count() > 0
 
 
 def test_an_interrupted_deletion_changes_nothing(

@@ -237,6 +237,21 @@ def test_session_is_found_by_its_title_alone(
     assert first.session_id == "s2"
 
 
+def test_title_with_the_whole_query_raises_the_best_message_of_its_session(
+    workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("The ships came late", 1, role=ASSISTANT, session="s1"),
+        make_message("The harbour has ships", 1, session="s2"),
+        make_message("Nothing of the kind", 1, session="s3"),
+    )
+    name_session("s1", title="Harbour ships")
+    index_messages(workspace)
+    first, second = workspace.message_search.find("harbour ships").hits
+    assert (first.session_id, second.session_id) == ("s1", "s2")
+    assert first.match is not None
+
+
 def test_message_of_the_user_comes_before_the_assistant(workspace: Workspace) -> None:
     store_messages(
         make_message("quay", 1, role=ASSISTANT, session="a"),

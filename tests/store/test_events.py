@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from memtui.model.nodes import TITLE_CHARS
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, queues, sessions
 from memtui.store import events as store_events
-from memtui.store.schema import EventRow, OutboxRow
+from memtui.store.schema import EventRow, OutboxRow, SourceCopyRow
 from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -153,11 +154,28 @@ def test_copies_of_a_tool_call_are_recognized_by_its_input() -> None:
     assert add(other).created == []
 
 
+def test_the_id_in_the_source_decides_before_the_text() -> None:
+    first, second = (
+        replace(said("commit", n, key=f"u{n}"), source_id=f"u{n}") for n in (0, 60)
+    )
+    add(first, second)
+    add(replace(said("commit", after_s=1), source_id="u60"), route="hook")
+    assert [row.event_id for row in SourceCopyRow.select()] == [second.event_id]
+
+
 def test_equal_texts_of_one_source_are_two_messages() -> None:
     add(said("commit"), said("commit", after_s=60), route="hook")
     first, second, third = (said("commit", n, key=f"u{n}") for n in (1, 61, 120))
     assert add(first, second).created == []
     assert add(third).created == [third.event_id]
+
+
+def test_an_equal_text_is_a_copy_up_to_the_maximum_difference_of_time() -> None:
+    most_s = events.MAX_TIME_DIFFERENCE_MS / 1000
+    add(said("commit"), said("push"), route="hook")
+    assert add(said("commit", after_s=most_s, key="u1")).created == []
+    later = said("push", after_s=most_s + 0.001, key="u2")
+    assert add(later).created == [later.event_id]
 
 
 def test_an_equal_text_much_later_is_another_message() -> None:

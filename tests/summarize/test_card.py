@@ -93,6 +93,14 @@ def test_the_first_request_with_a_tenth_of_the_events_names_the_session() -> Non
     assert name(Facts(requests=many)) == "This is request number 0"
 
 
+def test_a_request_with_exactly_a_tenth_of_the_events_names_the_session() -> None:
+    requests = (
+        Request("Fix the rounding of prices", "01", 10),
+        Request("Now fix everything else too", "02", 90),
+    )
+    assert name(Facts(requests=requests)) == "Fix the rounding of prices"
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
@@ -111,6 +119,11 @@ def test_the_first_request_with_a_tenth_of_the_events_names_the_session() -> Non
 )
 def test_a_request_is_named_by_its_first_line(text: str, title: str) -> None:
     assert card.name_request(text) == title
+
+
+def test_a_first_line_of_twenty_characters_is_a_name_and_a_shorter_one_is_not() -> None:
+    assert card.name_request("Fix the cart's total\nNow") == "Fix the cart's total"
+    assert card.name_request("Fix the carts total\nNow") == "Fix the carts total Now"
 
 
 def test_long_names_are_cut_at_a_word() -> None:

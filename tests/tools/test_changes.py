@@ -259,6 +259,7 @@ def test_hooks_installed_by_hand_are_replaced(line: str, machine: Machine) -> No
         "python3 /x/other.py /y/memtui/hook.py",
         "python3 -c 'print(1)' memtui/hook.py",
         "python3 -m other memtui.hook",
+        "sha256sum /x/memtui/hook.py",
         "python3 -I",
     ],
 )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.text import fencing, tokens
+from memtui.text.tokens import TokenCounter
 from memtui.tools import replies
 from memtui.tools.envelope import make_envelope
 from memtui.tools.replies import Fitted, Item, Reply
@@ -54,6 +55,13 @@ def as_json(reply: Reply, limit: int) -> tuple[Fitted, Item]:
     fitted = replies.fit_json(reply, limit, COUNTER, lambda data: data)
     assert fitted.tokens <= limit
     return fitted, json.loads(fitted.text)
+
+
+def test_an_estimated_cost_has_a_margin_and_a_counted_one_has_none() -> None:
+    estimated, counted = COUNTER, TokenCounter("counted", lambda text: 1_000)
+    text = SENTENCE * 50
+    assert replies.cost(text, counted) == 1_000
+    assert replies.cost(text, estimated) == round(1.05 * estimated.count(text))
 
 
 @given(

@@ -181,6 +181,18 @@ def test_deeds_are_shown_by_facts_or_words(
     assert (objection is Objection.AGAINST_FACTS) is is_withheld
 
 
+def test_a_line_that_denies_an_earlier_one_does_not_repeat_it() -> None:
+    plain, same, denied = ground(
+        "Ledger.total rounds the sum once",
+        "Ledger.total rounds the sum once",
+        "Ledger.total does not round the sum once",
+    )
+    assert plain.verdict.objection is Objection.NONE
+    assert same.verdict.objection is Objection.REPEATED
+    assert denied.verdict.objection is Objection.NONE
+    assert denied.verdict.features.conflicts == (checks.NEGATED,)
+
+
 def test_withheld_lines_are_unsupported_and_say_why() -> None:
     kept, other, again, far = ground(
         "src/router.py drops the session cookie in 3 of 12 tests",
