@@ -108,9 +108,11 @@ _NO_START = frozenset(",]}: \t")
 
 _LINE_START = re.compile(r"(?:^|[\s+>-]|\\+[nrt]|\\*\":\s?\\*\"|\d→)$")
 """Matches what is before a setting, but not one in a string of code."""
+# Values of several words up to the end of a line, for passphrases
 _WORDS = re.compile(
     r"[a-z]{3,10}(?: (?:[a-z]{3,10}|\d{1,4})){3,9}(?=\s*(?:[\r\n\\\"'#]|$))"
 )
+# Values up to whitespace or a quote, for keys with signs
 _SIGNS = re.compile(r"[^\s\"'`\\]{20,256}(?=[\s\"'`\\]|$)")
 _BARE = re.compile(
     r"(?:[^\s\"'`\\;<>&,|]|[<>|](?=[^\s\"'`\\])"

@@ -205,8 +205,8 @@ _RULES = (
 )  # fmt: skip
 
 _RULES_BY_ANCHOR: dict[bytes, list[_Rule]] = {}
-for _item in _RULES:
-    _RULES_BY_ANCHOR.setdefault(_item.anchor, []).append(_item)
+for _each_rule in _RULES:
+    _RULES_BY_ANCHOR.setdefault(_each_rule.anchor, []).append(_each_rule)
 
 _WORDS = [
     anchor
@@ -216,6 +216,7 @@ _WORDS = [
 """The anchors that are neither options nor functions."""
 
 MAX_FUNCTION_CHARS = 40
+"""A longer name before a bracket is not looked up."""
 
 _COOKIE_HEADER = re.compile(
     rf"(?:cookie(?:{QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{QUOTE})?"
