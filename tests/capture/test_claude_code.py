@@ -228,10 +228,23 @@ def test_session_has_folder_branch_model_and_title() -> None:
     ]
 
 
-def test_a_summary_is_the_title_of_the_session_that_ends_with_a_message() -> None:
-    summary = {"type": "summary", "summary": "Cart  fixed", "leafUuid": "uuid-2"}
-    items = read(summary, user(1, "Fix"), user(2, "Thanks"))
-    title = MessageTitle("claude-code", "uuid-2", "Cart fixed")
+@pytest.mark.parametrize("leaf", ["uuid-1", "uuid-2"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_summary_is_the_title_of_the_session_with_its_record(
+    leaf: str, is_first: bool
+) -> None:
+    summary = {"type": "summary", "summary": "Cart  fixed", "leafUuid": leaf}
+    messages = user(1, "Fix"), user(2, "Thanks")
+    items = read(summary, *messages) if is_first else read(*messages, summary)
+    sessions = [item for item in items if isinstance(item, SessionMetadata)]
+    assert sessions[-1].title == "Cart fixed"
+    assert not any(isinstance(item, MessageTitle) for item in items)
+
+
+def test_summary_of_a_session_in_another_file_waits_for_its_message() -> None:
+    summary = {"type": "summary", "summary": "Cart  fixed", "leafUuid": "uuid-9"}
+    items = read(summary, user(1, "Fix"))
+    title = MessageTitle("claude-code", "uuid-9", "Cart fixed")
     assert [item for item in items if isinstance(item, MessageTitle)] == [title]
 
 

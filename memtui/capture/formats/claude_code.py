@@ -198,6 +198,7 @@ class _TranscriptReader(RecordReader):
         yield from self.calls.pending_records()
         if self._is_subagent_file:
             yield from self._subagent_metadata()
+        yield from self._sessions.titles_of_other_files()
         yield from self.facts_so_far()
 
     def facts_so_far(self) -> Iterator[ParsedItem]:
@@ -226,7 +227,8 @@ class _TranscriptReader(RecordReader):
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
         elif kind == "summary":
-            yield from _session_title(line, fields)
+            is_read = self._sessions.add_summary(fields)
+            yield SkippedRecord(kind, line, is_stored_elsewhere=is_read)
         elif kind in TITLE_FIELDS:
             self._sessions.add_title(fields)
             yield SkippedRecord(kind, line, is_stored_elsewhere=True)
@@ -257,6 +259,7 @@ class _TranscriptReader(RecordReader):
         uuid = as_text(fields.get("uuid"))
         source = as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
         self._sessions.add_record(session, fields, at, forked_from=source)
+        self._sessions.add_uuid(uuid, session)
         return Position(
             line, at, source or session, self._subagent_of(uuid, fields), uuid
         )
@@ -586,24 +589,15 @@ def _words(text: str) -> str:
     return " ".join(_IMAGE.sub(" ", text).split())
 
 
-def _session_title(line: int, fields: Fields) -> Iterator[ParsedItem]:
-    """Read a summary: the title of the session that ends with a message.
-
-    The agent writes summaries of sessions that are mostly in other files.
-    """
-    title, leaf = clean_title(as_text(fields.get("summary"))), fields.get("leafUuid")
-    has_session = isinstance(leaf, str) and leaf and title
-    if has_session:
-        yield MessageTitle(AGENT, as_text(leaf), title)
-    yield SkippedRecord("summary", line, is_stored_elsewhere=bool(has_session))
-
-
 class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
     def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
         self._facts = {session: dict(place) for session, place in places.items()}
         self._announced: set[str] = set()
+        self._session_of_record: dict[str, str] = {}
+        self._summaries: dict[str, str] = {}
+        """Titles by the uuid of the record that their session ends with."""
 
     def places(self) -> dict[str, dict[str, str]]:
         """Return the folder of each session, and since when it is known."""
@@ -640,6 +634,24 @@ class _Sessions:
         if creator := as_text(fields.get("entrypoint")):
             facts.setdefault("created_by", creator)
 
+    def add_uuid(self, uuid: str, session: str) -> None:
+        self._session_of_record.setdefault(uuid, session)
+
+    def add_summary(self, fields: Fields) -> bool:
+        """Add the title of a session, here or in another file; return whether it is
+        one."""
+        title = clean_title(as_text(fields.get("summary")))
+        leaf = fields.get("leafUuid")
+        if isinstance(leaf, str) and leaf and title:
+            self._summaries[leaf] = title
+            return True
+        return False
+
+    def titles_of_other_files(self) -> Iterator[MessageTitle]:
+        for leaf, title in self._summaries.items():
+            if leaf not in self._session_of_record:
+                yield MessageTitle(AGENT, leaf, title)
+
     def add_title(self, fields: dict[str, object]) -> None:
         title = clean_title(as_text(fields.get(TITLE_FIELDS[str(fields["type"])])))
         if session := as_text(fields.get("sessionId")):
@@ -652,6 +664,9 @@ class _Sessions:
             yield self._metadata(session)
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
+        for leaf, title in self._summaries.items():
+            if session := self._session_of_record.get(leaf):
+                self._facts[session].setdefault("title", title)
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:
