@@ -105,6 +105,10 @@ def _shown_lines(contents: Sequence[QuarantineContent], zone: tzinfo) -> Iterato
 
 
 def _retry(args: Namespace, workspace: "Workspace") -> int:
+    if args.dry_run:
+        count = workspace.quarantine.count(args.names or None)
+        lines = [f"{plural(count, 'entry', 'entries')} would be retried."]
+        return output.print_result(args, {"count": count, "is_done": False}, lines)
     result = workspace.retry_skipped(args.names or None)
     errors = work.run_pipeline(workspace)
     skipped = workspace.quarantine.find(result.names)

@@ -125,7 +125,7 @@ class ConfigChange:
 
     @property
     def copy(self) -> Path:
-        return self.target.with_name(f"{self.target.name}{COPY_SUFFIX}")
+        return copy_of(self.target)
 
     def diff(self) -> list[str]:
         (before, old), (after, new) = (
@@ -136,6 +136,11 @@ class ConfigChange:
         )
         lines = difflib.unified_diff(before, after, old, new)
         return [clean(line.rstrip("\r\n")) for line in lines]
+
+
+def copy_of(target: Path) -> Path:
+    """Return where the content of a settings file before installing is kept."""
+    return target.with_name(f"{target.name}{COPY_SUFFIX}")
 
 
 def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
@@ -159,6 +164,8 @@ def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
 def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
     """Plan to remove an entry, and the file if nothing else is in it.
 
+    A file that is still as installing made it becomes what it was before.
+
     Raises:
         HooksError: The file cannot be changed.
     """
@@ -169,9 +176,29 @@ def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
     try:
         if entry.existing(text):
             after = entry.remove(text).encode() or None
+            if _is_installed_into(copied := _read_copy(target), text, entry, machine):
+                after = copied.encode() or None
     except HooksError as error:
         raise _unchanged_error(file, str(error)) from None
     return ConfigChange(entry.agent, file, target, before, after, is_removal=True)
+
+
+def _is_installed_into(
+    copied: str, text: str, entry: ConfigEntry, machine: Machine
+) -> bool:
+    """Return whether installing into a text that has nothing of memtui gives another
+    one."""
+    try:
+        return not entry.existing(copied) and entry.add(copied, machine) == text
+    except HooksError:
+        return False
+
+
+def _read_copy(target: Path) -> str:
+    try:
+        return _decode(_read_content(copy_of(target))[1], target)
+    except HooksError:
+        return ""
 
 
 def is_up_to_date(

@@ -228,7 +228,8 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     state = formatting.node_state(node)
     title = f"{node.title} ({state})" if state else node.title
     words = ", ".join(node.keyword_texts[:TITLE_KEYWORDS])
-    head_lines = [f"[{citations.cite_node(node.node_id)}] {title}: {words}"]
+    title += f": {words}" if words else ""
+    head_lines = [f"[{citations.cite_node(node.node_id)}] {title}"]
     if node.headline not in ("", node.title):
         head_lines.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)

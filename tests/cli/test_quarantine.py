@@ -86,6 +86,12 @@ def test_a_running_memtui_stores_retried_files(home: Path) -> None:
     lock.release()
 
 
+def test_dry_run_of_a_retry_changes_nothing(home: Path) -> None:
+    output = run_memtui(home, "quarantine", "retry", "--all", "--dry-run")
+    assert output.stdout == "3 entries would be retried.\n"
+    assert len(entries(home)) == 3
+
+
 def test_dropping_is_confirmed_and_reported(home: Path) -> None:
     output = run_memtui(home, "quarantine", "drop", "--all", code=2)
     assert output.stdout == "" and "--yes" in output.stderr

@@ -96,6 +96,24 @@ def test_uninstalling_leaves_nothing_of_new_files(
     assert not [path for path in machine.home.rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"model": "opus", "n": 1.10, "m": 1e5, "list": [1,  2], "s": "a\\/b"}',
+        '{\n  "a": [\n 1 ],\n  "hooks": {}\n}',
+    ],
+)
+def test_uninstalling_restores_a_file_that_nobody_changed(
+    text: str, machine: Machine
+) -> None:
+    file = write_settings(GEMINI.server, machine, text)
+    install(GEMINI.server, machine)
+    assert file.read_text("utf-8") != text
+    uninstall(GEMINI.server, machine)
+    assert file.read_text("utf-8") == text
+    assert [path for path in file.parent.iterdir() if path.is_file()] == [file]
+
+
 @EACH_AGENT
 def test_settings_of_a_project_are_separate(agent: Agent, machine: Machine) -> None:
     project = machine.home / "shop"
