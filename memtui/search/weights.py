@@ -42,7 +42,7 @@ one. The query or an identifier as it was typed adds the idfs of all its terms."
 MAX_TERM_SCORE = (K1 + 1) / (1 + K1 * (1 - B))
 """The most that a term adds to a message's score, as a multiple of its idf."""
 
-DATE_BOOST = 1.5  # the factor on the rank of what lies in a period of the query
+DATE_BOOST = 2.5  # the factor on the rank of what lies in a period of the query
 
 VAGUE_WEIGHT = 0.5
 """The weight of a word that says nothing about the topic, such as "decide"."""
