@@ -221,6 +221,7 @@ def test_no_comment_is_lost(text: str) -> None:
         server = read_plain(installed)["mcp"]["memtui"]
         assert read_plain(installed) == before | {"mcp": servers | {"memtui": server}}
         assert sorted(COMMENT.findall(installed)) == sorted(comments)
+        config_files.copy_of(file).unlink()  # else the file is restored from it
         uninstall(OPENCODE.server, machine)
         remaining = file.read_text("utf-8") if file.exists() else "{}"
         expected = {k: v for k, v in before.items() if k != "mcp" or v != {}}
