@@ -280,9 +280,9 @@ def is_typed_key(value: str) -> bool:
 def _match_key(text: str, at: int) -> tuple[int, str] | None:
     """Return the end and kind of the key at a position; None if there is none."""
     for kind, pattern in _FORMATS_BY_START.get(text[at : at + 2], ()):
-        found = pattern.match(text, at, at + MAX_KEY_CHARS)
-        if found and _CHECKS.get(kind, _is_real)(found[0]):
-            return found.end(), kind
+        match = pattern.match(text, at, at + MAX_KEY_CHARS)
+        if match and _CHECKS.get(kind, _is_real)(match[0]):
+            return match.end(), kind
     return None
 
 
