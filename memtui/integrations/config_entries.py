@@ -1,4 +1,4 @@
-"""What memtui adds to settings files: hooks, an MCP server, and files of its own."""
+"""Additions to settings files: hooks, an MCP server, and files of its own."""
 
 import json
 import re

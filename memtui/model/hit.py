@@ -86,7 +86,7 @@ class WindowMessage:
 
 
 class HitKind(StrEnum):
-    """What matches a query."""
+    """The kind of item that matches a query."""
 
     MESSAGE = "message"
     SESSION = "session"

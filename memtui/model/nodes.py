@@ -18,7 +18,7 @@ from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 
 class BulletKind(StrEnum):
-    """What a bullet says."""
+    """The kind of statement that a bullet makes."""
 
     NOTE = ""
     """A model's line about a period."""

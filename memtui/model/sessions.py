@@ -77,7 +77,7 @@ class WorkState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionWork:
-    """What a session is called, and what came of it; ``summarize.card`` decides it.
+    """The name, state and outcome of a session; ``summarize.card`` decides on them.
 
     Empty until the session's first segment is summarized.
     """

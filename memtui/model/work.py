@@ -102,7 +102,7 @@ class EndKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the events of a segment or a session show, oldest first.
+    """The facts that the events of a segment or a session show, oldest first.
 
     Only calls that ran and succeeded count, except for ``failed_commands`` and failed
     test runs.

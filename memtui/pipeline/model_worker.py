@@ -312,7 +312,7 @@ ended."""
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What the model is needed for next."""
+    """The next work for the model."""
 
     name: str
     """The node to write; "" for a requested job that has nothing to do."""

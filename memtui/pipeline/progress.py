@@ -123,7 +123,7 @@ Report = Callable[[PipelineProgress], None]
 
 
 class PipelineState(Protocol):
-    """What a report says of the pipeline besides the result of a step."""
+    """The state of the pipeline in a report, besides the result of a step."""
 
     @property
     def is_active(self) -> bool: ...

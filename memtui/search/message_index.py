@@ -185,7 +185,7 @@ class Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class Matches:
-    """What the index has for a query, and the statistics that BM25 needs."""
+    """The matches of a query, and the statistics that BM25 needs."""
 
     terms: Sequence[QueryTerm]
     candidates: list[Candidate] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""What screens, commands and tools call to read and change the store."""
+"""Services: screens, commands and tools call them to read and change the store."""

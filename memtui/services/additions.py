@@ -45,7 +45,7 @@ NEEDS_TEXT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What was added to a session."""
+    """The result of adding something to a session."""
 
     agent: str
     session_id: str

@@ -138,7 +138,7 @@ def _wrong(message: str, remedy: str, subject: str = "") -> Finding:
 
 @dataclass
 class Doctor:
-    """What is checked; ``examine`` runs the checks."""
+    """The settings and files to check; ``examine`` runs the checks."""
 
     paths: Paths
     settings: Settings  # The defaults if there is an error in them.

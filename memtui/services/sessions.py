@@ -118,7 +118,7 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
 
 @dataclass(frozen=True, slots=True)
 class SessionCard:
-    """What is known of a session, with the grips of each line."""
+    """The facts about a session, with the grips of each line."""
 
     session: Session | None
     """None if it is not stored."""

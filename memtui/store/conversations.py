@@ -356,7 +356,7 @@ def _filter_segment(segment: SegmentRange, read: list[Event]) -> list[Event]:
 # Tool results, which no index has
 
 
-class Matches(NamedTuple):
+class EventMatches(NamedTuple):
     """Events with a text, the newest first, each with its session."""
 
     events: list[tuple[int, Event]]
@@ -364,7 +364,7 @@ class Matches(NamedTuple):
     """True if others cannot be read."""
 
 
-def find_by_tool_input(part: str, limit: int) -> Matches:
+def find_by_tool_input(part: str, limit: int) -> EventMatches:
     """Return the newest calls with a text in their input.
 
     The input of a call whose metadata is damaged is looked for in its text.
@@ -378,7 +378,7 @@ def find_by_tool_input(part: str, limit: int) -> Matches:
     )
 
 
-def find_texts(parts: Sequence[str], limit: int) -> Matches:
+def find_texts(parts: Sequence[str], limit: int) -> EventMatches:
     """Return the newest results and messages with these texts in this order."""
     types = "IN ('tool_result', 'user_message', 'assistant_message')"
     return _read_newest(types, r"text LIKE :pattern ESCAPE '\'", parts, limit)
@@ -386,7 +386,7 @@ def find_texts(parts: Sequence[str], limit: int) -> Matches:
 
 def _read_newest(
     types: str, condition: str, parts: Sequence[str], limit: int
-) -> Matches:
+) -> EventMatches:
     """Return the newest events of some types; where there are none, find those whose
     type is damaged."""
     pattern = "%".join(like_pattern(part)[1:-1] for part in parts)
@@ -399,4 +399,4 @@ def _read_newest(
     rows = rows or fetch(sql.format(f"NOT IN {_TYPES}"), **values)
     by_id = events.get(event_id for event_id, _ in rows)
     matches = [(int(n), by_id[event_id]) for event_id, n in rows if event_id in by_id]
-    return Matches(matches, len(matches) < len(rows))
+    return EventMatches(matches, len(matches) < len(rows))

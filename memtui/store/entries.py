@@ -93,7 +93,7 @@ def list_days(days: DayRange, scope: Scope = ALL) -> list[TocEntry]:
 
 
 class _Share(NamedTuple):
-    """What a node has of a scope, by the names of the fields of an entry."""
+    """The share of a scope in a node, by the names of the fields of an entry."""
 
     counts: NodeCounts
     is_live: bool

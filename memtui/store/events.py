@@ -563,7 +563,7 @@ class IndexableEvent:
 
 
 class SessionTexts(NamedTuple):
-    """What a session is found by, besides its messages."""
+    """The texts by which a session is found, besides its messages."""
 
     session: int
     title: str

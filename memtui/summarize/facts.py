@@ -538,7 +538,7 @@ def _count_undone(git: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _AskedCommit:
-    """What a ``git commit`` or ``git revert`` of a command line asks for."""
+    """The commit that a ``git commit`` or ``git revert`` asks for."""
 
     number: int
     """The number of its command."""

@@ -147,7 +147,7 @@ def empty_store() -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """How much of a reply is written."""
+    """The amount of a reply that is written."""
 
     parts: int
     """The number of items, then of details; of a reply without items, of notes."""

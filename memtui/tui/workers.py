@@ -82,7 +82,7 @@ class Loader(DOMNode):
 
 
 class Memtui(Protocol):
-    """What screens and widgets use of the app."""
+    """The parts of the app that screens and widgets use."""
 
     scope: "Scope"
     now: Callable[[], datetime]
