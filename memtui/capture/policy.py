@@ -33,7 +33,8 @@ OTHER_PROJECT = "of another project, which has its own store"
 FORGOTTEN = "of a project that was forgotten"
 
 _SESSION_TEXTS = (
-    *("branch", "created_by", "cwd", "model", "project", "root", "summary", "title"),
+    *("branch", "created_by", "cwd", "model", "own_name", "project", "root"),
+    *("summary", "title"),
 )
 """The fields of a session that may contain secrets."""
 

@@ -62,6 +62,12 @@ GROUPS = {
         Subcommand("jobs", "jobs", "list, pause, resume or run the jobs of the model"),
     ),
     "Change": (
+        Subcommand(
+            "rename",
+            "rename",
+            "give a session a name of your own",
+            details="The session has it everywhere, whatever comes later.",
+        ),
         Subcommand("pin", "versions", "keep showing one version of a node"),
         Subcommand("unpin", "versions", "show the newest version of a node again"),
         Subcommand(

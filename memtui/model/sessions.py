@@ -44,6 +44,8 @@ class SessionMetadata:
     forked_from: str = ""
     """The session of the same agent whose copy this one begins with."""
     summary: str = ""
+    own_name: str = ""
+    """The name that the user gave it, in an export of memtui."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class WorkState(StrEnum):
 class SessionWork:
     """The name, state and outcome of a session; ``summarize.card`` decides on them.
 
-    Empty until the session's first segment is summarized.
+    Empty until the session's first segment is summarized or the user names it.
     """
 
     name: str = ""
@@ -138,7 +140,8 @@ class Session:
     cwd: str
     branch: str
     title: str
-    """The agent's own title, else the beginning of the first prompt."""
+    """The name of its work, else the agent's title, else the beginning of the first
+    prompt."""
     model: str
     created_at: datetime
     updated_at: datetime
@@ -152,6 +155,8 @@ class Session:
     summary: str = ""
     agent_title: str = ""
     """The agent's own title, if there is one."""
+    own_name: str = ""
+    """The name that the user gave it; it is the name of its work, too."""
     work: SessionWork = NO_WORK
     """What it is called and what came of it, once it is summarized."""
 

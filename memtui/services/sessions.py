@@ -1,14 +1,21 @@
-"""Reads sessions: lists of them, the details of one, and its messages in pages."""
+"""Reads sessions: lists of them, the details of one, and its messages in pages. And
+gives them other names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, UsageError
 from memtui.model import citations
-from memtui.model.events import Event, is_event_id, to_ms
+from memtui.model.events import (
+    Event,
+    clean,
+    is_event_id,
+    remove_tag_characters,
+    to_ms,
+)
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, BulletKind, TocNode
+from memtui.model.nodes import TITLE_CHARS, Bullet, BulletKind, TocNode
 from memtui.model.sessions import (
     NO_WORK,
     Session,
@@ -16,11 +23,13 @@ from memtui.model.sessions import (
     SessionWork,
     SubagentMetadata,
 )
+from memtui.redaction import redact
 from memtui.services import conversation
 from memtui.services.conversation import Turn
 from memtui.store import conversations, database, events, nodes, segments, work
 from memtui.store import sessions as store_sessions
 from memtui.summarize import card
+from memtui.text.plain import shorten
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
@@ -257,6 +266,41 @@ def _find(agent: str, session_id: str) -> tuple[int, Session]:
     if number is None or session is None:
         raise MemtuiError(f"the session {agent}:{session_id} is no longer stored")
     return number, session
+
+
+def rename(agent: str, session_id: str, name: str, zone: tzinfo) -> Session:
+    """Give a session a name, which it has everywhere from now on; return it as it is
+    then.
+
+    The name is one line and at most as long as a title. Secrets in it are removed.
+
+    Raises:
+        MemtuiError: The session is not stored any more, or the name is empty.
+    """
+    line = " ".join(remove_tag_characters(clean(name)).split())
+    if not line:
+        raise UsageError("the name is empty")
+    return _set_own_name(
+        agent, session_id, shorten(redact(line).text, TITLE_CHARS), zone
+    )
+
+
+def undo_rename(agent: str, session_id: str, zone: tzinfo) -> Session:
+    """Take back the name that a user gave a session; return it as it is then.
+
+    Raises:
+        MemtuiError: The session is not stored any more, or nobody gave it a name.
+    """
+    return _set_own_name(agent, session_id, "", zone)
+
+
+def _set_own_name(agent: str, session_id: str, name: str, zone: tzinfo) -> Session:
+    with database.transaction():
+        number, session = _find(agent, session_id)
+        if not (name or session.own_name):
+            raise MemtuiError(f"nobody has renamed the session {session.full_name}")
+        work.save_own_name(number, name, zone)
+        return _find(agent, session_id)[1]
 
 
 MAX_RANGE = 500

@@ -470,6 +470,7 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
                 created_by=row.created_by,
                 forked_from=row.forked_from,
                 summary=row.summary,
+                own_name=row.own_name,
             )
             own = f"{_SELECT_WITH_ORIGIN} WHERE e.session_id = ? {_IN_ORDER}"
             events_of = db.execute_sql(own, (row.id,))
@@ -619,7 +620,8 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
         " WHERE g.session_id = s.id"
     )
     rows = fetch(
-        f"SELECT s.id, CASE WHEN {is_message} THEN '' ELSE s.work_name END || char(10)"
+        "SELECT s.id, s.own_name || char(10) ||"
+        f" CASE WHEN {is_message} THEN '' ELSE s.work_name END || char(10)"
         f" || s.title, s.summary || '', coalesce(({segments}), '')"
         f" FROM sessions s WHERE s.id {IN_JSON}",
         json.dumps(sorted(sessions)),

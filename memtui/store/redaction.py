@@ -48,6 +48,7 @@ def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
 _SESSION_TEXTS = (
     "title",
     "summary",
+    "own_name",
     "branch",
     "cwd",
     "root",

@@ -30,7 +30,8 @@ class SessionRow(Table):
     of the message it was taken from, ``project_ms`` that of the earliest record that
     names its folder and project. ``routes`` are the ways its events came: ``hook``,
     ``transcript``, ``jsonl``. ``work_name``, ``state``, ``outcome`` and the details in
-    ``work`` say what came of it (see ``store.work``).
+    ``work`` say what came of it (see ``store.work``); ``own_name`` is the name that the
+    user gave it, which is shown instead of ``work_name``.
     """
 
     id = peewee.AutoField()
@@ -57,6 +58,7 @@ class SessionRow(Table):
     state = peewee.TextField(default="")
     outcome = peewee.TextField(default="")
     work = peewee.TextField(default="")
+    own_name = peewee.TextField(default="")
 
     class Meta:
         table_name = "sessions"

@@ -50,10 +50,11 @@ from memtui.store.schema import IS_MESSAGE, SessionRow
 PROMPT_READ_CHARS = 1_000
 """Only this much of a prompt is read for the session's first line."""
 
-_TITLE = (
-    "CASE WHEN work_name != '' THEN work_name WHEN title != '' THEN title"
-    " ELSE first_prompt END"
+TITLE = (
+    "CASE WHEN own_name != '' THEN own_name WHEN work_name != '' THEN work_name"
+    " WHEN title != '' THEN title ELSE first_prompt END"
 )
+"""What a session is called, in SQL."""
 
 _ORDERS = {
     None: ("updated_ms", "DESC"),
@@ -61,7 +62,7 @@ _ORDERS = {
     SessionOrder.OLDEST: ("created_ms", "ASC"),
     SessionOrder.LONGEST: ("updated_ms - created_ms", "DESC"),
     SessionOrder.MESSAGES: ("message_count", "DESC"),
-    SessionOrder.TITLE: (f"lower({_TITLE})", "ASC"),
+    SessionOrder.TITLE: (f"lower({TITLE})", "ASC"),
 }
 """The key and direction of each order; equal keys are ordered by number."""
 
@@ -170,7 +171,8 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
 
     The earliest record decides on folder and project, wherever the agent moves later
     and in whatever order the records come; the latest on branch, title, model and
-    summary. Returns the session's number if its project has changed.
+    summary. A name that the user gave stays. Returns the session's number if its
+    project has changed.
     """
     row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
@@ -181,6 +183,7 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
         "forked_from": clean(metadata.forked_from) or row.forked_from,
         "branch": clean(metadata.branch) or row.branch,
         "model": clean(metadata.model) or row.model,
+        "own_name": row.own_name or clean(metadata.own_name)[:TITLE_CHARS],
     }
     if metadata.title and not tombstones.covers_title(metadata.title):
         values["title"] = clean(metadata.title) or row.title
@@ -192,10 +195,12 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     changes = {n: value for n, value in values.items() if getattr(row, n) != value}
     if changes:
         SessionRow.update(changes).where(SessionRow.id == row.id).execute()
-    if not changes.keys().isdisjoint(("title", "summary")):
+    if not changes.keys().isdisjoint(("title", "summary", "own_name")):
         queues.add_sessions([row.id])
     if "title" in changes:
         segments.request_first_summary(row.id)
+    if "own_name" in changes:
+        segments.request_session_summaries(row.id)
     if "forked_from" in changes:
         request_owner_update([row.id])
     if "project" not in changes:
@@ -276,13 +281,16 @@ def get_number(agent: str, session_id: str) -> int | None:
 
 
 def from_row(row: SessionRow) -> Session:
+    work = store_work.work_from_row(
+        row.work_name, row.state, row.outcome, row.work, row.own_name
+    )
     return Session(
         agent=row.agent,
         session_id=row.name,
         project=row.project,
         cwd=row.cwd,
         branch=row.branch,
-        title=" ".join((row.work_name or row.title or row.first_prompt).split()),
+        title=" ".join((work.name or row.title or row.first_prompt).split()),
         model=row.model,
         created_at=from_ms(row.created_ms),
         updated_at=from_ms(row.updated_ms),
@@ -293,7 +301,8 @@ def from_row(row: SessionRow) -> Session:
         forked_from=row.forked_from,
         summary=row.summary,
         agent_title=" ".join(row.title.split()),
-        work=store_work.work_from_row(row.work_name, row.state, row.outcome, row.work),
+        own_name=row.own_name,
+        work=work,
     )
 
 
@@ -384,7 +393,7 @@ def _matching(words: Sequence[str], scope: Scope) -> scopes.Condition:
     condition += " AND NOT (forked_from != '' AND message_count = 0)"
     for word in words:
         variants = case_variants(word)
-        columns = (_TITLE, "project", "agent")
+        columns = (TITLE, "project", "agent")
         like = f"LIKE ? ESCAPE '{LIKE_ESCAPE}'"
         matches = [f"{column} {like}" for column in columns for _ in variants]
         condition += f" AND ({' OR '.join(matches)})"

@@ -108,15 +108,19 @@ def _work_to_json(work: SessionWork) -> str:
     return json.dumps({name: value for name, value in fields.items() if value})
 
 
-def work_from_row(name: str, state: str, outcome: str, details: str) -> SessionWork:
+def work_from_row(
+    name: str, state: str, outcome: str, details: str, own_name: str
+) -> SessionWork:
     """Return the work in the columns of a session; details that are damaged are left
     out."""
     try:
         fields = json.loads(details or "{}")
     except ValueError:
         fields = {}
+    if own_name:
+        fields["name_event_id"] = ""
     return SessionWork(
-        name=name,
+        name=own_name or name,
         state=WorkState(state) if state in list(WorkState) else None,
         outcome=outcome,
         left_open=tuple(Line(**values) for values in fields.pop("left_open", ())),
@@ -141,6 +145,18 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
         *row,
         session_number,
     )
+    _request_updates(session_number, zone)
+    return True
+
+
+def save_own_name(session_number: int, name: str, zone: tzinfo) -> None:
+    """Store the name that the user gave a session; "" for none."""
+    execute("UPDATE sessions SET own_name = ? WHERE id = ?", name, session_number)
+    _request_updates(session_number, zone)
+
+
+def _request_updates(session_number: int, zone: tzinfo) -> None:
+    """Have all days of a session rolled up, and its name indexed."""
     days = fetch_column(
         "SELECT DISTINCT n.parent_id FROM segments g JOIN nodes n ON n.node_id = g.id"
         " WHERE g.session_id = ?",
@@ -148,7 +164,6 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
     )
     queues.add_rollups(days, zone)
     queues.add_sessions([session_number])
-    return True
 
 
 def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
@@ -158,7 +173,8 @@ def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
     """
     condition, values = scopes.segment_condition(scope)
     rows = fetch(
-        f"SELECT s.agent, s.name, s.project, {_WORK}, sum(g.messages), sum(g.commits),"
+        f"SELECT s.agent, s.name, s.project, {_WORK}, own_name,"
+        " sum(g.messages), sum(g.commits),"
         " group_concat(DISTINCT n.parent_id), min(g.start_ms) AS first_ms"
         " FROM segments g JOIN sessions s ON s.id = g.session_id"
         " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"

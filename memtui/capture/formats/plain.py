@@ -62,7 +62,7 @@ _ROUTES = frozenset({HOOK, JSONL, TRANSCRIPT})
 
 _SESSION_FIELDS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),
-    *("created_by", "forked_from", "summary"),
+    *("created_by", "forked_from", "summary", "own_name"),
 )
 
 _FOREIGN_ID = "an id that memtui did not make"
@@ -101,7 +101,7 @@ class _PlainReader(RecordReader):
         elif kind == SESSION:
             session = _parse_session(record.fields, self._agent)
             self._learn(session)
-            place = replace(session, title="", summary="")
+            place = replace(session, title="", summary="", own_name="")
             self._waiting[_name(session)] = to_fields(place)
             yield session
         elif kind == SUBAGENT:
@@ -319,6 +319,7 @@ def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetad
         model=new.model or before.model,
         title=new.title or before.title,
         summary=new.summary or before.summary,
+        own_name=new.own_name or before.own_name,
         created_by=before.created_by or new.created_by,
         forked_from=new.forked_from or before.forked_from,
     )
