@@ -56,11 +56,6 @@ class RunReason(StrEnum):
     PENDING = "pending"
     """Segments are pending; or all are written, so that they can be rolled up."""
 
-    @classmethod
-    def _missing_(cls, value: object) -> "RunReason":
-        """Return the reason of a run that another version of memtui stored."""
-        return cls.SCHEDULE if value == "missed" else cls.PENDING
-
 
 class RunResult(StrEnum):
     """The result of a run."""
@@ -71,12 +66,6 @@ class RunResult(StrEnum):
     """The user paused it or quit."""
     INTERRUPTED = "interrupted"
     """The process ended abruptly."""
-    UNKNOWN = "unknown"
-    """The result was stored by another version of memtui."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> "RunResult":
-        return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,13 +42,8 @@ class BulletKind(StrEnum):
     """A model's title of a session or of a piece of work; only withheld ones are
     bullets."""
 
-    # Versions that were made by earlier rules have these, too:
-    QUOTE = "quote"
-    COMMANDS = "commands"
-    STATE = "state"
 
-
-QUOTED = frozenset((BulletKind.ASKED, BulletKind.OUTCOME, BulletKind.QUOTE))
+QUOTED = frozenset((BulletKind.ASKED, BulletKind.OUTCOME))
 """Kinds that quote a message unless a model worded them."""
 
 FACTS = frozenset(
@@ -62,9 +57,7 @@ FACTS = frozenset(
 )
 """Kinds that say what calls did; a model never words them."""
 
-UNSEARCHED = frozenset(
-    (BulletKind.TESTS, BulletKind.PROJECT, BulletKind.MORE, BulletKind.STATE)
-)
+UNSEARCHED = frozenset((BulletKind.TESTS, BulletKind.PROJECT, BulletKind.MORE))
 """Kinds of numbers and counts, which are not searched."""
 
 
@@ -181,12 +174,7 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_UNLABELLED = {
-    BulletKind.NOTE,
-    BulletKind.QUOTE,
-    BulletKind.OUTCOME,
-    BulletKind.MORE,
-}
+_UNLABELLED = {BulletKind.NOTE, BulletKind.OUTCOME, BulletKind.MORE}
 """The text of these bullets says what they are."""
 
 

@@ -416,11 +416,7 @@ def check_secrets(doctor: Doctor) -> Iterator[Finding]:
     with database.connection():
         has_traces = meta.needs_cleanup()
         is_redacted = meta.redaction_version() >= RULES_VERSION
-        is_forgotten = not meta.read(meta.INTERRUPTED_FORGET)
-    if not is_forgotten:
-        message = "memtui forget was interrupted: some of the content is still stored"
-        yield _wrong(message, "memtui forget --list, and forget its first lines again")
-    elif has_traces:
+    if has_traces:
         message = "a deletion was interrupted: traces of the content may remain"
         yield _wrong(message, "memtui redact")
     elif not is_redacted:

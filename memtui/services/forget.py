@@ -144,8 +144,6 @@ class Forget:
             for path in sources.delete_cursors_of_sessions(sessions_of_copies):
                 sources.clear_problems(path)
             meta.request_cleanup()
-            if set(tombstones.list_interrupted()) <= set(named):
-                meta.delete(meta.INTERRUPTED_FORGET)
         # Files are deleted last, when only the commit can still fail.
         hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
         return replace(result, hook_files=hook_files)

@@ -53,7 +53,6 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
                 )
 
                 meta.set_redaction_version(RULES_VERSION)
-            schema.add_missing()
             database.set_open_file(str(path), meta.identity())
             if not database.read_identity(str(path)):
                 # Write the identity from the log into the file, where others read it.

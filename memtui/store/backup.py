@@ -19,7 +19,7 @@ from memtui import files
 from memtui.errors import StoreBusyError, StoreError
 from memtui.model.calendar import TocLevel
 from memtui.model.events import MAX_MS, MIN_MS, EventRole, EventType, from_ms
-from memtui.model.jobs import Job
+from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.model.nodes import BulletKind, NodeStatus
 from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
@@ -291,13 +291,9 @@ def find_damages() -> list[str]:
 
 def _count_unreadable(table: type[schema.Table]) -> int:
     name = table._meta.table_name
-    present = {column.name for column in db.get_columns(name)}
     conditions = []
     for field in table._meta.sorted_fields:
         column = field.column_name
-        # A store of an earlier memtui may lack it; see ``schema.add_missing``.
-        if column not in present:
-            continue
         stored_type = _STORED_TYPES[field.field_type]
         conditions.append(f"typeof({column}) NOT IN ('{stored_type}', 'null')")
         if stored_type == "text":
@@ -310,10 +306,8 @@ def _count_unreadable(table: type[schema.Table]) -> int:
             listed = ", ".join(f"'{value}'" for value in values)
             conditions.append(f"{column} NOT IN ({listed})")
         if json_type := _JSON_TYPES.get((name, column)):
-            # A list may be "": that is what ``schema.add_missing`` adds.
-            empty = int(json_type != "array")
             conditions.append(
-                f"CASE WHEN {column} = '' THEN {empty} WHEN json_valid({column})"
+                f"CASE WHEN json_valid({column})"
                 f" THEN json_type({column}) <> '{json_type}' ELSE 1 END"
             )
     if table is schema.EventRow:
@@ -351,6 +345,8 @@ _ENUMS: dict[tuple[str, str], type[StrEnum]] = {
     ("checkpoints", "level"): TocLevel,
     ("jobs", "name"): Job,
     ("job_runs", "job"): Job,
+    ("job_runs", "reason"): RunReason,
+    ("job_runs", "result"): RunResult,
 }
 """The known values of a column, by table and column."""
 

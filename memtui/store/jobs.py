@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from peewee import fn
-
 from memtui import redaction
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean, from_ms, to_ms
@@ -56,14 +54,7 @@ def follow_schedules(jobs: Iterable[Job], now_ms: int) -> None:
     for job in jobs:
         since = states[job].since
         since_ms = to_ms(since) if since else now_ms
-        # Earlier versions of memtui did not note the end of a run with its job.
-        ends = JobRunRow.select(fn.max(JobRunRow.ended_ms)).where(
-            JobRunRow.job == job,
-            JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED]),
-            JobRunRow.ended_ms <= now_ms,
-        )
-        last_ms = ends.scalar() or 0
-        _update(job, active_since_ms=max(min(since_ms, now_ms), last_ms))
+        _update(job, active_since_ms=min(since_ms, now_ms))
 
 
 def set_run_over(job: Job, now_ms: int, requested_at: datetime | None) -> None:

@@ -19,8 +19,6 @@ SPOOL_FAILURE = "spool_failure"
 """Why the files of the spool could not be stored at the last attempt."""
 REDACTION_POSITION = "redaction_position"
 SUMMARY_RULES = "summary_rules"
-INTERRUPTED_FORGET = "forgetting"
-"""What an older memtui was forgetting when it was interrupted, as JSON."""
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 
@@ -115,8 +113,6 @@ def model_record() -> ModelRecord | None:
     if not value:
         return None
     condition, message, until, at = json.loads(value)
-    if condition not in set(map(str, ModelCondition)):  # of another version of memtui
-        return None
     return ModelRecord(
         ModelCondition(condition),
         message,

@@ -197,7 +197,9 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
             bullets=tuple(listed),
             further=tuple(bullet for bullet in hidden if not bullet.is_withheld),
             withheld=tuple(bullet for bullet in hidden if bullet.is_withheld),
-            keywords=parse_keywords(row["keywords"] or "[]"),
+            keywords=tuple(
+                Keyword(*columns) for columns in json.loads(row["keywords"] or "[]")
+            ),
             child_node_ids=tuple(json.loads(row["child_ids"] or "[]")),
             version=row["version"] or 0,
             created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
@@ -215,14 +217,6 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
         )
         nodes.append(node)
     return nodes
-
-
-def parse_keywords(stored: str) -> tuple[Keyword, ...]:
-    """Return the keywords in a stored list, highest weight first.
-
-    Older rows have a third value between word and weight.
-    """
-    return tuple(Keyword(word, weight) for word, *_, weight in json.loads(stored))
 
 
 def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
@@ -426,7 +420,7 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     """
     ids = json.dumps(list(node_ids))
     words: dict[str, NodeWords] = {
-        name: ([word for word, *_ in json.loads(keywords)], [])
+        name: ([word for word, _ in json.loads(keywords)], [])
         for name, keywords in fetch(
             "SELECT n.node_id, v.keywords FROM nodes n"
             f" JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id {IN_JSON}",
@@ -475,7 +469,7 @@ def read_keywords(
         f" WHERE n.level = 'segment' AND {condition} {_NEWEST_FIRST}",
         values,
     ):
-        yield name, [word for word, *_ in json.loads(stored or "[]")]
+        yield name, [word for word, _ in json.loads(stored or "[]")]
 
 
 def find_grip(prefix: str) -> str:

@@ -554,33 +554,6 @@ def open_schema(time_zone: str) -> bool:
     return False
 
 
-def add_missing() -> None:
-    """Add the columns, indexes and triggers that the first stores of this version
-    lack, and drop columns that are no longer used."""
-    statements = []
-    for table in TABLES:
-        name = table._meta.table_name
-        present = {column.name for column in db.get_columns(name)}
-        fields = {field.column_name for field in table._meta.sorted_fields}
-        statements += [
-            f"ALTER TABLE {name} DROP COLUMN {column}"
-            for column in sorted(present - fields)
-        ]
-        for field in table._meta.sorted_fields:
-            if field.column_name not in present:
-                default = "''" if isinstance(field, peewee.TextField) else "0"
-                statements.append(
-                    f"ALTER TABLE {name} ADD COLUMN {field.column_name}"
-                    f" {field.field_type} NOT NULL DEFAULT {default}"
-                )
-    names = {name for (name,) in db.execute_sql("SELECT name FROM sqlite_master")}
-    statements += [sql for sql in (*INDEXES, *TRIGGERS) if sql.split()[2] not in names]
-    if statements:
-        with transaction():
-            for statement in statements:
-                db.execute_sql(statement)
-
-
 def read_version() -> int:
     """Return the schema version of the open store; 0 for a file without one."""
     if not db.table_exists("meta"):

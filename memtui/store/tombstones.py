@@ -24,7 +24,6 @@ from memtui.model.events import (
     source_hash,
     to_ms,
 )
-from memtui.store import meta
 from memtui.store.database import IN_JSON, db, execute, fetch, fetch_column, fetch_value
 
 
@@ -123,15 +122,6 @@ def list_all() -> list[tuple[Tombstone, datetime]]:
     return [
         (Tombstone(TombstoneKind(kind), subject, agent, at_ms), from_ms(created_ms))
         for kind, agent, subject, at_ms, created_ms, _ in fetch(LIST_SQL)
-    ]
-
-
-def list_interrupted() -> list[Tombstone]:
-    """Return what an older memtui did not forget completely, if anything."""
-    stored = json.loads(meta.read(meta.INTERRUPTED_FORGET) or '{"tombstones": []}')
-    return [
-        Tombstone(TombstoneKind(kind), *columns)
-        for kind, *columns in stored["tombstones"]
     ]
 
 

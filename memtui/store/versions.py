@@ -71,23 +71,13 @@ def verdict_to_json(verdict: Verdict) -> str:
 
 
 def verdict_from_json(support: str, stored: str) -> Verdict:
-    """Return a stored verdict.
-
-    Rows of earlier versions of memtui have further fields, other objections, and the
-    names and numbers under the key ``hard``.
-    """
     fields = json.loads(stored)
-    names_and_numbers = fields.get("names_and_numbers", fields.get("hard", ()))
-    objection = fields.get("objection", "")
-    if objection not in list(Objection):
-        is_unsupported = Support(support) is Support.UNSUPPORTED
-        objection = Objection.NO_SOURCE if is_unsupported else Objection.NONE
     return Verdict(
         support=Support(support),
         features=VerdictFeatures(
             covered=fields.get("covered", 0.0),
             terms=fields.get("terms", 0),
-            names_and_numbers=tuple(names_and_numbers),
+            names_and_numbers=tuple(fields.get("names_and_numbers", ())),
             missing=tuple(fields.get("missing", ())),
             conflicts=tuple(fields.get("conflicts", ())),
         ),
@@ -95,7 +85,7 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
         spans=tuple(EventQuote(*columns) for columns in fields.get("spans", ())),
         is_repaired=fields.get("repaired", False),
         is_by_model=fields.get("model", False),
-        objection=Objection(objection),
+        objection=Objection(fields.get("objection", "")),
     )
 
 

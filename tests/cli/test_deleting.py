@@ -121,28 +121,6 @@ def test_doctor_reports_older_redaction_rules(home: Path) -> None:
     assert find_secrets_check() == (True, "")
 
 
-def test_doctor_reports_a_forget_that_an_older_version_did_not_finish(
-    home: Path,
-) -> None:
-    note = {"kind": "session", "tombstones": [["session", "shop-1", "claude-code", 0]]}
-    with closing(sqlite3.connect(home / "memory.db")) as db, db:
-        (other,) = db.execute(
-            "SELECT name FROM sessions WHERE name <> 'shop-1'"
-        ).fetchone()
-        db.execute("INSERT INTO meta VALUES ('forgetting', ?)", [json.dumps(note)])
-
-    def list_remedies(code: int) -> list[str]:
-        output = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
-        return [row["remedy"] for row in output["findings"] if row["name"] == "secrets"]
-
-    (remedy,) = list_remedies(code=1)
-    assert remedy.startswith("memtui forget --list")
-    run_memtui(home, "forget", "session", other, "--yes")
-    assert list_remedies(code=1) == [remedy]
-    run_memtui(home, *FORGET, "--yes")
-    assert list_remedies(code=0) == [""]
-
-
 def quarantined_file(home: Path) -> Path:
     file = home / "spool" / "bad" / "1.1.a.json"
     file.write_text(json.dumps({"hook_event_name": "Novel", "prompt": f"use {KEY}"}))

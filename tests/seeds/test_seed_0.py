@@ -153,12 +153,10 @@ def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
 
 
 FACTS = {
-    BulletKind.COMMANDS,
     BulletKind.COMMIT,
     BulletKind.FILES,
     BulletKind.PROJECT,
     BulletKind.PULL_REQUEST,
-    BulletKind.STATE,
     BulletKind.TESTS,
 }
 """The lines of a summary that are no statements."""

@@ -394,18 +394,6 @@ def test_a_file_without_reasons_is_listed_and_counted(
     assert status.read_stats().skipped == 0
 
 
-def test_counts_of_an_older_memtui_are_replaced(
-    workspace: Workspace, quarantine: QuarantineService
-) -> None:
-    older = sources.ProblemCount("not valid JSON", sources.ProblemKind.DAMAGED, 1, 7)
-    with database.connection(), database.transaction():
-        sources.add_problems(sources.HOOKS, [older], 1_700_000_000_000)
-    (workspace.paths.spool / "bad").mkdir(parents=True)
-    (workspace.paths.spool / "bad" / "1.json").write_text("{")
-    run_pipeline(workspace)
-    assert status.read_stats().skipped == quarantine.page().total == 1
-
-
 @pytest.mark.full
 def test_retrying_beside_the_worker_keeps_reasons_and_counts(
     workspace: Workspace, quarantine: QuarantineService

@@ -257,9 +257,7 @@ def test_a_session_has_a_card_with_grips_for_each_line(
     assert details.segments >= 1
     kinds = [bullet.kind for bullet in details.card]
     assert kinds[:2] == [BulletKind.ASKED, BulletKind.OUTCOME]
-    assert (
-        BulletKind.STATE not in kinds and details.session.work.state == WorkState.DONE
-    )
+    assert details.session.work.state == WorkState.DONE
     assert details.card[1].text == details.session.work.outcome
     assert all(bullet.grip_ids for bullet in details.card)
 

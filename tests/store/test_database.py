@@ -155,17 +155,6 @@ def test_the_command_reports_a_read_only_folder(tmp_path: Path) -> None:
     assert "Traceback" not in process.stderr
 
 
-def test_missing_indexes_are_added_to_an_older_store(workspace: Workspace) -> None:
-    names = {sql.split()[2] for sql in schema.INDEXES}
-    with database.connection():
-        for name in names:
-            database.db.execute_sql(f"DROP INDEX {name}")
-    store.open_at(workspace.paths.store)
-    with database.connection():
-        rows = database.fetch("SELECT name FROM sqlite_master WHERE type = 'index'")
-    assert names <= {name for (name,) in rows}
-
-
 def test_tool_calls_are_found_without_reading_messages(workspace: Workspace) -> None:
     del workspace
     asked: list[str] = []

@@ -8,7 +8,7 @@ import pytest
 from memtui import store
 from memtui.model.events import from_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.store import backup, database, jobs, schema
+from memtui.store import database, jobs
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 
@@ -92,27 +92,6 @@ def test_schedules_are_followed_from_the_first_start_or_the_last_run() -> None:
     assert get_since(80) == 70
 
 
-def test_a_store_of_an_earlier_version_keeps_its_jobs() -> None:
-    """It noted when schedules were first followed, and read the last run since."""
-    with database.transaction():
-        schema.JobRow.create(name=Job.DAY, active_since_ms=50, is_paused=True)
-        jobs.save_run(make_run(Job.DAY, 55, 60))
-        jobs.save_run(make_run(Job.DAY, 65, 70, result=RunResult.STOPPED))
-        jobs.save_run(make_run(Job.WEEK, 75, 80))
-        for number, reason in enumerate(("missed", "segments done", "waiting"), 1):
-            schema.JobRunRow.update(reason=reason).where(
-                schema.JobRunRow.id == number
-            ).execute()
-    assert get_since(100) == 60
-    with database.connection():
-        assert jobs.get_states()[Job.DAY].is_paused
-        assert [run.reason for run in jobs.list_runs()] == [
-            RunReason.PENDING,
-            RunReason.PENDING,
-            RunReason.SCHEDULE,
-        ]
-
-
 def test_a_run_is_stored_anew_as_it_goes_on() -> None:
     run = make_run(Job.DAY, 1_000, created=2, rejected=1, waiting=7)
     with database.transaction():
@@ -170,14 +149,3 @@ def test_a_run_without_an_end_was_interrupted_at_its_last_sign_of_life() -> None
     assert interrupted.result is RunResult.INTERRUPTED
     assert (interrupted.took_s, interrupted.created) == (2.0, 4)
     assert done.result is RunResult.DONE
-
-
-def test_a_run_of_another_version_has_an_unknown_result() -> None:
-    with database.transaction():
-        number = jobs.save_run(make_run(Job.DAY, 5, 15))
-        values = {"result": "broken off", "reason": "by hand"}
-        schema.JobRunRow.update(values).where(schema.JobRunRow.id == number).execute()
-    with database.connection():
-        (run,) = jobs.list_runs()
-        assert (run.result, run.reason) == (RunResult.UNKNOWN, RunReason.PENDING)
-        assert backup.find_damages() == []

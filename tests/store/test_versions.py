@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC
 
-from memtui.model.nodes import Keyword, NodeStatus, TocNode
+from memtui.model.nodes import NodeStatus, TocNode
 from memtui.services import browse
 from memtui.store import database, nodes, versions
 from memtui.store.schema import BulletRow, VersionRow
@@ -33,9 +33,3 @@ def test_only_the_last_provisional_version_is_kept(full_workspace: Workspace) ->
         kept = VersionRow.select(VersionRow.id)
         assert not BulletRow.select().where(BulletRow.version.not_in(kept)).count()
         assert database.db.execute_sql("PRAGMA foreign_key_check").fetchall() == []
-
-
-def test_keywords_of_older_versions_can_be_read() -> None:
-    stored = '[["redis", "package", 2.5], ["cache", 1.5]]'
-    expected = (Keyword("redis", 2.5), Keyword("cache", 1.5))
-    assert nodes.parse_keywords(stored) == expected
