@@ -156,11 +156,10 @@ class Rewriter:
         return self._save(name, source, new_versions)
 
     def _read(self, name: str) -> Input | None:
-        """Read the input of a node; None if it no longer exists."""
+        """Read the input of a node; None for a segment that no longer exists."""
         if calendar.period(name).level is TocLevel.SEGMENT:
             return read_session_input(name)
-        source = read_parent_input(name, self._zone)
-        return source if source.children else None
+        return read_parent_input(name, self._zone)
 
     def _read_only_session(self, source: ParentInput) -> SessionInput | None:
         """Read the session that describes a period by itself; None if it is gone."""

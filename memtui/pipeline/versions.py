@@ -48,7 +48,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.model.work import Facts, Line
-from memtui.store import conversations, nodes, segments, sessions, work
+from memtui.store import conversations, entries, nodes, segments, sessions, work
 from memtui.store.segments import SegmentRange
 from memtui.summarize import card, keywords, rollup
 from memtui.summarize.grounding import checks
@@ -473,7 +473,7 @@ class ParentInput:
 
     name: str
     children: tuple[TocNode, ...]
-    """The oldest first, none of them pending."""
+    """The oldest first; a pending one has its counts, and no summary."""
     works: tuple[PeriodWork, ...]
     """The work of its sessions, the oldest first."""
     is_live: bool
@@ -488,13 +488,14 @@ class ParentInput:
         return calendar.period(self.name).level
 
     def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
-        return summarizer.summarize_children(
-            self.level, self.children, self.works, attempt=attempt
-        )
+        return summarizer.summarize_children(self.level, self.works, attempt=attempt)
 
     def input_hash(self, identity: str, attempt: int = 0) -> str:
         """Return a hash of the input: the children, and the work of sessions."""
-        made_of = (f"{child.node_id} {child.input_hash}" for child in self.children)
+        made_of = (
+            f"{child.node_id} {child.input_hash or child.counts}"
+            for child in self.children
+        )
         works = (repr(session_work) for session_work in self.works)
         key = _identity_key(identity, attempt)
         return content_hash(key, str(self.is_live), *made_of, "", *works)
@@ -614,12 +615,22 @@ def _with_counts(line: Bullet, extract: Bullet) -> Bullet:
 def read_parent_input(name: str, zone: tzinfo) -> ParentInput:
     """Read what a node is summarized from; there may be nothing."""
     ids = nodes.list_part_ids(name)
-    children = tuple(
-        child for child in nodes.get_many(ids) if child.status is not NodeStatus.PENDING
-    )
+    children = {child.node_id: child for child in nodes.get_many(ids)}
+    pending = [
+        child.node_id
+        for child in children.values()
+        if child.status is NodeStatus.PENDING
+    ]
+    for entry in entries.get(pending):
+        children[entry.node_id] = replace(
+            children[entry.node_id],
+            counts=entry.counts,
+            agents=entry.agents,
+            projects=entry.projects,
+        )
     works = work.list_period_works(calendar.day_range(name))
     is_live = bool(nodes.filter_live(ids))
-    return ParentInput(name, children, tuple(works), is_live, zone)
+    return ParentInput(name, tuple(children.values()), tuple(works), is_live, zone)
 
 
 def redact_reason(text: str) -> str:

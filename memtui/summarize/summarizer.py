@@ -6,7 +6,7 @@ from typing import Protocol
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
 from memtui.model.jobs import ModelCondition, ModelHealth
-from memtui.model.nodes import Summary, TocNode
+from memtui.model.nodes import Summary
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.summarize import card, rollup
@@ -52,16 +52,14 @@ class Summarizer(Protocol):
     def summarize_children(
         self,
         level: TocLevel,
-        children: Sequence[TocNode],
         works: Sequence[PeriodWork],
         *,
         attempt: int = 0,
     ) -> Summary:
-        """Summarize a node from its children and from the work of its sessions.
+        """Summarize a node above the segments from the work of its sessions.
 
         Args:
-            level: The level of the node the summary is for.
-            children: Its children, oldest first, none of them pending.
+            level: The level of the node.
             works: The work of each session in the node's period, the oldest first.
             attempt: How often it was summarized already.
         """
@@ -95,7 +93,6 @@ class ExtractiveSummarizer:
     def summarize_children(
         self,
         level: TocLevel,
-        children: Sequence[TocNode],
         works: Sequence[PeriodWork],
         *,
         attempt: int = 0,

@@ -13,7 +13,7 @@ import pytest
 from memtui.cli.output import to_plain
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
-from memtui.model.nodes import BulletKind, DraftBullet, NodeStatus, Summary, TocNode
+from memtui.model.nodes import BulletKind, DraftBullet, NodeStatus, Summary
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.paths import in_home
@@ -391,8 +391,7 @@ class Rambling(ExtractiveSummarizer):
     def summarize_children(
         self,
         level: TocLevel,
-        children: Sequence[TocNode],
-        pipeline: Sequence[PeriodWork],
+        works: Sequence[PeriodWork],
         *,
         attempt: int = 0,
     ) -> Summary:

@@ -90,7 +90,7 @@ def test_a_period_is_summarized_from_the_work_of_its_sessions(
         return PeriodWork("codex", f"s{number}", project, card, 9 - number)
 
     works = [work(1, "shop"), work(2, "ferry")]
-    summary = asker.ollama().summarize_children(TocLevel.DAY, [], works)
+    summary = asker.ollama().summarize_children(TocLevel.DAY, works)
     assert [(b.project, b.event_ids, b.kind) for b in summary.bullets] == [
         ("shop", ("e1",), BulletKind.NOTE),
         ("ferry", ("e2",), BulletKind.NOTE),
@@ -263,7 +263,7 @@ def test_empty_session_is_not_asked_about(stub: Stub, asker: Asker) -> None:
     with pytest.raises(EmptyLogError):
         asker.summarize(("start", ""))
     with pytest.raises(EmptyLogError):
-        asker.ollama().summarize_children(TocLevel.DAY, [], [])
+        asker.ollama().summarize_children(TocLevel.DAY, [])
     assert stub.chats() == []
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
 from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
-from memtui.model.nodes import GenerationStats, Summary, TocNode
+from memtui.model.nodes import GenerationStats, Summary
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.summarize.ollama import models, prompts, replies
@@ -421,7 +421,6 @@ class Ollama:
     def summarize_children(
         self,
         level: TocLevel,
-        children: Sequence[TocNode],
         works: Sequence[PeriodWork],
         *,
         attempt: int = 0,
