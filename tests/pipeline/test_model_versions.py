@@ -125,6 +125,29 @@ def test_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
     assert len(set(quoted)) == 2
 
 
+CAREER = (
+    ("user", "I've been doing Python for 5 years but my new team is all Rust"),
+    ("assistant", "That's a big shift. What prompted it?"),
+    ("user", "The trading system needs microsecond latency, Python can't cut it"),
+    ("user", "Also I need to learn it within 3 months or I'm screwed"),
+)
+
+
+def test_s4_16_summary_of_the_seed_survives_the_audit(bench: Bench) -> None:
+    summary = (
+        "User switching careers from Python to Rust due to performance requirements"
+        " at new job."
+    )
+    bench.import_records(make_records(MONDAY, *CAREER))
+    (name,) = bench.segments()
+    writes(lambda _: personas.reply([([1], summary)], summary), bench)
+    assert bench.step() == 1
+    node = bench.node(name)
+    assert (node.is_by_model, node.rejection, node.withheld) == (True, "", ())
+    assert [bullet.text for bullet in written_bullets(node)] == [summary]
+    assert node.headline.startswith("User switching careers from Python to Rust")
+
+
 def test_bullet_said_only_in_part_is_weak(bench: Bench) -> None:
     name = import_segment(bench)
     sentence = make_conversation(0)[0][1]
