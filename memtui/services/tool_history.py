@@ -27,9 +27,13 @@ MIN_ERROR_CHARS = 6
 MIN_CODE_CHARS = 4
 """An error as short as a code, such as E0308, must occur with its numbers."""
 
+MIN_PART_CHARS = 12
+"""A part of an error as long as this is searched for on its own."""
+
 _VARYING = re.compile(
     r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|(?<![A-Za-z]-)\b\d[\d.,:]*\b"
     r"|\b[0-9a-f]{7,}\b|(?<!\w)(?:'[^'\n]+'|\"[^\"\n]+\"|`[^`\n]+`)(?!\w)"
+    r"|[“‘«][^”’»\n]+[”’»]"
 )
 """Parts of an error that differ each time: addresses, folders, numbers, hashes, and
 names in quotation marks."""
@@ -124,7 +128,8 @@ def _find_report(number: int, call: Event) -> Event | None:
 def find_error(text: str, limit: int) -> SearchResult[ErrorOccurrences]:
     """Return where an error occurred, an entry for each session.
 
-    Those with the same numbers and names come first, each kind newest first.
+    Those with the same numbers and names come first, each kind newest first. If there
+    is none, those with the longest part of it are returned.
     """
     line = _error_line(text)
     parts = _constant_parts(line)
@@ -136,10 +141,12 @@ def find_error(text: str, limit: int) -> SearchResult[ErrorOccurrences]:
         matches = conversations.find_texts(parts or [line], MAX_CALLS)
         same = [pair for pair in matches.events if exact.search(pair[1].text)]
         groups: dict[int, tuple[Sequence[str], list[Event]]] = {}
-        for pattern, pairs in (
-            ([line], same),
-            (parts, matches.events if parts else ()),
-        ):
+        candidates = [([line], same), (parts, matches.events if parts else ())]
+        longest = max(parts, key=len, default="")
+        if not matches.events and len(parts) > 1 and len(longest) >= MIN_PART_CHARS:
+            matches = conversations.find_texts([longest], MAX_CALLS)
+            candidates.append(([longest], matches.events))
+        for pattern, pairs in candidates:
             for number, occurrences in _group_by_session(pairs).items():
                 groups.setdefault(number, (pattern, occurrences))
         results = [

@@ -1,4 +1,4 @@
-"""The tool ``route``: answers a question by browsing, by teleporting, or from the top.
+"""The tool ``route``: answers a question by its time, by its words, or by the years.
 
 A question that names a time is answered by the nodes of that time, one that names
 something by what matches its words, one that names both by what matches within the
@@ -29,7 +29,12 @@ from memtui.text import analyzer
 from memtui.tools import formatting
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
-from memtui.tools.search import describe_quotes, nothing_found, search_notes
+from memtui.tools.search import (
+    describe_quotes,
+    list_unknown,
+    nothing_found,
+    search_notes,
+)
 from memtui.tools.toc import MAX_CHILDREN
 
 if TYPE_CHECKING:
@@ -39,13 +44,13 @@ if TYPE_CHECKING:
 class Strategy(StrEnum):
     """A way to answer a question."""
 
-    BROWSE = "browse"
+    TIME = "time"
     """By the nodes of a time."""
-    TELEPORT = "teleport"
+    WORDS = "words"
     """By what matches its words."""
-    BOTH = "browse+teleport"
+    TIME_AND_WORDS = "time and words"
     """By what matches its words within a time."""
-    TOP = "top"
+    YEARS = "years"
     """By the years, to be read from the top."""
     LEFT_OPEN = "left open"
     """By what the latest sessions left open."""
@@ -91,7 +96,7 @@ def route(
     covering = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in covering}.values()]
     quoted = QuoteResult(Hits(question))
-    if strategy in (Strategy.TELEPORT, Strategy.BOTH):
+    if strategy in (Strategy.WORDS, Strategy.TIME_AND_WORDS):
         quoted = _search(workspace, question, parsed, limit, scope)
     times = [quote.at for quote in quoted.quotes]
     elsewhere = []
@@ -102,7 +107,7 @@ def route(
         lead_in = f"Nothing of {named} matches; these" if nodes else "These"
         elsewhere = [f"{lead_in} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
-    if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
+    if not nodes and not (strategy is Strategy.WORDS and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = describe_quotes(quoted.quotes)
     items += formatting.nodes(nodes[:limit], zone, scope)
@@ -115,8 +120,7 @@ def route(
         for period in understood
         if not period["is_met"]
     ]
-    if quoted.unknown and not unknown_notes:
-        missing.append(f"In no message: {', '.join(quoted.unknown)}.")
+    missing += [] if unknown_notes else list_unknown(quoted)
     starts = [node.start_time for node in covering]
     missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.
@@ -230,12 +234,12 @@ def choose_strategy(parsed: Query) -> tuple[Strategy, str]:
     words = ", ".join(named[:5])
     time = "; ".join(period.label for period in parsed.periods)
     if parsed.periods and named:
-        return Strategy.BOTH, f"It names a time ({time}) and terms: {words}."
+        return Strategy.TIME_AND_WORDS, f"It names a time ({time}) and terms: {words}."
     if parsed.periods:
-        return Strategy.BROWSE, f"It names a time: {time}."
+        return Strategy.TIME, f"It names a time: {time}."
     if named:
-        return Strategy.TELEPORT, f"It names specific terms: {words}."
-    return Strategy.TOP, "It names neither a time nor a specific term."
+        return Strategy.WORDS, f"It names specific terms: {words}."
+    return Strategy.YEARS, "It names neither a time nor a specific term."
 
 
 def _search(
@@ -266,9 +270,9 @@ def _score(
     It is likely where one session has all words of the question, even if its best
     passage has few of them, and unlikely where a name in the question is in no message.
     """
-    if strategy is Strategy.TOP:
+    if strategy is Strategy.YEARS:
         return TOP_SCORE
-    if strategy is Strategy.BROWSE:
+    if strategy is Strategy.TIME:
         return TIME_SCORE if nodes else MISS_SCORE
     best = max((quote.score for quote in quoted.quotes), default=0.0)
     covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)

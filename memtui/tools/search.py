@@ -12,6 +12,7 @@ from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
+from memtui.search.quotes import QuoteResult
 from memtui.services import browse, memories
 from memtui.services.memories import Memory
 from memtui.text import analyzer, date_format
@@ -49,7 +50,7 @@ def search_memory(
     return Reply(
         {"hits": describe_quotes(quoted.quotes, is_recent=quoted.sessions.is_recent)},
         LineWriter(workspace.zone).hit,
-        notes=search_notes(quoted.sessions, nothing),
+        notes=[*list_unknown(quoted), *search_notes(quoted.sessions, nothing)],
     )
 
 
@@ -108,6 +109,11 @@ def nothing_found(scope: Scope = ALL) -> str:
     return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
+def list_unknown(quoted: QuoteResult) -> list[str]:
+    """Return the note on words of the question that no message contains."""
+    return [f"In no message: {', '.join(quoted.unknown)}."] if quoted.unknown else []
+
+
 def search_notes(result: Hits, nothing: str = "") -> list[str]:
     """Return the notes of a search, or this one if there are none."""
     notes = [*result.notes, *result.dates]
@@ -161,10 +167,11 @@ def retrieve_memory(
         if memory.messages:
             item["details"] = _details(memory)
         items.append(item)
+    nothing = "" if items else nothing_found(filters.scope)
     return Reply(
         {"memories": items},
         markdown,
-        notes=search_notes(result, "" if items else nothing_found(filters.scope)),
+        notes=[*list_unknown(quoted), *search_notes(result, nothing)],
         separator="\n\n",
         details="details",
         multiline="details",

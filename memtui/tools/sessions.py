@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.errors import UsageError
@@ -16,13 +15,19 @@ from memtui.text import dates, fencing
 from memtui.tools import formatting
 from memtui.tools.envelope import error_info
 from memtui.tools.formatting import LineWriter
-from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply
+from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply, shorten_texts
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 EVENT_CHARS = 400
 """The texts of events are cut no shorter than this before some are left out."""
+
+EXCERPT_CHARS, NEIGHBOR_SHARE = 120, 3
+"""The same for the events of a citation; those around it are cut to a third of it."""
+
+HEAD_CHARS = 60
+"""The title of the session above the events of a citation is cut to this."""
 
 NO_GRIP = "There is no such grip or event. Search again: ids come from replies."
 IS_NODE = "That is a node, not a citation: get_node opens it."
@@ -296,11 +301,19 @@ def expand_grip(
     lists = {name: list(map(formatting.event, parts[name])) for name in parts}
     if lists["excerpt"]:
         lists["excerpt"][0] = _from_offset(lists["excerpt"][0], text_offset)
+    cited = {item["id"] for item in lists["excerpt"]}
+
+    def shorten(item: Item, chars: int) -> Item:
+        chars = chars if item["id"] in cited else chars // NEIGHBOR_SHARE
+        return formatting.shorten_event(item, chars, grip.excerpt)
+
     head: Item = {"grip": formatting.grip(grip)}
     lines, head_lines = LineWriter(workspace.zone), []
     if session:
         head["session"] = formatting.session(session)
-        head_lines = [lines.session(head["session"])]
+        # The room is for the messages.
+        about = shorten_texts(head["session"] | {"outcome": ""}, HEAD_CHARS)
+        head_lines = [lines.session(about)]
     first, end = len(lists["before"]), len(lists["before"]) + len(lists["excerpt"])
     return Reply(
         lists,
@@ -314,6 +327,6 @@ def expand_grip(
         ),
         has_headings=True,
         multiline="text",
-        item_chars=EVENT_CHARS,
-        shorten=partial(formatting.shorten_event, quote=grip.excerpt),
+        item_chars=EXCERPT_CHARS,
+        shorten=shorten,
     )

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from memtui.errors import UsageError
@@ -39,7 +38,7 @@ MAX_CHILDREN = 400
 """The number of children of a node that are listed with it, the newest first."""
 
 NODE_CHARS = 80
-"""Bullets and children are cut to this before some are left out."""
+"""Bullets are cut to this before some are left out, children to a quarter of it."""
 
 NODE_TOKENS = {
     TocLevel.YEAR: 200,
@@ -48,8 +47,14 @@ NODE_TOKENS = {
     TocLevel.DAY: 200,
     TocLevel.SEGMENT: 300,
 }
-"""The size of the answer for a node unless the caller gives one: an agent opens several
-in a row."""
+"""The size of the answer for a node unless the caller gives one: an agent opens one of
+each level in a row, for at most 1,500 tokens with the years."""
+
+ROOT_TOKENS = 100
+"""The size of the list of years unless the caller gives one."""
+
+MIN_YEAR_TOKENS, MIN_YEAR_CHARS = 25, 40
+"""The least size of a year in that list, and of its headline."""
 
 TITLE_KEYWORDS = 5
 """The number of keywords in text; JSON has all."""
@@ -66,7 +71,9 @@ _OFFSET = re.compile("[0-9]{1,9}")
 
 def get_toc_root(workspace: "Workspace", scope: Scope = ALL) -> Reply:
     """List the years, newest first."""
-    return browse_toc(workspace, limit=MAX_CHILDREN, scope=scope)
+    reply = browse_toc(workspace, limit=MAX_CHILDREN, scope=scope)
+    tokens = max(ROOT_TOKENS, MIN_YEAR_TOKENS * len(reply.items))
+    return replace(reply, item_chars=MIN_YEAR_CHARS, tokens=tokens)
 
 
 def browse_toc(
@@ -233,10 +240,6 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     if node.headline not in ("", node.title):
         head_lines.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)
-    # Where there is little room both are given; each child has a headline, too.
-    in_turn = zip_longest(
-        range(bullets), range(bullets, count, 2), range(bullets + 1, count, 2)
-    )
     return Reply(
         {
             "bullets": list(map(formatting.bullet, node.bullets)),
@@ -247,15 +250,18 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         head_lines,
         has_more=has_more,
         more_hint="browse_toc lists children",
-        order=[place for places in in_turn for place in places if place is not None],
+        # Without its child's id an agent cannot go on.
+        order=[*range(bullets, count), *range(bullets)],
         item_chars=NODE_CHARS,
-        shorten=_shorten_bullet,
+        shorten=_shorten_row,
         tokens=NODE_TOKENS[node.level],
     )
 
 
-def _shorten_bullet(item: Item, chars: int) -> Item:
-    """Cut a bullet, and leave out why it is not fully supported and further grips."""
+def _shorten_row(item: Item, chars: int) -> Item:
+    """Cut a child, or a bullet, without its reason and its further grips."""
+    if "level" in item:
+        return dict(shorten_texts(item, chars // 4))
     item = {key: value for key, value in item.items() if key != "why"}
     if "grip_ids" in item:
         item["grip_ids"] = item["grip_ids"][:1]

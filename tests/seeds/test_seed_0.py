@@ -542,12 +542,12 @@ def test_a_score_says_what_to_do(score: float, band: str, advice: str) -> None:
 @pytest.mark.parametrize(
     ("question", "way"),
     [
-        ("What did we do last week?", "browse"),
-        ("yesterday", "browse"),
-        ("JWT refresh mutex", "teleport"),
-        ("That thing about mutexes", "teleport"),
-        ("JWT refresh from last week", "browse+teleport"),
-        ("what did we discuss", "top"),
+        ("What did we do last week?", "time"),
+        ("yesterday", "time"),
+        ("JWT refresh mutex", "words"),
+        ("That thing about mutexes", "words"),
+        ("JWT refresh from last week", "time and words"),
+        ("what did we discuss", "years"),
     ],
 )
 def test_a_question_is_answered_by_browsing_or_by_teleport(
@@ -865,7 +865,7 @@ def test_a_question_of_last_week_is_answered_by_that_week(
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
     monkeypatch.setattr(full_workspace, "now", lambda: now)
     text = agent_text(full_workspace, "route", question="what did we do last week?")
-    assert text.splitlines()[1].startswith("browse: It names a time")
+    assert text.splitlines()[1].startswith("time: It names a time")
     assert "toc:week:2024-W03" in text and "toc:week:2024-W04" not in text
 
 
@@ -875,7 +875,7 @@ def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
     monkeypatch.setattr(full_workspace, "now", lambda: now)
     reply = routing.route(full_workspace, "token refresh from last week")
-    assert reply.head["way"] == "browse+teleport"
+    assert reply.head["way"] == "time and words"
     hits = [item for item in reply.items if item.get("score")]
     assert hits
     assert all("2024-01-15" <= hit["at"][:10] <= "2024-01-21" for hit in hits)

@@ -31,6 +31,37 @@ def test_words_camel_case_punctuation_and_lines_count(
     assert least <= tokens.estimate(text) <= most
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),  # counted with cl100k_base
+    [
+        (
+            "Мы решили хранить сеансы корзины в базе данных, потому что память сервера"
+            " пропадает при каждом обновлении.",
+            42,
+        ),
+        (
+            "장바구니 세션은 서버를 새로 배포할 때마다 사라지기 때문에 데이터베이스에"
+            " 저장하기로 결정했습니다.",
+            46,
+        ),
+        (
+            "カートのセッションはサーバーを更新するたびに消えるので、データベースに保存"
+            "することにしました。",
+            41,
+        ),
+        (
+            "قررنا حفظ جلسات السلة في قاعدة البيانات لأن ذاكرة الخادم تضيع عند كل"
+            " تحديث.",
+            54,
+        ),
+        ("החלטנו לשמור את הסל במסד הנתונים כי הזיכרון של השרת נמחק בכל עדכון.", 65),
+        ("│ ✓ tests │\n├──────────┤\n│ ✗ types │", 17),
+    ],
+)
+def test_estimate_in_other_scripts_is_close(text: str, count: int) -> None:
+    assert 0.9 * count <= tokens.estimate(text) <= 1.25 * count
+
+
 def test_very_long_text_is_counted_by_its_beginning() -> None:
     line = "some words of a log\n"
     whole = tokens.estimate(line * 1000) * 1000

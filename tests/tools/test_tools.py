@@ -306,11 +306,11 @@ def test_keyword_search_says_that_old_segments_were_left_out(
 
 
 WAYS = (
-    ("what did we do on 18 January 2024?", Strategy.BROWSE),
-    ("why does the token refresh fail", Strategy.TELEPORT),
-    ("the token refresh in January 2024", Strategy.BOTH),
-    ("what did we talk about?", Strategy.TOP),
-    ("", Strategy.TOP),
+    ("what did we do on 18 January 2024?", Strategy.TIME),
+    ("why does the token refresh fail", Strategy.WORDS),
+    ("the token refresh in January 2024", Strategy.TIME_AND_WORDS),
+    ("what did we talk about?", Strategy.YEARS),
+    ("", Strategy.YEARS),
 )
 
 
@@ -879,6 +879,19 @@ def test_error_with_another_quoted_name_is_listed_behind_the_same(
     assert not others.items
 
 
+def test_error_that_differs_by_a_file_name_is_found_by_its_longest_part(
+    full_workspace: Workspace,
+) -> None:
+    stored = "ImportError: cannot import name “Seal” from “zoo.fish” (/zoo/fish.py)"
+    store_messages(
+        make_message("Start the zoo.", 1, session="zoo"),
+        run_command(2, "start", stored, failed=True),
+    )
+    error = "ImportError: cannot import name 'Owl' from 'zoo.birds' (/zoo/birds.py)"
+    (occurrence,) = history.search_error(full_workspace, error).items
+    assert occurrence["error"] == stored
+
+
 def test_error_is_listed_with_the_next_success_of_its_call(
     full_workspace: Workspace,
 ) -> None:
@@ -980,6 +993,40 @@ def test_unknown_words_make_a_route_weak(
         assert (reply_head["band"], reply_head["unknown_words"]) == ("weak", unknown)
         notes = routing.route(full_workspace, question).notes
         assert f"In no message: {', '.join(unknown)}." in notes
+
+
+def test_words_in_no_message_are_named_by_each_search(
+    full_workspace: Workspace,
+) -> None:
+    question = "Why did we choose Kafka for the basket sessions?"
+    for answer in (search.search_memory, search.retrieve_memory):
+        reply = answer(full_workspace, question)
+        assert reply.items and "In no message: Kafka." in reply.notes
+
+
+def test_neighbors_of_a_citation_are_cut_before_they_are_left_out(
+    full_workspace: Workspace,
+) -> None:
+    long = "The walrus drank all of the tea before noon. " * 20
+    messages = [make_message(f"{n} {long}", n, session="zoo") for n in range(7)]
+    store_messages(*messages)
+    citation = citations.cite_event(messages[3].event_id)
+    reply = sessions.expand_grip(full_workspace, citation)
+    fitted = replies.fit_text(reply, 350, full_workspace.counter)
+    assert fitted.parts == 7
+    before, cited = (
+        next(line for line in fitted.text.splitlines() if f"user: {number}" in line)
+        for number in (2, 3)
+    )
+    assert len(cited) > 2 * len(before)
+
+
+def test_every_child_is_listed_before_bullets(full_workspace: Workspace) -> None:
+    for node_id in ("toc:year:2024", "toc:month:2024-01"):
+        reply = toc.get_node(full_workspace, node_id)
+        first = replies.fit_text(reply, 150, full_workspace.counter).text
+        for child in reply.lists["children"]:
+            assert child["node_id"] in first
 
 
 def test_question_about_open_work_lists_open_points(

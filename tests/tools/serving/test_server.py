@@ -105,7 +105,7 @@ def test_only_core_tools_are_offered_by_default(
 
 def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
     hits = agent.ask("route", question="where is the basket session timeout?")
-    assert "teleport: It names specific terms" in hits
+    assert "words: It names specific terms" in hits
     best = re.search(r"evt:\w+", hits)
     assert best
     words = agent.ask("expand_grip", grip_id=best[0])
