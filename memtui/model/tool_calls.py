@@ -100,6 +100,14 @@ def _first_text(fields: Mapping[str, object], names: Iterable[str]) -> str:
     return next((text for text in values if isinstance(text, str) and text), "")
 
 
+def list_texts(tool_input: str) -> list[str]:
+    """Return all strings in the input of a call."""
+    try:
+        return [*_texts(json.loads(tool_input))]
+    except (ValueError, RecursionError):
+        return []
+
+
 def _texts(value: object) -> Iterator[str]:
     """Yield all strings in a JSON value, however deep it is nested."""
     pending = [value]

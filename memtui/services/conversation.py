@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.errors import MemtuiError
-from memtui.model import citations
+from memtui.model import citations, tool_calls
 from memtui.model.citations import CONTEXT_EVENTS, Expansion, Grip
 from memtui.model.events import (
     Event,
     EventPosition,
+    EventType,
     Thought,
     clean,
+    content_fingerprint,
     from_ms,
     to_ms,
 )
@@ -23,6 +25,9 @@ from memtui.store import conversations, database, events, nodes, sessions, versi
 
 PAGE_SIZE = 60
 """The events that are read at once, on each side of a position."""
+
+MAX_INPUT_TEXTS = 20
+"""The strings in the input of a call that may be the prompt of a subagent."""
 
 MAX_THOUGHTS = 500
 """The most thoughts that are given with a page: the first ones."""
@@ -43,12 +48,15 @@ class ConversationKey:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An event with the thoughts before it and the time of the event before it."""
+    """An event with the time of the event before it, and what belongs to it."""
 
     event: Event
     previous_at: datetime | None = None
     """None for the first of the conversation."""
     thoughts: tuple[Thought, ...] = ()
+    """Those before it."""
+    subagent: str = ""
+    """The subagent that a tool call started."""
 
     @property
     def position(self) -> EventPosition:
@@ -142,18 +150,24 @@ def read_around(
 
 
 def find_update(
-    key: ConversationKey, displayed: TurnRange, here: EventPosition, most: int
+    key: ConversationKey,
+    displayed: TurnRange,
+    here: EventPosition,
+    most: int,
+    *,
+    has_changed: bool = False,
 ) -> ConversationUpdate | None:
     """Return what is new after the part that is shown, or changed within it.
 
-    If some were inserted or deleted, at most ``most`` events around ``here`` are read
-    again.
+    If some were inserted or deleted, or if something else has changed, at most ``most``
+    events around ``here`` are read again.
     """
     with database.connection():
         number, places = _number(key), [turn.position for turn in displayed.turns]
         first = None if displayed.at_start else places[0]
         span = first, places[-1], len(places) + 1
-        if conversations.list_positions(number, key.subagent, *span) != places:
+        positions = conversations.list_positions(number, key.subagent, *span)
+        if has_changed or positions != places:
             around = read_around(key, here, most // 2)
             return ConversationUpdate(around, replaces=True)
         if not displayed.at_end:
@@ -213,7 +227,7 @@ def _number(key: ConversationKey) -> int:
 def add_thoughts(
     number: int, subagent: str, page: Sequence[Event], before_at: datetime | None
 ) -> tuple[Turn, ...]:
-    """Return events in a row with the thoughts before each of them.
+    """Return events in a row with the thoughts before each, and started subagents.
 
     The time is that of the event before the first one; None if there is none.
     """
@@ -228,14 +242,50 @@ def add_thoughts(
         limit=MAX_THOUGHTS,
     )
     waiting.reverse()
+    started = _find_started(number, page)
     turns: list[Turn] = []
     for event in page:
         mine: list[Thought] = []
         while waiting and waiting[-1].at <= event.timestamp:
             mine.append(waiting.pop())
-        turns.append(Turn(event, before_at, tuple(mine)))
+        name = started.get(event.event_id, "")
+        turns.append(Turn(event, before_at, tuple(mine), name))
         before_at = event.timestamp
     return tuple(turns)
+
+
+def _find_started(number: int, page: Sequence[Event]) -> dict[str, str]:
+    """Return the subagents that calls started, by the ids of the calls' events.
+
+    Where the agent does not name the call, it is the one whose input has the first
+    message of the subagent.
+    """
+    calls = [event for event in page if event.is_tool_call]
+    if not calls:
+        return {}
+    known = {
+        subagent.tool_use_id: subagent.subagent
+        for subagent in sessions.list_subagents(calls[0].agent, calls[0].session_id)
+        if subagent.tool_use_id
+    }
+    prompts: dict[str, list[bytes]] = {}
+    for call in calls:
+        texts = tool_calls.list_texts(call.metadata.get("tool_input", ""))
+        prompts[call.event_id] = [
+            content_fingerprint(call.session_id, EventType.USER_MESSAGE, text, {})
+            for text in texts[:MAX_INPUT_TEXTS]
+        ]
+    prompted = conversations.find_subagents(
+        number, {key for keys in prompts.values() for key in keys}
+    )
+    started: dict[str, str] = {}
+    for call in calls:
+        named = known.get(call.metadata.get("tool_use_id", ""))
+        names = [named, *map(prompted.get, prompts[call.event_id])]
+        started[call.event_id] = next(
+            (name for name in names if name and name != call.subagent), ""
+        )
+    return started
 
 
 # The events of a grip

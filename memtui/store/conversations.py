@@ -6,7 +6,7 @@ page costs the same anywhere, nothing before it is counted or read.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memtui.model.events import SPEAKERS, Event, EventPosition, EventType, to_ms
@@ -176,6 +176,19 @@ def find_prompt(
     side, order = (_AFTER, _ASCENDING) if step > 0 else (_BEFORE, _DESCENDING)
     sql = f"SELECT {_POSITION} {_EVENTS} {side} AND {_IS_PROMPT} {order} LIMIT 1"
     return next(map(_position, fetch(sql, number, subagent, *position)), None)
+
+
+def find_subagents(number: int, fingerprints: Collection[bytes]) -> dict[bytes, str]:
+    """Return the subagents of a session with these prompts, by their fingerprints."""
+    rows = fetch(
+        # The plus keeps SQLite from reading the whole session.
+        "SELECT fingerprint, subagent FROM events WHERE +session_id = ?"
+        f" AND fingerprint IN ({', '.join('?' * len(fingerprints))})"
+        " AND subagent <> ''",
+        number,
+        *fingerprints,
+    )
+    return {bytes(fingerprint): subagent for fingerprint, subagent in rows}
 
 
 def _position(row: Sequence[Any]) -> EventPosition:

@@ -341,7 +341,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         from memtui.tui.screens.reader import ReaderScreen
 
         key = ConversationKey(message.agent, message.session_id, message.subagent)
-        self.show_screen(ReaderScreen(key, message.event_id))
+        self.show_screen(ReaderScreen(key, message.event_id, message.quotes))
 
     @on(messages.NodeRequested)
     def show_node(self, message: messages.NodeRequested) -> None:

@@ -1,6 +1,7 @@
 """The messages that widgets, screens and the app send each other."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -107,6 +108,20 @@ class SessionsRequested(Message):
     limit: int
 
 
+TextSpan = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMarks:
+    """The spans to mark in the shown text of an event."""
+
+    quoted: tuple[TextSpan, ...] = ()
+    matched: tuple[TextSpan, ...] = ()
+    """The words of the bullet within the quoted spans."""
+    has_changed: bool = False
+    """True if the text is no longer the one that was quoted."""
+
+
 @dataclass(eq=False, repr=False)
 class SessionRequested(Message):
     """A session or one of its subagents should be opened, perhaps at an event."""
@@ -115,6 +130,8 @@ class SessionRequested(Message):
     session_id: str
     event_id: str = ""
     subagent: str = ""
+    quotes: Mapping[str, SourceMarks] = field(default_factory=dict)
+    """What to mark in events, by their ids."""
 
 
 @dataclass(eq=False, repr=False)

@@ -1,7 +1,10 @@
 """The reader: opens at any event of a session of any length, and stays there."""
 
+import json
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.events import Event, EventPosition
+from memtui.model.events import Event, EventPosition, EventType, make
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
@@ -20,12 +23,12 @@ from memtui.services.resume import ResumeCommand
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import ProgressReported, SessionRequested
+from memtui.tui.messages import ProgressReported, SessionRequested, SourceMarks
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
-from memtui.tui.widgets import transcript_view
+from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     TranscriptView,
@@ -291,7 +294,7 @@ async def test_tool_calls_and_thinking_can_be_expanded(
         text = "\n".join(lines(app))
         assert "wheel 3" not in text and "thinking The [b]stone[/] is worn." in text
         await press(pilot, settle, "t", "up", "space")
-        assert notices(app) == ["Only tool calls and notes can be expanded."]
+        assert notices(app) == ["This message is shown whole."]
 
 
 async def test_call_opens_its_subagent(
@@ -323,6 +326,96 @@ async def test_call_opens_its_subagent(
         assert current_event(app).ordinal == 3 and not current_event(app).subagent
         await press(pilot, settle, "space")
         assert any("wheel 3" in line for line in lines(app)), "space unfolds it"
+
+
+async def test_call_opens_the_subagent_that_got_its_prompt(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    """Without an id of the call, the first message tells which subagent it started."""
+    prompt = "Count the wheels of the mill."
+    call = {"tool_name": "Task", "tool_input": json.dumps({"prompt": prompt})}
+    at = long_session.START + long_session.STEP
+    long_session.store_session(20)
+    new = partial(make, agent="codex", session_id="mill")
+    with database.transaction():
+        store_events.add(
+            [
+                new(
+                    timestamp=at + timedelta(seconds=9),
+                    event_type=EventType.TOOL_RESULT,
+                    text="Task: count\nFour.",
+                    source_key="call",
+                    metadata=call,
+                ),
+                new(
+                    timestamp=at + timedelta(seconds=1),
+                    event_type=EventType.USER_MESSAGE,
+                    text=prompt,
+                    source_key="prompt",
+                    subagent="helper-2",
+                ),
+            ],
+            route="jsonl",
+        )
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_session(pilot, settle, event_at(2))
+        assert "Task" in current_event(app).text
+        await press(pilot, settle, "enter")
+        assert app.screen.query_one(PaneTitle).title.startswith("subagent helper-2")
+        assert current_event(app).text == prompt
+        await press(pilot, settle, "escape")
+        assert "Task" in current_event(app).text
+
+
+LONG = "\n\n".join(f"Sack {number} was ground today." for number in range(2_000))
+
+
+async def test_long_message_is_expanded_in_place(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    long_session.store_session(5)
+    database.db.execute_sql("UPDATE events SET text = ? WHERE ordinal = 1", (LONG,))
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_session(pilot, settle, event_at(1))
+        rendered = view(app).buffer.rendered[1].lines
+        assert "kB more (space shows all)" in rendered[-2].plain
+        await press(pilot, settle, "space")
+        rendered = view(app).buffer.rendered[1].lines
+        assert "Sack 1999 was ground" in rendered[-2].plain
+        await press(pilot, settle, "space")
+        assert "kB more" in view(app).buffer.rendered[1].lines[-2].plain
+
+
+@pytest.mark.parametrize("ordinal", [1, 3], ids=["message", "tool output"])
+async def test_quote_is_marked_in_the_session(
+    workspace: Workspace, app_of: AppOf, settle: Settle, ordinal: int
+) -> None:
+    long_session.store_session(5)
+    text = f"Edit: mill.py\n\n{LONG}"
+    database.db.execute_sql(
+        f"UPDATE events SET text = ? WHERE ordinal = {ordinal}", (text,)
+    )
+    quote = "Sack 1500 was ground"
+    start = text.index(quote)
+    marks = SourceMarks(((start, start + len(quote)),), ((start + 5, start + 9),))
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        name = event_at(ordinal)
+        request = SessionRequested("codex", "mill", name, quotes={name: marks})
+        app.post_message(request)
+        await settle(pilot)
+        (line,) = [
+            line
+            for line in view(app).buffer.rendered[ordinal].lines
+            if turn_rendering.has_style(line, turn_rendering.MARKED)
+        ]
+        assert quote in line.plain
+        assert any(quote in shown for shown in lines(app)), "it is in view"
+        marked = {line.plain[s.start : s.end]: s.style for s in line.spans}
+        assert marked["1500"] == turn_rendering.FOUND
 
 
 async def test_brackets_go_to_prompts(

@@ -11,7 +11,6 @@ from memtui.model.verdicts import Verdict
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
 from memtui.tui.widgets.source_pane import (
-    MATCHED,
     TEXT_CHANGED,
     UNREADABLE,
     SourceExcerpt,
@@ -19,6 +18,7 @@ from memtui.tui.widgets.source_pane import (
 )
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
+    FOUND,
     GUTTER,
     MARGIN,
     MARKED,
@@ -141,7 +141,7 @@ def test_only_quoted_text_is_marked() -> None:
     text = "\n\nLook here. The redirect drops the session cookie. Something else then."
     drawn, _ = grounded_lines("The redirect dropped cookies", event(text, 5))
     assert styled_text(drawn, MARKED) == "The redirect drops the session cookie."
-    assert styled_text(drawn, MATCHED) == "redirect drops cookie"
+    assert styled_text(drawn, FOUND) == "redirect drops cookie"
 
 
 def test_only_quoted_lines_have_a_broad_bar() -> None:

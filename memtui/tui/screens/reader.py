@@ -4,7 +4,7 @@ import atexit
 import shutil
 import tempfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from memtui.services.conversation import (
 from memtui.services.resume import ResumeCommand, resume_command
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, terminal, workers
+from memtui.tui.messages import SourceMarks
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
@@ -55,6 +56,7 @@ PLACE, WRITE = "place", "write"  # Groups of threads whose errors are shown as n
 TURNS, NEWS = "turns", "news"
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
+NO_QUOTES: Mapping[str, SourceMarks] = {}
 EMPTY = "This session has no messages."
 GONE = "This session has been deleted.\n\nPress esc to go back."
 
@@ -182,19 +184,30 @@ class ReaderScreen(BaseScreen[None]):
             "next_match", "previous_match", "next_prompt", "previous_prompt",
             "toggle_thinking", "show_in_contents", "resume", "export", "edit",
             copy_citation="Copy this message and its source to the clipboard.",
-            toggle_expanded="Expand or collapse this tool call or note.",
+            toggle_expanded="Expand or collapse this tool call, note or long message.",
         ),
     ]  # fmt: skip
 
     view = getters.query_one(TranscriptView)
     _find_line = getters.query_one(FindLine)
 
-    def __init__(self, key: ConversationKey, event_id: str = "") -> None:
-        """Open an event; by default the beginning, or the end of a running session."""
+    def __init__(
+        self,
+        key: ConversationKey,
+        event_id: str = "",
+        quotes: Mapping[str, SourceMarks] = NO_QUOTES,
+    ) -> None:
+        """Open an event; by default the beginning, or the end of a running session.
+
+        Args:
+            quotes: What to mark in events, by their ids.
+        """
         super().__init__()
         self.key = key
         self.about: ConversationInfo | None = None
         self._event_id = event_id
+        self._quotes = quotes
+        self._seeks_match = False  # True until the match or quote jumped to is shown.
         self._is_jumping = False  # True if a load replaces everything shown.
         self._with_thinking = False
         self._expanded: set[str] = set()
@@ -217,7 +230,11 @@ class ReaderScreen(BaseScreen[None]):
         key, turn = self.key, self.view.current
         event_id = turn.event.event_id if turn else ""
         return messages.SessionRequested(
-            key.agent, key.session_id, event_id, subagent=key.subagent
+            key.agent,
+            key.session_id,
+            event_id,
+            subagent=key.subagent,
+            quotes=self._quotes,
         )
 
     def on_mount(self) -> None:
@@ -310,6 +327,7 @@ class ReaderScreen(BaseScreen[None]):
             if request.where is TurnsPosition.AROUND and place is None and turns.turns:
                 place = turns.turns[len(turns.turns) // 2].position
             view.show(turns, loaded.rendered, loaded.length, place)
+            self._seeks_match = True
             self._show_match()
         else:
             view.end_request(retry=True)
@@ -319,10 +337,8 @@ class ReaderScreen(BaseScreen[None]):
             self.show_instead(EMPTY)
 
     def _show_about(self, about: ConversationInfo) -> None:
-        before, self.about = self.about, about
+        self.about = about
         self._update_title(about)
-        if before is not None and before.subagents != about.subagents:
-            self._render_again()
 
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session
@@ -369,10 +385,17 @@ class ReaderScreen(BaseScreen[None]):
             return
         before, version = buffer.range, buffer.version
         render = self._renderer(reuses=True)
+        subagents = self.about.subagents if self.about else ()
 
         def read() -> tuple[ConversationInfo, LoadedTurns | None]:
             about = conversation.get_info(self.key)
-            news = conversation.find_update(self.key, before, here, MAX_TURNS)
+            news = conversation.find_update(
+                self.key,
+                before,
+                here,
+                MAX_TURNS,
+                has_changed=about.subagents != subagents,
+            )
             if news is None:
                 return about, None
             turns = news.turns
@@ -394,14 +417,14 @@ class ReaderScreen(BaseScreen[None]):
     # Rendering
 
     def _turn_layout(self) -> TurnLayout:
-        calls = tuple(
-            (subagent.tool_use_id, subagent.subagent)
-            for subagent in (self.about.subagents if self.about else ())
-            if subagent.tool_use_id
-        )
         width, words = self.view.width, self._find_line.words
         return TurnLayout(
-            width, self.zone, self.now(), self._with_thinking, words, calls
+            width,
+            self.zone,
+            self.now(),
+            self._with_thinking,
+            words,
+            self._quotes,
         )
 
     @on(messages.TranscriptResized)
@@ -432,16 +455,16 @@ class ReaderScreen(BaseScreen[None]):
                 self._to_render, self._renders_all = set(), False
                 names = [turn.event.event_id for turn in turns]
                 self.view.update_turns(dict(zip(names, rendered, strict=True)))
-                self._show_match()
+                if layout.words or self._seeks_match:
+                    self._show_match()
 
         render = partial(turn_rendering.render_turns, turns, layout, expanded)
         self.load(render, show, "render")
 
     def action_toggle_expanded(self) -> None:
         turn = self.view.current
-        if turn is None or not turn_rendering.is_collapsible(turn.event):
-            text = "Only tool calls and notes can be expanded."
-            self.notify(text)
+        if turn is None or not turn_rendering.can_expand(turn.event):
+            self.notify("This message is shown whole.")
             return
         self._expanded ^= {turn.event.event_id}
         self._render_again([turn.event.event_id])
@@ -449,12 +472,11 @@ class ReaderScreen(BaseScreen[None]):
     @on(messages.TurnSelected)
     def open_turn(self) -> None:
         turn = self.view.current
-        calls = dict(self._turn_layout().subagents)
-        name = turn and calls.get(turn.event.metadata.get("tool_use_id", ""))
-        if name:
-            key = self.key
+        if turn is not None and turn.subagent:
             self.post_message(
-                messages.SessionRequested(key.agent, key.session_id, subagent=name)
+                messages.SessionRequested(
+                    self.key.agent, self.key.session_id, subagent=turn.subagent
+                )
             )
         else:
             self.action_toggle_expanded()
@@ -512,19 +534,20 @@ class ReaderScreen(BaseScreen[None]):
         self.show_match_number()
 
     def _show_match(self) -> None:
-        """Scroll to the match in the turn under the cursor, expanding it if needed."""
+        """Scroll to the match or quote in the current turn, expanding it if needed."""
         at = self.view.cursor_index
         if at is None:
             return
         turn, rendered = self.view.buffer.turns[at], self.view.buffer.rendered[at]
-        if rendered.found_lines:
-            self.view.go_to(turn.position, line=min(rendered.found_lines))
-            return
         name = turn.event.event_id
         can_expand = (
             turn_rendering.is_collapsible(turn.event) and name not in self._expanded
         )
-        if rendered.has_match and can_expand:
+        self._seeks_match = False
+        if rendered.found_lines:
+            self.view.go_to(turn.position, line=min(rendered.found_lines))
+        elif rendered.has_match and can_expand:
+            self._seeks_match = True
             self._expanded.add(name)
             self._render_again([name])
 

@@ -25,18 +25,18 @@ from memtui.model.hit import NO_SNIPPET, Snippet
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SessionRequested, SourceRequested
+from memtui.tui.messages import SessionRequested, SourceMarks, SourceRequested, TextSpan
 from memtui.tui.widgets.panes import SEPARATOR, DetailPane, PaneTitle
 from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
     MARKED,
-    TextSpan,
+    NO_MARKS,
     add_omissions,
     beside,
     cut_excerpt,
+    draw_excerpt,
     has_style,
-    render_markdown,
 )
 
 STEP = 3  # The events that one key adds or removes on each side.
@@ -108,6 +108,7 @@ class SourcePane(Vertical, workers.AppNode):
         self.shown_target: JumpTarget | None = None
         self._requested = SourceRequested(PLACEHOLDER)
         self._context_size = CONTEXT_EVENTS
+        self._excerpt: SourceExcerpt | None = None  # The last one that was shown.
 
     def compose(self) -> ComposeResult:
         yield PaneTitle("Source")
@@ -189,9 +190,9 @@ class SourcePane(Vertical, workers.AppNode):
         ]
         info = SEPARATOR.join([*said, *self._session(8)])
         self.query_one(PaneTitle).show(_title(request), info)
-        self.query_one("#transcript", Static).update(
-            SourceExcerpt(expansion, self.zone, self.now(), request.verdict)
-        )
+        verdict = request.verdict
+        self._excerpt = SourceExcerpt(expansion, self.zone, self.now(), verdict)
+        self.query_one("#transcript", Static).update(self._excerpt)
         self.call_after_refresh(self._scroll_to_evidence)
 
     def _show_loading(self) -> None:
@@ -234,9 +235,18 @@ class SourcePane(Vertical, workers.AppNode):
         if session is None or not own:
             self.notify(NO_SOURCE)
             return
-        event, mine = own[0], (session.agent, session.session_id)
-        place = {"event_id": event.event_id, "subagent": event.subagent}
-        self.post_message(SessionRequested(*mine, **place))
+        quotes = self._excerpt.marks if self._excerpt else {}
+        quoted = (event for event in own if quotes[event.event_id].quoted)
+        event = next(quoted, own[0])
+        self.post_message(
+            SessionRequested(
+                session.agent,
+                session.session_id,
+                event.event_id,
+                subagent=event.subagent,
+                quotes=quotes,
+            )
+        )
 
     def citation(self) -> str:
         """Return the quote with session, time and event; "" without a source."""
@@ -275,17 +285,6 @@ def _title(request: SourceRequested) -> str:
 
 MATCHED_CHARS = 4_000
 """The length of a quoted span that is searched for matching words, in characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceMarks:
-    """The spans to mark in the shown text of an event."""
-
-    quoted: tuple[TextSpan, ...] = ()
-    matched: tuple[TextSpan, ...] = ()
-    """The words of the bullet within the quoted spans."""
-    has_changed: bool = False
-    """True if the text is no longer the one that was quoted."""
 
 
 def find_marks(
@@ -343,9 +342,6 @@ def find_excerpt(text: str, excerpt: str) -> TextSpan | None:
 
 BAR, QUOTE_BAR = "┃ ", "▌ "  # Before the lines of the source, and before quoted lines.
 
-MATCHED = f"{MARKED} bold"
-"""The style of the words of the bullet within quoted text."""
-
 TOOL_CHARS, TOOL_LINES = 400, 5
 """The length of a tool's output around the source, in characters and lines."""
 
@@ -362,7 +358,7 @@ class SourceExcerpt(TextBlock):
     ) -> None:
         self.expansion, self.zone, self.now = expansion, zone, now
         excerpt = expansion.grip.excerpt if expansion.grip is not None else ""
-        self._marks = find_marks(expansion.excerpt_events, verdict, excerpt)
+        self.marks = find_marks(expansion.excerpt_events, verdict, excerpt)
         self._evidence_lines = 0, 0
 
     def evidence_lines(self, width: int) -> tuple[int, int]:
@@ -416,7 +412,7 @@ class SourceExcerpt(TextBlock):
     ) -> list[Content]:
         bar = Content.styled(BAR, "$evidence") if is_evidence else Content("  ")
         time = date_format.clock(event.timestamp, self.zone)
-        marks = self._marks[event.event_id] if is_evidence else None
+        marks = self.marks[event.event_id] if is_evidence else None
         text = _event_text(event, marks)
         if not is_evidence:
             text = text.stylize_before("$context")
@@ -435,16 +431,9 @@ def _event_text(event: Event, marks: SourceMarks | None) -> Content:
     limit = EXCERPT_CHARS
     if marks is None and event.role in (EventRole.TOOL, EventRole.SYSTEM):
         limit = len("\n".join(whole[:TOOL_CHARS].split("\n")[:TOOL_LINES]))
-    marks = marks or SourceMarks()
+    marks = marks or NO_MARKS
     excerpt = cut_excerpt(whole, next(iter(marks.quoted), None), limit)
-    text = Content(excerpt.text)
-    if event.is_message and "\t" not in excerpt.text:
-        text = render_markdown(excerpt.text)  # Tabs in it would move the marks.
-    for style, spans in ((MARKED, marks.quoted), (MATCHED, marks.matched)):
-        for start, end in spans:
-            start, end = start - excerpt.left_before, end - excerpt.left_before
-            if end > 0 and start < len(excerpt.text):
-                text = text.stylize(style, max(start, 0), end)
+    text = draw_excerpt(excerpt, marks, is_markdown=event.is_message)
     text = add_omissions(text, excerpt)
     if marks.has_changed:
         text = Content.styled(f"{TEXT_CHANGED}\n", "italic $context") + text

@@ -21,6 +21,7 @@ from memtui.model import calendar, tool_calls
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.text import date_format
 from memtui.tui import format
+from memtui.tui.messages import SourceMarks, TextSpan
 
 if TYPE_CHECKING:
     from memtui.services.conversation import Turn
@@ -36,13 +37,20 @@ SIDE_BY_SIDE = 64
 """From this width on, in cells, time and speaker are beside the text, not above it."""
 
 MAX_CHARS = 20_000
+"""The length of a message, and of thinking, that is shown before it is expanded."""
 
-EXPORT_HINT = " (e exports all)"
+MAX_EXPANDED = 400_000
+"""The length of an expanded message or tool output, which takes a second to lay out."""
+
+EXPAND_HINT, EXPORT_HINT = " (space shows all)", " (e exports all)"
 COLLAPSED, EXPANDED = "▸ ", "▾ "
 MARKED = "$evidence on $evidence-back"  # The style of quoted text.
 
 FOUND = f"{MARKED} bold"
-"""The style of the words that the user is finding."""
+"""The style of the words that the user is finding, and of those that a quote shares
+with its bullet."""
+
+NO_MARKS = SourceMarks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +63,11 @@ class TurnLayout:
     now: datetime = field(compare=False)
     with_thoughts: bool = False
     words: str = ""
-    subagents: tuple[tuple[str, str], ...] = ()
-    """The tool calls that started a subagent: id of the call, name of the subagent."""
+    quotes: Mapping[str, SourceMarks] = field(default_factory=dict, compare=False)
+    """What is quoted of events, by their ids; not marked while there are words."""
+
+    def marks(self, event: Event) -> SourceMarks:
+        return NO_MARKS if self.words else self.quotes.get(event.event_id, NO_MARKS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +78,9 @@ class RenderedTurn:
     body: int
     """The index of the first line of the turn itself, after day and thinking."""
     found_lines: frozenset[int] = frozenset()
-    """The indexes of the lines that hold the words to find."""
+    """The indexes of the lines that hold the words to find, or else the quote."""
     has_match: bool = False
-    """True if the turn holds these words, shown or collapsed."""
+    """True if the turn holds these words or a quote, shown or collapsed."""
 
 
 RenderedTurns = Mapping[str, tuple["Turn", RenderedTurn]]
@@ -101,16 +112,20 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
     body = len(lines)
     event = turn.event
     if is_collapsible(event):
-        lines += _tool_lines(event, layout, is_expanded)
+        lines += _tool_lines(turn, layout, is_expanded)
     else:
-        excerpt = _excerpt(format.event_text(event), layout.words)
-        text = mark_words(render_markdown(excerpt.text), layout.words, FOUND)
-        text = add_omissions(text, excerpt, EXPORT_HINT)
+        text = _draw_text(
+            format.event_text(event), layout, layout.marks(event), is_expanded
+        )
         time = date_format.clock(event.timestamp, layout.zone)
         lines += beside(time, format.speaker(event), text, layout.width)
     words = layout.words.casefold()
-    matches = frozenset(at for at, line in enumerate(lines) if has_style(line, FOUND))
-    has_match = bool(words) and words in event.text.casefold()
+    matches = frozenset(
+        at for at, line in enumerate(lines) if has_style(line, FOUND, MARKED)
+    )
+    has_match = bool(layout.marks(event).quoted)
+    if words:
+        has_match = words in event.text.casefold()
     return RenderedTurn(tuple(lines), body, matches, has_match)
 
 
@@ -118,8 +133,13 @@ def is_collapsible(event: Event) -> bool:
     return event.role in (EventRole.TOOL, EventRole.SYSTEM)
 
 
-def has_style(line: Content, style: str) -> bool:
-    return any(span.style == style for span in line.spans)
+def can_expand(event: Event) -> bool:
+    """Return whether more of an event can be shown in place."""
+    return is_collapsible(event) or len(format.event_text(event)) > MAX_CHARS
+
+
+def has_style(line: Content, *styles: str) -> bool:
+    return any(span.style in styles for span in line.spans)
 
 
 def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
@@ -168,8 +188,9 @@ def beside(
     ]
 
 
-def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Content]:
-    call, output = _call_and_output(event)
+def _tool_lines(turn: "Turn", layout: TurnLayout, is_expanded: bool) -> list[Content]:
+    event = turn.event
+    call, output, _ = _call_and_output(event)
     mark = "  "
     if output or _edits(event):
         mark = EXPANDED if is_expanded else COLLAPSED
@@ -182,9 +203,10 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
     style = "" if event.role is EventRole.TOOL else "italic $context"
     if event.event_type in BOUNDARIES:
         style = "$context"
-    end = _tool_end(event, output, layout, is_expanded)
+    end = _tool_end(turn, output, layout, is_expanded)
     left = min(room, MAX_WIDTH + GUTTER) - head.cell_length - end.cell_length
-    line = mark_words(Content.styled(call, style), layout.words, FOUND)
+    line = Content.styled(call.expandtabs(TAB), style)
+    line = add_marks(mark_words(line, layout.words, FOUND), layout.marks(event))
     lines = [head + line.truncate(max(8, left), ellipsis=True) + end]
     if is_expanded:
         lines += _details(event, layout)
@@ -192,15 +214,16 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
 
 
 def _tool_end(
-    event: Event, output: str, layout: TurnLayout, is_expanded: bool
+    turn: "Turn", output: str, layout: TurnLayout, is_expanded: bool
 ) -> Content:
+    event = turn.event
     words = layout.words.casefold()
     parts = []
     if changes := count_changes(event):
         parts.append(Content.styled(changes, "$context"))
     if event.metadata.get("is_error"):
         parts.append(Content.styled("✗ failed", "$error"))
-    if event.metadata.get("tool_use_id", "") in dict(layout.subagents):
+    if turn.subagent:
         parts.append(Content.styled("enter: open subagent", "$accent"))
     if not is_expanded and words and words in output.casefold():
         parts.append(Content.styled("match inside", "bold $evidence"))
@@ -210,23 +233,52 @@ def _tool_end(
 def _details(event: Event, layout: TurnLayout) -> list[Content]:
     indent = (GUTTER if layout.width >= SIDE_BY_SIDE else 6) + len(EXPANDED)
     room = max(8, min(MAX_WIDTH, layout.width - MARGIN - indent))
-    call, output = _call_and_output(event)
-    parts = []
+    call, output, start = _call_and_output(event)
+    marks, parts = layout.marks(event), []
     if len(call) > room:
-        parts.append(mark_words(Content(call), layout.words, FOUND))
+        parts.append(_draw_text(call, layout, marks, is_markdown=False))
     if (diff := render_diff(event)) is not None:
         parts.append(diff)
     if output:
-        excerpt = _excerpt(output, layout.words)
-        text = mark_words(Content.styled(excerpt.text, "$context"), layout.words, FOUND)
-        parts.append(add_omissions(text, excerpt, EXPORT_HINT))
+        text = _draw_text(
+            output, layout, marks, is_expanded=True, is_markdown=False, start=start
+        )
+        parts.append(text.stylize_before("$context"))
     return [Content(" " * indent) + line for part in parts for line in part.wrap(room)]
 
 
-def _call_and_output(event: Event) -> tuple[str, str]:
-    """Return the first line of a tool event or note, and all that comes after it."""
-    call, _, output = format.event_text(event).expandtabs(TAB).partition("\n")
-    return call.strip(), output.strip("\n")
+def _call_and_output(event: Event) -> tuple[str, str, int]:
+    """Return the first line of a tool event or note, all that comes after it, and where
+    that begins."""
+    text = format.event_text(event)
+    call, _, output = text.partition("\n")
+    output = output.lstrip("\n")
+    return call.strip(), output.rstrip("\n"), len(text) - len(output)
+
+
+def _draw_text(
+    text: str,
+    layout: TurnLayout,
+    marks: SourceMarks,
+    is_expanded: bool = False,
+    *,
+    is_markdown: bool = True,
+    start: int = 0,
+) -> Content:
+    """Draw a text with the words to find or the quoted spans marked.
+
+    Args:
+        is_expanded: Show all of it, as far as that can be shown in time.
+        start: Where the text begins in that of its event.
+    """
+    at = text.casefold().find(layout.words.casefold()) if layout.words else -1
+    span = (at, at + len(layout.words)) if at >= 0 else None
+    if marks.quoted:
+        span = marks.quoted[0][0] - start, marks.quoted[0][1] - start
+    excerpt = cut_excerpt(text, span, MAX_EXPANDED if is_expanded else MAX_CHARS)
+    drawn = draw_excerpt(excerpt, marks, is_markdown=is_markdown, start=start)
+    drawn = mark_words(drawn, layout.words, FOUND)
+    return add_omissions(drawn, excerpt, EXPORT_HINT if is_expanded else EXPAND_HINT)
 
 
 def mark_words(content: Content, words: str, style: str) -> Content:
@@ -241,8 +293,6 @@ def mark_words(content: Content, words: str, style: str) -> Content:
 
 EXCERPT_CHARS = 4000  # The usual length of an excerpt, in characters.
 LEAD_CHARS = 400  # The length shown before a span deep in a long text, in characters.
-
-TextSpan = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +320,29 @@ def cut_excerpt(
     return TextExcerpt(text[start:end], start, len(text) - end)
 
 
-def _excerpt(text: str, words: str) -> TextExcerpt:
-    at = text.casefold().find(words.casefold()) if words else -1
-    return cut_excerpt(text, (at, at + len(words)) if at >= 0 else None, MAX_CHARS)
+def draw_excerpt(
+    excerpt: TextExcerpt, marks: SourceMarks, *, is_markdown: bool, start: int = 0
+) -> Content:
+    """Draw an excerpt of a text that begins at `start` in that of its event."""
+    text = excerpt.text
+    if not marks.quoted:  # Tabs that become spaces would move the marks.
+        text = text.expandtabs(TAB)
+    is_styled = is_markdown and "\t" not in text
+    drawn = render_markdown(text) if is_styled else Content(text)
+    return add_marks(drawn, marks, start + excerpt.left_before)
+
+
+def add_marks(text: Content, marks: SourceMarks, start: int = 0) -> Content:
+    """Mark what is quoted in a text that begins at `start` in that of its event."""
+    end = len(text.plain)
+    return text.add_spans(
+        [
+            Span(max(first - start, 0), min(last - start, end), style)
+            for style, spans in ((MARKED, marks.quoted), (FOUND, marks.matched))
+            for first, last in spans
+            if last > start and first - start < end
+        ]
+    )
 
 
 def add_omissions(text: Content, excerpt: TextExcerpt, hint: str = "") -> Content:
