@@ -4,7 +4,6 @@ While a file is written, a reader sees the old content or the new, never a part.
 """
 
 import errno
-import glob
 import os
 import stat
 import tempfile
@@ -21,6 +20,9 @@ MAX_SMALL_BYTES = 16 * 1024 * 1024
 
 ABANDONED_S = 3600.0
 """A temporary file not written to for this long is left over from a crash."""
+
+_DRAFT_PREFIX, _DRAFT_ENDING = ".memtui-", ".part"
+"""The beginning and end of the name of a temporary file."""
 
 
 def write_atomically(path: Path, data: bytes, *, keep_attributes: bool = False) -> None:
@@ -48,18 +50,18 @@ def replacement(path: Path) -> Iterator[Path]:
     """Yield a temporary file that replaces a file at the end, if no error occurs.
 
     It lies in the same folder and is on the disk before it takes the file's name.
+    Those that killed processes left there are deleted.
 
     Raises:
         OSError: It cannot be written, or the file is not a regular file.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError(f"{path} is not a regular file")
-    prefix, ending = f".{path.name}.", ".part"
-    for abandoned in path.parent.glob(f"{glob.escape(prefix)}*{ending}"):
+    for draft in drafts_in(path.parent):
         with suppress(OSError):
-            if time.time() - abandoned.stat().st_mtime > ABANDONED_S:
-                abandoned.unlink()
-    descriptor, name = tempfile.mkstemp(ending, prefix, path.parent)
+            if time.time() - draft.stat().st_mtime > ABANDONED_S:
+                draft.unlink()
+    descriptor, name = tempfile.mkstemp(_DRAFT_ENDING, _DRAFT_PREFIX, path.parent)
     os.close(descriptor)
     draft = Path(name)
     try:
@@ -70,6 +72,11 @@ def replacement(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def drafts_in(folder: Path) -> list[Path]:
+    """Return the temporary files in a folder, with what SQLite wrote beside them."""
+    return list(folder.glob(f"{_DRAFT_PREFIX}*{_DRAFT_ENDING}*"))
 
 
 def resolve_link(path: Path) -> Path:

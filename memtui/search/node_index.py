@@ -37,7 +37,7 @@ from whoosh.searching import Searcher
 from whoosh.support.levenshtein import distance
 
 from memtui.errors import SearchError
-from memtui.files import write_atomically
+from memtui.files import drafts_in, write_atomically
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Grip
 from memtui.model.filters import Filters, SummarizerKind
@@ -253,8 +253,7 @@ class NodeIndex:
         """Return whether the folder has nothing but what a crash left of the mark."""
         if not self._folder.exists():
             return True
-        drafts = set(self._folder.glob(f".{MARK}.*.part"))
-        return drafts.issuperset(self._folder.iterdir())
+        return set(drafts_in(self._folder)).issuperset(self._folder.iterdir())
 
     def delete(self) -> None:
         self.close()

@@ -48,6 +48,26 @@ def writers(folder: Path) -> Iterator[subprocess.Popen[str]]:
         process.stdin.close()
 
 
+def test_index_is_created_where_a_process_was_killed_creating_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    index = NodeIndex(tmp_path / "index")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Path, "replace", die)
+        patch.setattr(Path, "unlink", die)
+        index.create("killed")
+    assert len(list(index._folder.iterdir())) == 1
+    index.create("test")
+    assert index.name() == "test"
+    assert index.is_sound()
+
+
 def begin(writers: subprocess.Popen[str], start: int, most: int) -> int:
     """Start a writer and return its process id."""
     assert writers.stdin

@@ -195,14 +195,16 @@ def test_on_a_full_disk_a_restore_leaves_the_store_unchanged(
 def test_remains_of_a_killed_backup_are_deleted_by_the_next(
     store: Path, tmp_path: Path
 ) -> None:
-    left, new = tmp_path / ".my [1].bak.a1.part", tmp_path / ".my [1].bak.b2.part"
-    others = tmp_path / ".my 1.bak.a1.part"
-    for path in (left, new, others):
-        path.touch()
-    for path in (left, others):
-        os.utime(path, (0, 0))
-    backup.create(tmp_path / "my [1].bak")
-    assert (left.exists(), new.exists(), others.exists()) == (False, True, True)
+    abandoned = {".memtui-a1b2.part", ".memtui-a1b2.part-journal"}
+    in_use, other = ".memtui-c3d4.part", ".photo.jpg.a1b2.part"
+    for name in (*abandoned, in_use, other):
+        (tmp_path / name).touch()
+    for name in (*abandoned, other):
+        os.utime(tmp_path / name, (0, 0))
+    backup.create(tmp_path / "of another name.bak")
+    remaining = {path.name for path in tmp_path.glob(".*")}
+    assert not remaining & abandoned
+    assert {in_use, other} <= remaining
 
 
 def test_a_restored_backup_is_the_store(store: Path, tmp_path: Path) -> None:
