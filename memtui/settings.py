@@ -406,6 +406,8 @@ def _read_file(
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{file}: {error}") from error
+    except RecursionError:
+        raise SettingsError(f"{file}: is nested too deeply") from None
     except (OSError, UnicodeDecodeError) as error:
         if is_optional and isinstance(error, FileNotFoundError | NotADirectoryError):
             return {}

@@ -179,3 +179,10 @@ def test_settings_file_must_be_a_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.toml")
     with pytest.raises(SettingsError, match="not a regular file"):
         settings.load(tmp_path / "config.toml")
+
+
+def test_settings_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("a = " + "[" * 5_000)
+    with pytest.raises(SettingsError, match="is nested too deeply"):
+        settings.load(file)

@@ -18,6 +18,9 @@ SERVER_NAME = "memtui"
 COMMAND_FIELDS = ("command", "bash", "exec")
 """The fields in which a handler names its command."""
 
+MAX_COMMAND_CHARS = 10_000
+"""memtui's own commands are shorter; splitting takes quadratic time."""
+
 _SERVER_FIELDS = ("type", "command", "args", "url", "httpUrl")
 """The fields that say how the server is reached; all others belong to the user."""
 
@@ -154,7 +157,7 @@ def _words(handler: object) -> list[str]:
     if not isinstance(handler, dict):
         return []
     line = next((handler[name] for name in COMMAND_FIELDS if handler.get(name)), "")
-    if not isinstance(line, str):
+    if not isinstance(line, str) or len(line) > MAX_COMMAND_CHARS:
         return []
     if isinstance(arguments := handler.get("args"), list):
         return [line, *map(str, arguments)]

@@ -24,6 +24,9 @@ _BOM = "\ufeff"
 
 _DEFAULT_INDENT = "  "
 
+MAX_TOML_CHARS = 100_000
+"""A longer text could take seconds to parse."""
+
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 
 
@@ -93,11 +96,17 @@ class TomlFormat:
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
 
+        if len(text) > MAX_TOML_CHARS:
+            raise HooksError("it is too long to keep its comments")
         try:
+            # First, because it limits the depth of keys: tomllib takes quadratic time.
+            settings = tomlkit.parse(text)
             tomllib.loads(text)
-            return tomlkit.parse(text)
         except (tomllib.TOMLDecodeError, TOMLKitError) as error:
             raise HooksError(f"it is not valid TOML: {error}") from None
+        except RecursionError:
+            raise HooksError("it is nested too deeply") from None
+        return settings
 
     def dump(self, settings: Settings, before: str) -> str:
         import tomlkit

@@ -7,6 +7,7 @@ returns the text with ``"b": 2`` after the opening bracket.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate
@@ -155,9 +156,8 @@ def _parse_model(text: str) -> "JSONObject":
     if not isinstance(document, JSONObject):
         raise HooksError("line 1: it is not an object")
     for node in objects:
-        names = _names(node)
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(_names(node)).items():
+            if count > 1:
                 raise HooksError(f'"{name}" occurs a second time')
     return document
 

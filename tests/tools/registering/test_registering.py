@@ -27,6 +27,7 @@ COMMENT = re.compile(r"// (?:one|three)\n|/\* two \*/")
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 OTHER = "/opt/memtui", "mcp"
 EACH_AGENT = pytest.mark.parametrize("agent", AGENTS, ids=AGENT_NAMES)
+CLAUDE_CODE = find_agent("claude-code")
 CODEX = find_agent("codex")
 GEMINI = find_agent("gemini-cli")
 OPENCODE = find_agent("opencode")
@@ -229,11 +230,34 @@ def test_no_comment_is_lost(text: str) -> None:
         assert sorted(COMMENT.findall(remaining)) == sorted(comments)
 
 
-def test_settings_too_long_to_keep_comments_are_refused(machine: Machine) -> None:
-    text = "{\n  // mine\n" + '  "a": 1,\n' * 10_000 + "}"
-    write_settings(OPENCODE.server, machine, text)
-    with pytest.raises(HooksError, match="too long to keep comments"):
-        install(OPENCODE.server, machine)
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        (OPENCODE, "{\n  // mine\n" + '  "a": 1,\n' * 10_000 + "}"),
+        (CODEX, "".join(f"a.b.k{number} = 1\n" for number in range(20_000))),
+    ],
+)
+def test_settings_too_long_to_keep_comments_are_refused(
+    machine: Machine, agent: Agent, text: str
+) -> None:
+    write_settings(agent.server, machine, text)
+    with pytest.raises(HooksError, match="too long to keep"):
+        install(agent.server, machine)
+
+
+@pytest.mark.parametrize("value", ["[" * 5_000, "{a = " * 5_000])
+def test_toml_nested_too_deeply_is_refused(machine: Machine, value: str) -> None:
+    write_settings(CODEX.server, machine, f"a = {value}")
+    with pytest.raises(HooksError, match="nested"):
+        install(CODEX.server, machine)
+
+
+def test_long_command_is_not_memtuis(machine: Machine) -> None:
+    handler = {"type": "command", "command": "memtui-hook " + "a" * 10_000_000}
+    before = {"hooks": {"Stop": [{"hooks": [handler]}]}}
+    write_settings(CLAUDE_CODE.hooks, machine, json.dumps(before))
+    installed = install(CLAUDE_CODE.hooks, machine).read_text("utf-8")
+    assert handler in json.loads(installed)["hooks"]["Stop"][0]["hooks"]
 
 
 @pytest.mark.parametrize(
