@@ -492,8 +492,23 @@ def parse_value(name: str, text: str) -> SettingValue:
         elif text.lower() in ("false", "no", "off", "0"):
             value = False
     elif isinstance(setting.default, tuple):
-        value = [item.strip() for item in text.split(",") if item.strip()]
+        value = _parse_list(setting, text)
     return _validate(setting, value)
+
+
+def _parse_list(setting: Setting, text: str) -> object:
+    """Read a list: ``a, b``, or as it is written in the file: ``["a", "b"]``."""
+    is_quoted = text.lstrip("[ ").startswith(('"', "'"))
+    if not is_quoted and not (text.startswith("[") and text.endswith("]")):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    import tomllib
+
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        hint = 'write a, b or ["a", "b"]'
+        raise SettingsError(f"{setting.name} cannot be {text[:80]}: {hint}") from None
+    return [value] if isinstance(value, str) else value
 
 
 def _validate(setting: Setting, value: object) -> SettingValue:

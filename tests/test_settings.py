@@ -186,3 +186,31 @@ def test_settings_nested_too_deeply_are_refused(tmp_path: Path) -> None:
     file.write_text("a = " + "[" * 5_000)
     with pytest.raises(SettingsError, match="is nested too deeply"):
         settings.load(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "patterns"),
+    [
+        ("kiosk", ("kiosk",)),
+        ("kiosk, shop", ("kiosk", "shop")),
+        ('["kiosk"]', ("kiosk",)),
+        ('["kiosk", "[ab]cme"]', ("kiosk", "[ab]cme")),
+        ("['kiosk']", ("kiosk",)),
+        ('"kiosk"', ("kiosk",)),
+        ("[]", ()),
+        ("[ab]cme", ("[ab]cme",)),
+    ],
+)
+def test_list_on_the_command_line_may_be_written_as_in_the_file(
+    tmp_path: Path, text: str, patterns: tuple[str, ...]
+) -> None:
+    read = load(tmp_path, assignments=[f"capture.exclude={text}"])
+    assert read.capture_exclude == patterns
+
+
+@pytest.mark.parametrize(
+    "text", ["[kiosk]", '["kiosk"', "[1]", '["kiosk"], shop', "[" * 9_000 + "]"]
+)
+def test_list_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match=r"capture\.exclude"):
+        load(tmp_path, assignments=[f"capture.exclude={text}"])

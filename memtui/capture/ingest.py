@@ -449,7 +449,8 @@ class _FileImport:
         stored: FileCursor | None,
     ) -> None:
         self._reader, self._name, self._source = reader, name, source
-        self._filter = IngestFilter(reader.policy, name)
+        is_export = source is formats.plain.FORMAT
+        self._filter = IngestFilter(reader.policy, name, is_export=is_export)
         self._batch = _Batch()
         self._stored_offset = stored.offset if stored else None
         self._is_first_batch = not self._stored_offset

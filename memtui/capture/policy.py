@@ -1,12 +1,13 @@
 """Decide which conversations are stored and for which project, and take out secrets."""
 
+import posixpath
 import re
 from collections import Counter as Tally
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memtui import redaction
@@ -52,6 +53,10 @@ def _find_session_summary(event: Event) -> Iterator[SessionMetadata]:
         yield SessionMetadata(event.agent, event.session_id, summary=summary)
 
 
+_DRIVE = re.compile(r"[A-Za-z]:/")
+"""The beginning of a path of Windows, in which case does not count."""
+
+
 class Exclusions:
     """Patterns of projects and folders whose conversations are not stored.
 
@@ -59,34 +64,40 @@ class Exclusions:
     a slash is compared with a session's folders: the one it was started in, its
     repository's, and its transcript's; a folder includes all below it. ``*`` stands for
     anything, including slashes. A pattern that does not start at the root
-    (``clients/acme``) matches anywhere in a path.
+    (``clients/acme``) matches anywhere in a path. Backslashes are slashes.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         """Compile the patterns, in which a leading ``~`` is already expanded."""
         stripped = [pattern.strip() for pattern in patterns]
-        self._rules = [(pattern, _compile(pattern)) for pattern in stripped if pattern]
+        self._rules = [(pattern, *_compile(pattern)) for pattern in stripped if pattern]
 
     def __bool__(self) -> bool:
         return bool(self._rules)
 
     def rule_for(self, *, project: str, cwd: str, root: str, path: str = "") -> str:
-        places = [PurePath(place) for place in (cwd, root, path) if place]
-        paths = [folder for place in places for folder in (place, *place.parents)]
-        folders = [folder.as_posix() for folder in dict.fromkeys(paths)]
-        for pattern, rule in self._rules:
-            names = folders if "/" in pattern else [project] if project else []
+        places = filter(None, (cwd, root, path))
+        folders = [
+            PurePosixPath(place.replace("\\", "/")).as_posix() for place in places
+        ]
+        for pattern, rule, is_folder in self._rules:
+            names = folders if is_folder else [project] if project else []
             if any(map(rule.match, names)):
                 return pattern
         return ""
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
-    if "/" not in pattern:
-        return re.compile(translate(pattern), re.IGNORECASE)
-    folder = pattern.rstrip("/") or "/"
-    is_anchored = folder.startswith(("/", "*"))
-    return re.compile(translate(folder if is_anchored else f"*/{folder}"))
+def _compile(pattern: str) -> tuple[re.Pattern[str], bool]:
+    """Return a pattern as a regular expression, and whether it is one of folders."""
+    slashed = pattern.replace("\\", "/")
+    if "/" not in slashed:
+        return re.compile(translate(pattern), re.IGNORECASE), False
+    has_drive = _DRIVE.match(slashed)
+    is_anchored = slashed.startswith(("/", "*")) or has_drive
+    folder = slashed.rstrip("/") if is_anchored else f"*/{slashed.rstrip('/')}"
+    flags = re.IGNORECASE if has_drive else 0
+    both = f"{translate(folder)}|{translate(f'{folder}/*')}"  # and all below it
+    return re.compile(both, flags), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +106,29 @@ class CapturePolicy:
     only_root: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectLocation:
+    """The repository and project of a folder."""
+
+    root: str
+    project: str
+
+
 class IngestFilter:
     """Applies the policy to the items of one file, and takes out secrets.
 
     Used inside a database connection.
     """
 
-    def __init__(self, policy: CapturePolicy, path: str = "") -> None:
-        self._policy, self._path = policy, path
+    def __init__(
+        self, policy: CapturePolicy, path: str = "", *, is_export: bool = False
+    ) -> None:
+        """Create a filter for the file at a path.
+
+        The projects in an export of memtui stay as they are: their folders may be those
+        of another machine.
+        """
+        self._policy, self._path, self._is_export = policy, path, is_export
         self._reasons: dict[tuple[str, str], str] = {}
         """The reason for leaving out each session; "" if it is stored."""
         self._redactions: Tally[str] = Tally()
@@ -148,7 +174,10 @@ class IngestFilter:
             return ""
         place = locate_project(cwd)
         return self._session_reason(
-            SessionMetadata("", session_id, cwd, place.project, root=place.root)
+            SessionMetadata(
+                "", session_id, _as_folder(cwd), place.project, root=place.root
+            ),
+            place,
         )
 
     def take_redactions(self, created: Collection[str] | None = None) -> Tally[str]:
@@ -165,28 +194,30 @@ class IngestFilter:
         return counts
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
-        cwd = clean(session.cwd)
-        place = locate_project(cwd, clean(session.root))
+        cwd, root = _as_folder(clean(session.cwd)), _as_folder(clean(session.root))
+        if self._is_export and session.project:
+            place = ProjectLocation(root, session.project)
+        else:
+            place = locate_project(cwd, root)
         project = clean(session.project or place.project)
         session = replace(session, cwd=cwd, root=clean(place.root), project=project)
         # Events have clean ids; their session must be found by them.
         key = clean(session.agent), clean(session.session_id)
         if key not in self._reasons or session.cwd:
-            self._reasons[key] = self._session_reason(session)
+            self._reasons[key] = self._session_reason(session, place)
         if not self._reasons[key]:
             yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
 
-    def _session_reason(self, session: SessionMetadata) -> str:
+    def _session_reason(self, session: SessionMetadata, place: ProjectLocation) -> str:
         only = self._policy.only_root
         if only and only not in (session.root, session.cwd.rstrip("/")):
             return OTHER_PROJECT
-        if rule := self._policy.exclusions.rule_for(
-            project=session.project,
-            cwd=session.cwd,
-            root=session.root,
-            path=self._path,
-        ):
-            return f"excluded by {rule}"
+        # A clone may have another name than its origin.
+        for project in dict.fromkeys((session.project, place.project)):
+            if rule := self._policy.exclusions.rule_for(
+                project=project, cwd=session.cwd, root=session.root, path=self._path
+            ):
+                return f"excluded by {rule}"
         folder = project_folder(session.root, session.cwd)
         if tombstones.covers_project(session.project, folder):
             return FORGOTTEN
@@ -221,16 +252,36 @@ class IngestFilter:
 # Projects. The project of a folder is its repository, whose worktrees count as one; for
 # a folder that is in no repository, or not on this machine, the path decides.
 
-_WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
-"""The folders in which agents and users put worktrees within a repository."""
+PATH_MAX = 4096
+"""No path of a folder is longer, in bytes: a longer text names none."""
 
+_AT_REPOSITORY = (
+    "**/{repo}/.*/worktrees/*",  # .git, .claude, .gemini
+    "**/{repo}/.worktrees/*",
+    "**/{repo}/worktrees/*",
+    "**/{repo}/.conductor/*",
+    "**/{repo}-worktrees/*",
+    "**/{repo}_worktrees/*",
+    "**/{repo}.worktrees/*",
+)
+"""Where agents and users keep worktrees in their repository or beside it."""
 
-@dataclass(frozen=True, slots=True)
-class ProjectLocation:
-    """The repository and project of a folder."""
+_ELSEWHERE = (
+    "~/.codex/worktrees/*/{repo}",
+    "~/.*/worktrees/{repo}",  # .cursor, .claude, .superset
+    "~/.worktrees/{repo}",
+    "~/worktrees/{repo}",
+    "**/.claude-worktrees/{repo}",
+    "**/conductor/workspaces/{repo}",
+    "**/vibe-kanban/worktrees/*/{repo}",
+)
+"""Where they keep the worktrees of all repositories: only the name is known."""
 
-    root: str
-    project: str
+_HOMES = r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|/root|"
+"""The home folders of users of any machine; at last, the root of a container."""
+
+_BESIDE = re.compile(r"/\.?worktrees/([^/]+)/")
+"""The worktrees of several repositories, in a folder that is none itself."""
 
 
 @lru_cache(maxsize=4096)
@@ -240,38 +291,104 @@ def locate_project(cwd: str, root: str = "") -> ProjectLocation:
     The directory may not exist here. ``root`` is what the agent takes for its
     repository, if it says so.
     """
-    path = _slashed(root or cwd)
-    folder = _main_worktree(root) or _repository(cwd) or _slashed(root)
-    if not folder and (inside := _WORKTREE.match(path)):
-        folder = inside.group(1)
-    return ProjectLocation(folder, (folder or path).rpartition("/")[2])
+    cwd, root = _slashed(_as_folder(cwd)), _slashed(_as_folder(root))
+    path = root or cwd
+    repository, is_elsewhere = _repository_of_worktree(path)
+    for folder in (root, *_with_parents(cwd)):
+        # What is above a worktree's folder is no repository of it.
+        if len(folder) >= len(repository) and (main := _main_worktree(folder)):
+            return ProjectLocation(main, _project_name(main))
+    if not repository:
+        return ProjectLocation(root, _project_name(path))
+    if is_elsewhere:
+        return ProjectLocation(repository, _project_name(repository))
+    place = locate_project(repository)
+    if place.root:
+        return place
+    beside = _BESIDE.match(path, len(repository))
+    if beside and _is_folder(repository):
+        return ProjectLocation(path[: beside.end() - 1], beside[1])
+    return ProjectLocation(repository, place.project)
+
+
+def _as_folder(path: str) -> str:
+    """Return a path, or "" if it is too long to be one."""
+    return path if len(path.encode("utf-8", "replace")) <= PATH_MAX else ""
 
 
 def _slashed(path: str) -> str:
     return path.replace("\\", "/").rstrip("/")
 
 
-def _repository(cwd: str) -> str:
-    here = Path(cwd)
-    if not cwd or not here.is_absolute():
-        return ""
-    for folder in (here, *here.parents):
-        if worktree := _main_worktree(str(folder)):
-            return worktree
-    return ""
+def _project_name(folder: str) -> str:
+    name = folder.rpartition("/")[2]
+    return name.removesuffix(".git") or name
+
+
+def _with_parents(folder: str) -> Iterator[str]:
+    while folder.startswith("/"):
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
+def _repository_of_worktree(path: str) -> tuple[str, bool]:
+    """Return the repository of a worktree's folder, judged by its path alone.
+
+    And whether it is elsewhere: then this is only where its worktrees are.
+    """
+    elsewhere, at_repository = _worktree_shapes(str(Path.home()))
+    if shape := elsewhere.match(path):
+        return shape.group(shape.lastindex or 0), True
+    if shape := at_repository.match(path):
+        return shape.group(shape.lastindex or 0), False
+    return "", False
+
+
+@lru_cache(maxsize=1)
+def _worktree_shapes(home: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of ``_ELSEWHERE`` and ``_AT_REPOSITORY``.
+
+    The one group that matches is the path up to the repository's name.
+    """
+    homes = f"(?:{re.escape(home.rstrip('/'))}|{_HOMES})"
+    parts = {"~": homes, "**/": "(?:.*?/)?", "*": "[^/]+"}
+
+    def write(shape: str) -> str:
+        words = re.split(r"(~|\*\*/|\*)", shape)
+        return "".join(parts.get(word) or re.escape(word) for word in words)
+
+    def compile_shapes(shapes: Iterable[str]) -> re.Pattern[str]:
+        halves = (shape.split("{repo}") for shape in shapes)
+        patterns = (f"({write(a)}[^/]+?){write(b)}" for a, b in halves)
+        return re.compile(f"(?:{'|'.join(patterns)})(?:/|$)")
+
+    return compile_shapes(_ELSEWHERE), compile_shapes(_AT_REPOSITORY)
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return path.startswith("/") and Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _main_worktree(folder: str) -> str:
-    if not folder:
+    """Return the repository whose main folder, or whose worktree, a folder is."""
+    if not folder.startswith("/"):
         return ""
     mark = Path(folder, ".git")
     try:
         if mark.is_dir():
-            return _slashed(folder)
+            return folder
         # A worktree's .git is a file: gitdir: /repository/.git/worktrees/name
         text = read_small_file(mark).decode("utf-8", "replace")
-        named = text.strip().removeprefix("gitdir:")
     except (OSError, ValueError):
         return ""
-    home, mark_of_worktree, _ = _slashed(named.strip()).partition("/.git/worktrees/")
-    return home if mark_of_worktree else _slashed(folder)
+    named = _slashed(text.strip().removeprefix("gitdir:").strip())
+    git_folder = posixpath.normpath(posixpath.join(folder, named))
+    common, mark_of_worktree, name = git_folder.rpartition("/worktrees/")
+    if not mark_of_worktree or "/" in name:
+        return folder  # a submodule, or a repository with its data elsewhere
+    # A bare repository is kiosk.git, or hidden in its project: kiosk/.bare
+    above, _, own_name = common.rpartition("/")
+    return above if own_name.startswith(".") else common

@@ -88,3 +88,26 @@ def test_the_first_matching_pattern_is_reported() -> None:
 
 def test_the_case_of_a_folder_counts() -> None:
     assert rule_for("clients/acme", cwd=f"{HOME}/Clients/Acme") == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "covers"),
+    [
+        ("C:\\work\\kiosk", "C:\\work\\kiosk\\src", True),
+        ("C:/work/kiosk", "C:\\work\\kiosk", True),
+        ("C:\\work\\kiosk", "c:/work/kiosk", True),
+        ("C:\\work\\kiosk", "C:\\work\\kiosk2", False),
+        ("work\\kiosk", "D:\\work\\kiosk\\src", True),
+        ("work/kiosk", "D:\\work\\kiosk", True),
+        ("*\\kiosk\\*", "\\\\wsl$\\Ubuntu\\home\\ada\\kiosk\\src", True),
+    ],
+)
+def test_folders_of_windows_match_with_either_slash(
+    pattern: str, folder: str, covers: bool
+) -> None:
+    assert rule_for(pattern, cwd=folder) == (pattern if covers else "")
+
+
+def test_a_path_of_full_length_is_matched_at_once() -> None:
+    patterns = [f"*/a/*/b{number}/*c" for number in range(50)]
+    assert rule_for(*patterns, cwd="/a" * 2000) == ""

@@ -128,6 +128,39 @@ def test_excluded_session_is_skipped_and_counted(
     ]
 
 
+@pytest.mark.parametrize("rule", ["kiosk", "kiosk-2"])
+def test_clone_is_excluded_by_its_own_name_and_that_of_its_origin(
+    open_store: Workspace, rule: str
+) -> None:
+    clone = make_session(cwd="/home/ada/kiosk-2", project="kiosk")
+    ingest_filter = IngestFilter(CapturePolicy(Exclusions((rule,))))
+    assert filter_items(ingest_filter, clone, make_event("hello")) == [
+        SkippedRecord(f"excluded by {rule}")
+    ]
+
+
+def test_text_longer_than_any_path_is_stored_as_no_folder(
+    open_store: Workspace,
+) -> None:
+    rules = CapturePolicy(Exclusions(("clients/acme", "diary")))
+    ingest_filter, long = IngestFilter(rules), "/a" * 100_000
+    session, _ = filter_items(
+        ingest_filter, make_session(cwd=long, root=long), make_event("hello")
+    )
+    assert session == make_session(cwd="")
+
+
+def test_folder_in_an_export_is_not_looked_up_on_this_machine(
+    open_store: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    elsewhere = make_session(cwd=str(tmp_path / "kiosk"), project="kiosk")
+    (here,) = filter_items(IngestFilter(EVERYTHING), elsewhere)
+    assert here == replace(elsewhere, root=str(tmp_path))
+    (exported,) = filter_items(IngestFilter(EVERYTHING, is_export=True), elsewhere)
+    assert exported == elsewhere
+
+
 def test_store_of_one_project_skips_others(open_store: Workspace) -> None:
     ingest_filter = IngestFilter(CapturePolicy(only_root="/home/ada/ferry"))
     assert filter_items(ingest_filter, make_session(), make_event("hello")) == [

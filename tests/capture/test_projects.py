@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.capture import policy
 from memtui.capture.policy import ProjectLocation, locate_project
 
 
@@ -68,3 +69,130 @@ def test_missing_folder_is_named_by_its_path(
     cwd: str, root: str, place: ProjectLocation
 ) -> None:
     assert locate_project(cwd, root) == place
+
+
+# Worktrees
+
+
+def test_worktree_with_a_relative_path_belongs_to_its_repository(
+    shop: Path, tmp_path: Path
+) -> None:
+    beside = tmp_path / "fix"
+    git("worktree", "add", str(beside), at=shop)
+    (beside / ".git").write_text("gitdir: ../shop/.git/worktrees/fix\n")
+    assert locate_project(str(beside)) == ProjectLocation(str(shop), "shop")
+
+
+@pytest.mark.parametrize(
+    ("bare", "root"), [("shop.git", "shop.git"), ("shop/.bare", "shop")]
+)
+def test_worktree_of_a_bare_repository_belongs_to_it(
+    shop: Path, tmp_path: Path, bare: str, root: str
+) -> None:
+    folder, worktree = tmp_path / "bare" / bare, tmp_path / "trees" / "fix"
+    folder.parent.mkdir(parents=True)
+    git("clone", "--bare", str(shop), str(folder), at=tmp_path)
+    git("worktree", "add", "-b", "fix", str(worktree), at=folder)
+    (worktree / "src").mkdir()
+    place = ProjectLocation(str(tmp_path / "bare" / root), "shop")
+    assert locate_project(str(worktree / "src")) == place
+
+
+def test_submodule_in_a_worktree_is_a_project_of_its_own(tmp_path: Path) -> None:
+    module = tmp_path / "fix" / "ferry"
+    module.mkdir(parents=True)
+    git_folder = "/srv/shop/.git/worktrees/fix/modules/ferry"
+    (module / ".git").write_text(f"gitdir: {git_folder}\n")
+    assert locate_project(str(module)) == ProjectLocation(str(module), "ferry")
+
+
+def fill(shape: str, repository: str) -> str:
+    """Return a folder of a worktree of this shape."""
+    above, _, below = shape.partition("{repo}")
+    above = above.replace("~", "/home/ada").replace("**/", "/srv/git/")
+    return f"{above}{repository}{below}".replace("*", "3f2a")
+
+
+SHAPES = (*policy._AT_REPOSITORY, *policy._ELSEWHERE)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_folder_of_a_worktree_that_is_gone_names_its_project(shape: str) -> None:
+    folder = fill(shape, "kiosk")
+    below = "" if shape in policy._AT_REPOSITORY else "/old-owl"
+    for cwd in (f"{folder}{below}", f"{folder}{below}/src/cart"):
+        assert locate_project(cwd).project == "kiosk", cwd
+        assert locate_project(cwd.replace("/", "\\")).project == "kiosk"
+        within = f"{cwd}/.claude/worktrees/new-owl/src"
+        assert locate_project(within).project == "kiosk"
+    assert "kiosk" in locate_project(folder).root
+
+
+@pytest.mark.parametrize(
+    "home", ["/Users/ada", "/root", "/mnt/c/Users/ada", "C:\\Users\\ada"]
+)
+def test_homes_of_other_machines_are_known(home: str) -> None:
+    for folder in ("worktrees/kiosk/x", ".codex/worktrees/3f2a/kiosk"):
+        assert locate_project(f"{home}/{folder}").project == "kiosk"
+
+
+def test_own_home_may_be_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    for folder in ("worktrees/kiosk/x", ".cursor/worktrees/kiosk/q1w2"):
+        assert locate_project(str(tmp_path / "ada" / folder)).project == "kiosk"
+
+
+@pytest.mark.parametrize(
+    ("folder", "project"),
+    [
+        ("/home/ada/git/kiosk", "kiosk"),
+        ("/home/ada/git/kiosk.git", "kiosk"),
+        ("/home/ada/git/worktrees", "worktrees"),
+        ("/home/ada/git/networktrees/app", "app"),
+        ("/home/ada/git/kiosk-worktrees", "kiosk-worktrees"),
+        ("/home/ada/git/worktrees-demo/kiosk", "kiosk"),
+        ("/home/ada/.codex/sessions", "sessions"),
+        ("/home/ada/git/kiosk/.claude/agents", "agents"),
+        ("/home/ada/conductor/kiosk", "kiosk"),
+        ("/home/ada/git/conductor/src", "src"),
+    ],
+)
+def test_ordinary_folder_is_no_worktree(folder: str, project: str) -> None:
+    assert locate_project(folder) == ProjectLocation("", project)
+
+
+def test_repository_of_the_home_does_not_own_worktrees_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    git("init", at=tmp_path)
+    folder = tmp_path / ".codex" / "worktrees" / "3f2a" / "kiosk"
+    assert locate_project(str(folder)) == ProjectLocation(str(folder), "kiosk")
+
+
+def test_folder_that_is_no_repository_holds_worktrees_of_several(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "dev").mkdir()
+    folder = tmp_path / "dev" / "worktrees" / "kiosk"
+    place = ProjectLocation(str(folder), "kiosk")
+    assert locate_project(str(folder / "old-owl" / "src")) == place
+
+
+def test_gone_worktree_in_a_part_of_a_repository_belongs_to_it(shop: Path) -> None:
+    folder = shop / "src" / ".claude" / "worktrees" / "old-owl"
+    assert locate_project(str(folder)) == ProjectLocation(str(shop), "shop")
+
+
+def test_gone_worktree_that_the_agent_takes_for_its_repository() -> None:
+    root = "/srv/kiosk/.claude/worktrees/old-owl"
+    place = ProjectLocation("/srv/kiosk", "kiosk")
+    assert locate_project(f"{root}/src", root) == place
+
+
+@pytest.mark.parametrize("text", ["/a" * 100_000, "/" + "a" * 5000, "a/" * 50_000])
+def test_text_longer_than_any_path_is_no_folder(text: str) -> None:
+    assert locate_project(text) == locate_project("", text) == ProjectLocation("", "")
+    assert locate_project("/srv/shop", text) == ProjectLocation("", "shop")

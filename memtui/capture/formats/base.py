@@ -234,6 +234,12 @@ def first_text(fields: Mapping[str, object], *names: str) -> str:
     return next(filter(None, (as_text(fields.get(name)) for name in names)), "")
 
 
+def repository_name(address: object) -> str:
+    """Return the name of a repository: an address, ``owner/name`` or a path."""
+    path = as_text(address).strip().replace("\\", "/").rstrip("/")
+    return re.split("[/:]", path.removesuffix(".git"))[-1]
+
+
 def count_words(value: object) -> int:
     """Count the words in the texts of a value; ids, paths and times are none."""
     if isinstance(value, str):

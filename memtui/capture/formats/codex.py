@@ -32,6 +32,7 @@ from memtui.capture.formats.base import (
     describe_task,
     first_text,
     parse_time,
+    repository_name,
     text_digest,
     unique_id,
 )
@@ -195,7 +196,8 @@ class _RolloutReader(SessionReader):
         if thread.subagent:
             own = thread.session_id, thread.subagent, thread.kind
             yield SubagentMetadata(AGENT, *own)
-            facts = {name: facts[name] for name in ("cwd", "branch") if name in facts}
+            of_session = ("cwd", "branch", "project")
+            facts = {name: facts[name] for name in of_session if name in facts}
         yield SessionMetadata(AGENT, thread.session_id, at=at, **facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
@@ -594,9 +596,11 @@ class _Thread:
         self.created_ms = _uuid_ms(own_id) or (to_ms(created) if created else 0)
         self.last_copied_ms = to_ms(at) if at else self.created_ms
         source = meta.get("source")
+        git = as_object(meta.get("git"))
         facts = {
             "cwd": as_text(meta.get("cwd")),
-            "branch": as_text(as_object(meta.get("git")).get("branch")),
+            "branch": as_text(git.get("branch")),
+            "project": repository_name(git.get("repository_url")),
             "created_by": as_text(meta.get("originator"))
             or (source if isinstance(source, str) else ""),
             "forked_from": "" if self.subagent else self.forked_from,

@@ -29,6 +29,7 @@ from memtui.capture.formats.base import (
     join_texts,
     parse_json,
     placeholder,
+    repository_name,
     result_text,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
@@ -118,9 +119,7 @@ class _CopilotReader(SessionReader):
             if "cwd" not in self.facts:
                 self.learn("cwd", context.get("cwd"))
                 self.learn("root", context.get("gitRoot"))
-                # It is ``owner/name``, or an address.
-                name = as_text(context.get("repository")).rstrip("/")
-                self.learn("project", name.removesuffix(".git").rpartition("/")[2])
+                self.learn("project", repository_name(context.get("repository")))
                 self.learn("at", at.isoformat())
 
     def _user_message(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
