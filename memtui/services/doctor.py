@@ -189,16 +189,30 @@ class Doctor:
         try:
             yield from check.run(self)
         except MemtuiError as error:
-            yield _wrong(str(error), "first solve the problem of the store")
+            if isinstance(error.__cause__, PermissionError):
+                yield _no_access(error.__cause__)
+            else:
+                yield _wrong(str(error), "first solve the problem of the store")
         except OSError as error:
-            message = f"{error.filename}: {(error.strerror or str(error)).lower()}"
-            yield _wrong(
-                message, f"give yourself access: chmod -R u+rwX {error.filename}"
-            )
+            yield _no_access(error)
         except Exception as error:  # the other checks may still help
             log.exception("the check %s failed", check.name)
             message = f"this check failed: {type(error).__name__}: {error}"
             yield _wrong(message, self.see_log)
+
+
+def _no_access(error: OSError) -> Finding:
+    """Name the outermost folder that cannot be entered: chmod works from there."""
+    message = f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    path = Path(error.filename or "")
+    with suppress(OSError):
+        while True:
+            try:
+                path.stat()
+                break
+            except PermissionError:
+                path = path.parent
+    return _wrong(message, f"give yourself access: chmod -R u+rwX {path}")
 
 
 # Settings and files

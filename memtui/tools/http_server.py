@@ -154,12 +154,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _tool(self) -> Tool:
         """Return the tool that is called, if the caller is allowed to."""
-        headers, url = self.headers, urlsplit(self.path)
+        headers = self.headers
         host = headers.get("Host", "")
         name = host.rpartition(":")[0] or host
         # A page elsewhere can send requests here, by a name that leads here.
         if name not in (HOST, "localhost") or headers.get("Origin"):
             raise _RequestError(HTTPStatus.FORBIDDEN, "not from this machine")
+        try:
+            url = urlsplit(self.path)
+        except ValueError:
+            text = "the address is not valid"
+            raise _RequestError(HTTPStatus.BAD_REQUEST, text) from None
         scheme, _, token = headers.get("Authorization", "").strip().partition(" ")
         bearer = token.strip() if scheme.lower() == "bearer" else ""
         given = bearer or parse_qs(url.query).get("key", [""])[0]

@@ -66,7 +66,10 @@ async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
     async with valid:
         async for item in reading:
             if not isinstance(item, ValidationError):
-                await valid.send(item)
+                if _has_invalid_id(item):
+                    await writing.send(_refusal((), types.INVALID_REQUEST))
+                else:
+                    await valid.send(item)
                 continue
             errors = [(error["type"], error["input"]) for error in item.errors()]
             kind, line = errors[0]
@@ -77,6 +80,18 @@ async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
                 await valid.send(repaired)
             elif line.strip():
                 await writing.send(_refusal((), types.PARSE_ERROR))
+
+
+def _has_invalid_id(item: SessionMessage | Exception) -> bool:
+    """Return whether a message is a request whose id is missing or is not one.
+
+    The SDK takes it for a notification, to which nobody gets an answer.
+    """
+    return (
+        isinstance(item, SessionMessage)
+        and isinstance(item.message, types.JSONRPCNotification)
+        and not item.message.method.startswith("notifications/")
+    )
 
 
 def _repair(line: str) -> SessionMessage | None:

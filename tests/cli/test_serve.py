@@ -125,6 +125,18 @@ def test_other_methods_are_refused_in_the_envelope(port: int) -> None:
         client.close()
 
 
+@pytest.mark.parametrize("address", ["http://[", "http://[::1/api"])
+def test_invalid_address_is_refused(
+    port: int, address: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        head = f"POST {address} HTTP/1.1\r\nHost: localhost\r\n"
+        client.sendall(f"{head}\r\n".encode())
+        reply = client.makefile("rb").readline()
+    assert reply.split()[1] == b"400"
+    assert capfd.readouterr().err == ""
+
+
 def test_slow_client_does_not_block_others(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port)) as slow:
         slow.sendall(b"POST / HTTP/1.1\r\n")

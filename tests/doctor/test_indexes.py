@@ -7,6 +7,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from memtui.search.teleport import NO_INDEX
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
@@ -83,16 +85,18 @@ def test_a_missing_damaged_or_incomplete_message_index_is_found(
     assert ask()["is_ok"]
 
 
-def test_an_index_without_permissions_is_found_and_the_remedy_helps(
-    home: Path,
+@pytest.mark.parametrize("name", ["index", "spool"])
+def test_folder_without_permissions_is_found_and_the_remedy_helps(
+    home: Path, name: str
 ) -> None:
     with tempfile.TemporaryDirectory() as place:
         # The folder of the test is closed to others.
         mine = Path(shutil.move(home, place)).resolve()
         user = NOBODY if os.geteuid() == 0 else os.geteuid()
+        (mine / name / "new").mkdir(parents=True, exist_ok=True)
         for path in (Path(place), mine, *mine.rglob("*")):
             os.chown(path, user, -1)
-        (mine / "index").chmod(0)
+        (mine / name).chmod(0)
         os.seteuid(user)
         try:
             call = ("call", "teleport", "query=mutex", "--json")
@@ -102,12 +106,12 @@ def test_an_index_without_permissions_is_found_and_the_remedy_helps(
             os.seteuid(os.getuid())
         for path in (Path(place), mine, *mine.rglob("*")):
             os.chown(path, os.getuid(), -1)
-        (mine / "index").chmod(0o700)
+        (mine / name).chmod(0o700)
         repaired = json_data(run_memtui(mine, "doctor", "--json").stdout)
-    assert searched["hits"] and NO_INDEX in str(searched)
-    finding = failed_findings(report)["index"]
-    assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / 'index'}")
-    assert "index" not in failed_findings(repaired)
+    assert searched["hits"] and (NO_INDEX in str(searched)) is (name == "index")
+    finding = failed_findings(report)[name]
+    assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / name}")
+    assert name not in failed_findings(repaired)
 
 
 def test_reindex_replaces_index_files_that_may_not_be_read(home: Path) -> None:

@@ -333,6 +333,8 @@ def test_invalid_lines_are_answered_and_a_closed_pipe_ends_the_server(
         "",
         {"id": 2, "method": "tools/call", "params": "these are none"},
         {"id": 3, "method": "tools/call", "params": {"name": "x" * 9_000}},
+        {"id": {}, "method": "tools/list"},
+        {"id": None, "method": "ping"},
         {"id": 4, "method": "tools/call", "params": ASKED},
     ]
     pipe = subprocess.PIPE
@@ -343,9 +345,10 @@ def test_invalid_lines_are_answered_and_a_closed_pipe_ends_the_server(
             message = line if isinstance(line, str) else json.dumps(VERSION | line)
             server.stdin.write(f"{message}\n".encode())
         server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(5)]
-        codes = {a["id"]: a["error"]["code"] for a in answers if "error" in a}
-        assert codes == {None: -32700, 2: -32600, 3: -32602}
+        answers = [json.loads(server.stdout.readline()) for _ in range(7)]
+        codes = [(a["id"], a["error"]["code"]) for a in answers if "error" in a]
+        unknown = None, -32600
+        assert codes == [(None, -32700), (2, -32600), (3, -32602), unknown, unknown]
         (result,) = [a["result"] for a in answers if a["id"] == 4]
         assert not result["isError"]
         server.stdout.close()
