@@ -1,7 +1,7 @@
 """Strategies that damage bytes, lines and JSON values."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -121,13 +121,26 @@ def damaged(draw: st.DrawFn, stretches: Stretches) -> bytes:
     )
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(raw)))
-        match draw(st.sampled_from(("insert", "replace", "cut", "join", "whole"))):
+        kinds = ("insert", "replace", "cut", "join", "tear", "break", "whole")
+        match draw(st.sampled_from(kinds)):
             case "insert":
                 raw = raw[:at] + draw(st.sampled_from(DAMAGE)) + raw[at:]
             case "replace":
                 raw = raw[:at] + draw(st.binary(max_size=3)) + raw[at + 3 :]
             case "cut":
                 raw = raw[:at] + raw[at + draw(st.integers(1, 60)) :]
+            case "tear":
+                # A record is cut off, and the next one follows on its line.
+                end = raw.find(b"\n", at)
+                raw = raw[:at] + raw[end + 1 :] if end >= 0 else raw
+            case "break":
+                raw = raw[:at] + b"\n" + raw[at:]
             case "join":
                 raw = raw.replace(b"\n", draw(st.sampled_from((b"", b",", b" "))), 1)
     return raw + draw(st.sampled_from((b"\n", b"")))
+
+
+def tears(line: bytes) -> Iterator[bytes]:
+    """Yield a record cut off at every byte."""
+    for end in range(1, len(line)):
+        yield line[:end]

@@ -104,11 +104,8 @@ class AiderFormat(SourceFormat):
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
         is_settled = _is_settled(path, now)
-        parser = jsonl.LineParser(
-            _parse_line, lambda raw: len(raw) if is_settled else 0
-        )
         make_reader = partial(_HistoryReader, Source(path, AGENT, now))
-        return jsonl.read_lines(path, start, make_reader, parser)
+        return jsonl.read_lines(path, start, make_reader, _HistoryParser(is_settled))
 
 
 FORMAT = AiderFormat()
@@ -120,9 +117,19 @@ def _is_settled(path: Path, now: datetime) -> bool:
     return abs(now - written_at) > HOLD_TIME
 
 
-def _parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
-    text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-    yield Record(number, {"text": text.removeprefix("\ufeff") if number == 1 else text})
+@dataclass(frozen=True, slots=True)
+class _HistoryParser(jsonl.LineParser):
+    """Parses the lines of a history; the last one is complete if it is settled."""
+
+    is_settled: bool
+
+    def records(self, raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
+        text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        text = text.removeprefix("\ufeff") if number == 1 else text
+        yield Record(number, {"text": text})
+
+    def complete_bytes(self, raw: bytes) -> int:
+        return len(raw) if self.is_settled else 0
 
 
 USER, ASSISTANT, AIDER = "user", "assistant", "aider"

@@ -40,7 +40,7 @@ AGENT = "copilot-cli"
 
 _TYPE_PREFIXES = (
     *("session.", "assistant.", "user.", "tool."),
-    *("hook.", "subagent.", "system."),
+    *("hook.", "subagent.", "system.", "abort", "skill."),
 )
 
 _EDITING = ("edit", "create")

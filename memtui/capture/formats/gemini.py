@@ -91,7 +91,7 @@ class GeminiFormat(SourceFormat):
         make_reader = partial(_SessionReader, Source(path, AGENT, now))
         if path.suffix == ".json":
             return _read_document(path, start, make_reader)
-        return jsonl.read_lines(path, start, make_reader)
+        return jsonl.read_lines(path, start, make_reader, jsonl.JsonParser(_is_record))
 
 
 FORMAT = GeminiFormat()
@@ -103,6 +103,12 @@ def _is_header(fields: Fields) -> bool:
         and bool(_HEADER_FIELDS & fields.keys())
         and "type" not in fields
     )
+
+
+def _is_record(fields: Fields) -> bool:
+    is_update = bool({"$set", "$rewindTo"} & fields.keys())
+    is_message = {"id", "timestamp", "type"} <= fields.keys()
+    return is_message or is_update or _is_header(fields)
 
 
 def _parse_document(raw: bytes) -> dict[str, object] | None:

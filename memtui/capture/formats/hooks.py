@@ -29,8 +29,8 @@ from memtui.capture.formats.jsonl import (
     TOO_DEEP,
     as_record,
     decode,
-    parse_line,
     parse_values,
+    split_line,
 )
 from memtui.capture.formats.prompts import clean_title, parse_prompt, split_messages
 from memtui.model import events
@@ -218,12 +218,14 @@ def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]
         return [(_to_bytes(v), [r]) for v, r in zip(values, records, strict=True)]
     parts: list[tuple[bytes, list[Record | InvalidRecord]]] = []
     for number, line in enumerate(raw.splitlines(), 1):
-        parsed = list(parse_line(line, number))
-        objects = [record for record in parsed if isinstance(record, Record)]
-        if len(parsed) == len(objects) > 1:
-            parts += [(_to_bytes(record.fields), [record]) for record in objects]
-        elif line.strip():
-            parts.append((line, parsed))
+        text = decode(line)
+        pieces = list(split_line(text, _is_payload))
+        if len(pieces) == 1:
+            parts.append((line, [pieces[0].record(number)]))
+        else:
+            for piece in pieces:
+                part = text[piece.start : piece.end].encode("utf-8", "replace")
+                parts.append((part, [piece.record(number)]))
     has_object = any(
         isinstance(record, Record) and record.fields
         for _, parsed in parts
@@ -232,6 +234,13 @@ def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]
     if len(parts) > 1 and has_object:
         return parts
     return [(raw, [InvalidRecord("not valid JSON", 1)])]
+
+
+def _is_payload(fields: _Fields) -> bool:
+    return bool(
+        {"hook_event_name", "event_type", "session_id", *_COPILOT_FIELDS}
+        & fields.keys()
+    )
 
 
 def _payload_values(raw: bytes) -> list[object] | None:

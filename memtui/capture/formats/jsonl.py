@@ -9,8 +9,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -68,8 +69,23 @@ RECORDS_PER_CURSOR = 500
 FINGERPRINT_BYTES = 4096
 """The number of bytes compared at the file's start and before the cursor."""
 
+MAX_JOINED_BYTES = 1024 * 1024
+"""The most bytes of a record that is continued on the next lines."""
+
+_MAX_JOININGS = 8
+"""How often such a record is parsed before it is given up."""
+
+_MAX_TEARS = 100
+"""The most damaged parts of a line that records are looked for behind: each takes the
+decoder time for what stands before it."""
+
 TOO_DEEP = "nested too deeply"
+_NOT_JSON = "not valid JSON"
 _DECODER = json.JSONDecoder(strict=False)
+
+_OBJECT_START = re.compile(r'\{\s*+"')
+
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
 
 _SEPARATORS = "\ufeff \t\r\n\0,"
 """Characters that may stand between the objects of a line, and around them."""
@@ -125,6 +141,8 @@ class RecordReader:
         return self.facts_so_far()
 
 
+IsRecord = Callable[[dict[str, object]], bool]
+
 MakeReader = Callable[[State], RecordReader]
 """Makes a reader that continues with a context; it is empty at a file's start."""
 
@@ -152,7 +170,8 @@ class JsonLinesFormat(SourceFormat):
     ) -> Iterator[ParsedItem]:
         # Only plain lines may be of another agent.
         source = Source(path, agent if self.route == JSONL else self.name, now)
-        return read_lines(path, start, partial(self.reader, source))
+        parser = JsonParser(self.matches_record)
+        return read_lines(path, start, partial(self.reader, source), parser)
 
 
 class SessionReader(RecordReader):
@@ -211,23 +230,30 @@ class SessionReader(RecordReader):
         yield from self.builder.broken_off_calls(calls)
 
 
-@dataclass(frozen=True, slots=True)
 class LineParser:
-    """Functions that turn the lines of a file into records."""
+    """Turns the lines of a file into records; the base class of two kinds of files."""
 
-    records: Callable[[bytes, int], Iterator[Record | InvalidRecord]]
-    """Parses one line, given its number."""
-    complete_bytes: Callable[[bytes], int]
-    """Returns how much of a last line without a newline is complete."""
+    def records(self, raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
+        """Parse one line, given its number."""
+        raise NotImplementedError
+
+    def complete_bytes(self, raw: bytes) -> int:
+        """Return how much of a last line without a newline is complete."""
+        raise NotImplementedError
+
+    def is_cut_off(self, raw: bytes) -> bool:
+        """Return whether lines end within a record, which the next may continue."""
+        return False
+
+    def begins_record(self, raw: bytes) -> bool:
+        """Return whether a line begins with a complete record."""
+        return True
 
 
 def read_lines(
-    path: Path,
-    start: Cursor | None,
-    make_reader: MakeReader,
-    parser: LineParser | None = None,
+    path: Path, start: Cursor | None, make_reader: MakeReader, parser: LineParser
 ) -> Iterator[ParsedItem]:
-    """Read a file from a cursor to its end; as JSON unless another parser is given.
+    """Read a file from a cursor to its end.
 
     Yields:
         The items, and a cursor every few hundred records and at the end; first of all
@@ -239,7 +265,7 @@ def read_lines(
     with _open(path) as file:
         cursor = start or Cursor()
         reason = _replacement(file, cursor) if cursor.offset else ""
-        records = _read_array(file, path) if parser is None else None
+        records = _read_array(file, path) if isinstance(parser, JsonParser) else None
         if records is not None:
             is_unchanged = cursor.offset == file.seek(0, os.SEEK_END)
             if cursor.offset and not reason:
@@ -253,7 +279,7 @@ def read_lines(
         if records is not None:
             yield from _read_whole(file, records, make_reader({}))
             return
-        reading = _Reading(file, make_reader, parser or JSON_LINES)
+        reading = _Reading(file, make_reader, parser)
         # Nothing will be added to a compressed file.
         is_whole = path.suffix == COMPRESSED
         try:
@@ -384,21 +410,27 @@ class _Reading:
         is_cut_off = False
         for count, raw in enumerate(_lines(file), 1):
             self._note_start(offset, number)
+            lines = 1
             if raw is None:
                 size = f"{MAX_RECORD_BYTES // 1024**2} MB"
                 yield InvalidRecord(f"a line longer than {size}", number + 1)
                 offset = file.tell()
+            elif raw.endswith(b"\n"):
+                records, lines = self._parse_lines(file, raw, number + 1)
+                if records is None and not is_whole:
+                    is_cut_off = True
+                    break
+                yield from self._read_records(records or self._parse(raw, number + 1))
+                offset = file.tell()
             else:
-                complete = len(raw)
-                if not raw.endswith(b"\n"):
-                    complete = self._parser.complete_bytes(raw)
-                yield from self._read_line(raw[:complete], number + 1)
+                complete = self._parser.complete_bytes(raw)
+                yield from self._read_records(self._parse(raw[:complete], number + 1))
                 offset += complete
                 if complete < len(raw):
                     is_cut_off = bool(decode(raw[complete:]))
                     break
             if raw is None or raw.endswith(b"\n"):
-                number += 1
+                number += lines
             if count % RECORDS_PER_CURSOR == 0:
                 yield from reader.facts_so_far()
                 yield self._cursor(offset, number)
@@ -412,18 +444,59 @@ class _Reading:
     def _read_again(self, end: int) -> Iterator[SessionMetadata]:
         start, number = self._start.offset, self._start.line
         self._file.seek(start)
-        lines = BytesIO(self._file.read(end - start))
+        file = BytesIO(self._file.read(end - start))
         offset = start
-        for raw in _lines(lines):
+        for raw in _lines(file):
             self._note_start(offset, number)
-            offset, number = start + lines.tell(), number + 1
-            for item in self._read_line(raw or b"", number):
+            records, lines = self._parse_lines(file, raw or b"", number + 1)
+            offset, number = start + file.tell(), number + lines
+            for item in self._read_records(records or ()):
                 if isinstance(item, SessionMetadata):
                     yield item
 
-    def _read_line(self, raw: bytes, number: int) -> Iterator[ParsedItem]:
-        for record in self._parser.records(raw, number) if raw else ():
+    def _read_records(
+        self, records: Iterable[Record | InvalidRecord]
+    ) -> Iterator[ParsedItem]:
+        for record in records:
             yield from read_one(self._reader, record)
+
+    def _parse(self, raw: bytes, number: int) -> list[Record | InvalidRecord]:
+        return list(self._parser.records(raw, number)) if raw else []
+
+    def _parse_lines(
+        self, file: BinaryIO, raw: bytes, number: int
+    ) -> tuple[list[Record | InvalidRecord] | None, int]:
+        """Parse a line, joined with those after it that continue its last record.
+
+        Returns the records and the number of lines; None for the records if the end of
+        the file leaves open whether the last one is continued.
+        """
+        records = self._parse(raw, number)
+        if not any(map(_is_damage, records)) or not self._parser.is_cut_off(raw):
+            return records, 1
+        after, joined, attempts = file.tell(), bytearray(raw), 0
+        for count, line in enumerate(_lines(file), 2):
+            if line is None or len(joined) + len(line) > MAX_JOINED_BYTES:
+                break
+            if self._parser.begins_record(line):
+                break
+            if not line.endswith(b"\n"):
+                return None, 1
+            joined += line
+            # The record cannot end in a line without a brace.
+            if b"}" not in line:
+                continue
+            continued = self._parse(bytes(joined), number)
+            if not any(map(_is_damage, continued)):
+                return continued, count
+            attempts += 1
+            is_open = self._parser.is_cut_off(bytes(joined))
+            if attempts == _MAX_JOININGS or not is_open:
+                break
+        else:
+            return None, 1
+        file.seek(after)
+        return records, 1
 
     def _note_start(self, offset: int, number: int) -> None:
         """Note that the next reading could begin here.
@@ -540,12 +613,116 @@ def read_head(path: Path, limit: int) -> list[Record]:
     return records
 
 
-def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
-    try:
-        for value, _ in parse_values(decode(raw)):
-            yield as_record(value, number)
-    except (ValueError, RecursionError):
-        yield InvalidRecord("not valid JSON", number)
+def _is_any(fields: dict[str, object]) -> bool:
+    return True
+
+
+def parse_line(
+    raw: bytes, number: int, is_record: IsRecord = _is_any
+) -> Iterator[Record | InvalidRecord]:
+    """Yield the records of a line, in which damage may stand before whole ones."""
+    for part in split_line(decode(raw), is_record):
+        yield part.record(number)
+
+
+_DAMAGE = object()
+"""The value of the part of a line that is not JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePart:
+    """A JSON value in a line, or damage between values."""
+
+    value: object
+    start: int
+    end: int
+
+    def record(self, number: int) -> Record | InvalidRecord:
+        if self.value is _DAMAGE:
+            return InvalidRecord(_NOT_JSON, number)
+        return as_record(self.value, number)
+
+
+def split_line(
+    text: str, is_record: IsRecord, *, is_ended: bool = True
+) -> Iterator[LinePart]:
+    """Split a line into JSON values and damage.
+
+    A program that is killed while it writes a record may write the next one after it::
+
+        {"type": "user", "content": "Fix th{"type": "assistant", "content": "Done."}
+
+    The torn one ends where JSON becomes invalid: at the next one's brace, or, within a
+    string, after its first quote. If it is torn where a value may follow, the next one
+    is read as this value. What else is found in damage must be a record, because it may
+    be part of one. ``is_ended`` says that nothing will be added to the line.
+    """
+    at, tears, torn_at, is_next = _skip_separators(text, 0), 0, -1, False
+    while at < len(text) and tears <= _MAX_TEARS:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            stop = len(text) if _is_at_end(error, text) else error.pos
+            tears += 1
+            torn_at = at if torn_at < 0 else torn_at
+            is_between = error.msg.startswith("Expecting")  # not within a string
+            last = _last_object(text, at, stop) if is_between else -1
+            if last > at and (is_ended or stop < len(text)):
+                value = _DECODER.raw_decode(text, last)[0]
+                if is_record(value):
+                    yield LinePart(_DAMAGE, torn_at, last)
+                    yield LinePart(value, last, stop)
+                    torn_at = -1
+            at, is_next = _next_object(text, at, stop)
+            continue
+        except (ValueError, RecursionError):  # a number too long, nested too deeply
+            torn_at = at if torn_at < 0 else torn_at
+            break
+        if torn_at >= 0:
+            if not is_next and not (isinstance(value, dict) and is_record(value)):
+                at, is_next = _next_object(text, end, end)
+                continue
+            yield LinePart(_DAMAGE, torn_at, at)
+            torn_at = -1
+        yield LinePart(value, at, end)
+        at = _skip_separators(text, end)
+    if torn_at >= 0 or at < len(text):
+        yield LinePart(_DAMAGE, torn_at if torn_at >= 0 else at, len(text))
+
+
+def _is_at_end(error: json.JSONDecodeError, text: str) -> bool:
+    """Return whether a text is valid JSON up to its end, where something is missing."""
+    return error.pos >= len(text) or error.msg.startswith("Unterminated string")
+
+
+def _last_object(text: str, at: int, stop: int) -> int:
+    """Return where the last object of an incomplete value begins, if it ends with it.
+
+    -1 if it ends with something else.
+    """
+    last = -1
+    if not text[at:stop].rstrip(_SEPARATORS).endswith("}"):
+        return last
+    opened: list[int] = []
+    for match in _STRING_OR_BRACKET.finditer(text, at, stop):
+        if match[0] in ("{", "["):
+            opened.append(match.start())
+        elif match[0] in ("}", "]"):
+            last = opened.pop()
+    return last
+
+
+def _next_object(text: str, at: int, stop: int) -> tuple[int, bool]:
+    """Return where the next object after a tear begins, and if it is exactly there."""
+    brace = text.rfind("{", at + 1, stop)
+    if brace >= 0 and text[brace + 1 : stop].strip() == '"':
+        return brace, True
+    match = _OBJECT_START.search(text, stop)
+    return (match.start(), match.start() == stop) if match else (len(text), False)
+
+
+def _is_damage(record: Record | InvalidRecord) -> bool:
+    return isinstance(record, InvalidRecord) and record.reason == _NOT_JSON
 
 
 def parse_values(text: str) -> Iterator[tuple[object, int]]:
@@ -563,25 +740,49 @@ def as_record(value: object, number: int) -> Record | InvalidRecord:
     return InvalidRecord("not a JSON object", number)
 
 
-def _complete_bytes(raw: bytes) -> int:
-    # With surrogateescape, positions in the text can be turned back into bytes.
-    text = raw.decode("utf-8", "surrogateescape")
-    complete = _skip_separators(text, 0)
-    with suppress(ValueError, RecursionError):
-        for value, end in parse_values(text):
-            if not isinstance(value, dict):
+@dataclass(frozen=True, slots=True)
+class JsonParser(LineParser):
+    """Parses JSON lines of a format whose records a function recognizes."""
+
+    is_record: IsRecord
+
+    def records(self, raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
+        return parse_line(raw, number, self.is_record)
+
+    def complete_bytes(self, raw: bytes) -> int:
+        # With surrogateescape, positions in the text can be turned back into bytes.
+        text = raw.decode("utf-8", "surrogateescape")
+        complete = _skip_separators(text, 0)
+        for part in split_line(text, self.is_record, is_ended=False):
+            if isinstance(part.value, dict):
+                complete = part.end
+            elif part.value is not _DAMAGE:
                 break
-            complete = end
-    return len(text[:complete].encode("utf-8", "surrogateescape"))
+        return len(text[:complete].encode("utf-8", "surrogateescape"))
+
+    def is_cut_off(self, raw: bytes) -> bool:
+        text = decode(raw)
+        try:
+            for _ in parse_values(text):
+                pass
+        except json.JSONDecodeError as error:
+            return _is_at_end(error, text)
+        except RecursionError:
+            pass
+        return False
+
+    def begins_record(self, raw: bytes) -> bool:
+        try:
+            value, _ = next(parse_values(decode(raw)), (None, 0))
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(value, dict) and self.is_record(value)
 
 
 def _skip_separators(text: str, at: int) -> int:
     while at < len(text) and text[at] in _SEPARATORS:
         at += 1
     return at
-
-
-JSON_LINES = LineParser(parse_line, _complete_bytes)
 
 
 def parse_object(raw: object) -> dict[str, object] | None:
