@@ -114,7 +114,7 @@ class Forget:
         with database.connection():
             had_traces = meta.needs_cleanup()
             deletion.enable_secure_delete()
-            with database.transaction(durable=True), schema.unlocked_events():
+            with database.transaction(durable=True), schema.unlocked():
                 result = self._forget(kind, words, is_dry_run=False)
         remove_traces(self._paths)
         return replace(result, had_traces=had_traces)

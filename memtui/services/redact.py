@@ -112,7 +112,7 @@ class Redaction:
     def _delete_derived(self) -> None:
         """Delete what was made from the selected events, and have it made again."""
         deletion.find_derived()
-        with schema.unlocked_events():
+        with schema.unlocked():
             deletion.delete_derived(self._zone, to_ms(self._clock()))
 
     def _redact_thoughts(self) -> None:

@@ -202,13 +202,11 @@ def transaction(*, durable: bool = False) -> Iterator[None]:
 def insert(
     table: Any,
     rows: Sequence[tuple[object, ...]] | Sequence[Mapping[str, object]],
-    *,
-    skips_existing: bool = False,
 ) -> None:
     """Insert rows: values of all columns in order, or of some fields by their names.
 
     Uses the driver directly: five times as fast as a statement built for each batch.
-    A row whose key exists is an error, unless those are skipped.
+    A row whose key exists is an error.
     """
     if not rows:
         return
@@ -221,8 +219,6 @@ def insert(
     columns = ", ".join(field.column_name for field in meta.sorted_fields)
     places = ", ".join("?" * len(meta.sorted_fields))
     sql = f"INSERT INTO {meta.table_name} ({columns}) VALUES ({places})"
-    if skips_existing:
-        sql += " ON CONFLICT DO NOTHING"
     db.connection().executemany(sql, values)
 
 

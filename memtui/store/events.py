@@ -394,15 +394,19 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
 
 
 def add_thoughts(thoughts: Iterable[Thought]) -> None:
+    allowed = tombstones.filter_thoughts(list(thoughts))
+    new = {thought.thought_id: thought for thought in allowed}
+    for thought_id in existing_keys(ThoughtRow, new):
+        del new[thought_id]
     numbers: dict[SessionKey, int] = {}
     rows = []
-    for thought in tombstones.filter_thoughts(list(thoughts)):
+    for thought in new.values():
         key, at_ms = (thought.agent, thought.session_id), to_ms(thought.at)
         if key not in numbers:
             numbers[key] = sessions.open_number(*key, at_ms)
         row = thought.thought_id, numbers[key], at_ms, thought.subagent, thought.text
         rows.append(row)
-    insert(ThoughtRow, rows, skips_existing=True)
+    insert(ThoughtRow, rows)
 
 
 def thoughts_between(

@@ -10,7 +10,7 @@ from typing import Any
 from memtui.model.events import Event
 from memtui.store import events, sessions, source_copies, sources
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column
-from memtui.store.schema import unlocked_events
+from memtui.store.schema import unlocked
 from memtui.store.sources import ProblemCount, ProblemKind
 
 Redact = Callable[[str], str]
@@ -24,7 +24,7 @@ def replace_events(changed: Sequence[Event]) -> None:
     ids = json.dumps([event.event_id for event in changed])
     sql = f"SELECT DISTINCT session_id FROM events WHERE id {IN_JSON}"
     numbers = set(fetch_column(sql, ids))
-    with unlocked_events():
+    with unlocked():
         execute(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
         execute(f"DELETE FROM events WHERE id {IN_JSON}", ids)
     numbers |= events.add(changed, route="").sessions

@@ -1,6 +1,6 @@
 """The tables, indexes and triggers of a store; ``open_schema`` makes them at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -381,7 +381,7 @@ class TombstoneRow(Table):
 
 
 class UnlockRow(Table):
-    """Events and grips can be deleted only while this table has a row."""
+    """Events, versions and grips can be deleted only while this table has a row."""
 
     id = peewee.IntegerField(primary_key=True)
 
@@ -511,26 +511,45 @@ INDEXES = (
 )
 """The partial indexes, which Peewee does not make."""
 
-TRIGGERS = (
-    "CREATE TRIGGER events_no_update BEFORE UPDATE ON events"
-    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
-    " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
-    "CREATE TRIGGER events_no_replace BEFORE INSERT ON events"
-    " WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id)"
-    " BEGIN SELECT RAISE(ABORT, 'events are never replaced'); END",
-    "CREATE TRIGGER events_no_delete BEFORE DELETE ON events"
-    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
-    " BEGIN SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END",
-    "CREATE TRIGGER grips_no_update BEFORE UPDATE ON grips"
-    " BEGIN SELECT RAISE(ABORT, 'grips are never changed'); END",
-    "CREATE TRIGGER grips_no_delete BEFORE DELETE ON grips"
-    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
-    " BEGIN SELECT RAISE(ABORT, 'grips are only deleted by forgetting'); END",
-    "CREATE TRIGGER node_versions_no_update BEFORE UPDATE ON node_versions"
-    " BEGIN SELECT RAISE(ABORT, 'versions are never changed'); END",
-    "CREATE TRIGGER bullets_no_update BEFORE UPDATE ON bullets"
-    " BEGIN SELECT RAISE(ABORT, 'versions are never changed'); END",
-)
+_UNCHANGING = {
+    "events": ("events", ["rowid", "id"]),
+    "grips": ("grips", ["rowid", "id"]),
+    "node_versions": ("versions", ["id", "node_id, version"]),
+    "bullets": ("versions", ["id", "version_id, position"]),
+    "bullet_grips": ("versions", ["bullet_id, position"]),
+}
+"""The tables whose rows never change: what they store, and their unique keys."""
+
+
+def _triggers(table: str, stored: str, keys: Iterable[str]) -> Iterator[str]:
+    """Yield the triggers by which SQLite refuses to change the rows of a table.
+
+    ``INSERT OR REPLACE`` deletes rows without the trigger of a deletion.
+    """
+    present = " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table}"
+        f" WHERE ({key}) = (NEW.{key.replace(', ', ', NEW.')}))"
+        for key in keys
+    )
+    is_locked = "NOT EXISTS (SELECT 1 FROM events_unlocked)"
+    for event, condition, message in (
+        ("UPDATE", is_locked, "never changed"),
+        ("INSERT", present, "never replaced"),
+        ("DELETE", is_locked, "only deleted by forgetting"),
+    ):
+        action = "replace" if event == "INSERT" else event.lower()
+        yield (
+            f"CREATE TRIGGER {table}_no_{action} BEFORE {event} ON {table}"
+            f" WHEN {condition} BEGIN SELECT RAISE(ABORT, '{stored} are {message}');"
+            " END"
+        )
+
+
+TRIGGERS = [
+    trigger
+    for table, (stored, keys) in _UNCHANGING.items()
+    for trigger in _triggers(table, stored, keys)
+]
 
 
 def open_schema(time_zone: str) -> bool:
@@ -572,8 +591,8 @@ def check_version(version: int, file: Path) -> None:
 
 
 @contextmanager
-def unlocked_events() -> Iterator[None]:
-    """Write in a transaction in which events and grips can be deleted."""
+def unlocked() -> Iterator[None]:
+    """Write in a transaction in which events, versions and grips can be deleted."""
     with transaction():
         UnlockRow.create(id=1)
         yield

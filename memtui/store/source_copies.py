@@ -33,7 +33,7 @@ from memtui.store.database import (
     insert,
     last_rowids,
 )
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked
 
 _HOOK = "hook"
 
@@ -268,7 +268,7 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
     if not better:
         return
     rows = []
-    with unlocked_events():
+    with unlocked():
         for stored, replacement in better.items():
             ids = replacement.event_id, stored.event_id
             execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", *ids)
@@ -346,7 +346,7 @@ def update_owners() -> None:
     names = {row.id: row.name for row in _read_sessions(group)}
     ranks = {number: rank for rank, number in enumerate(_sort_by_age(names, shared))}
     changed = set[int]().union(*(event.sessions for event in shared))
-    with unlocked_events():
+    with unlocked():
         for event in shared:
             first = min(event.sessions, key=ranks.__getitem__)
             if first != event.stored.session:

@@ -26,6 +26,7 @@ from memtui.store.database import (
     IN_JSON,
     db,
     execute,
+    existing_keys,
     fetch,
     fetch_column,
     fetch_value,
@@ -38,6 +39,7 @@ from memtui.store.schema import (
     GenerationRow,
     GripRow,
     VersionRow,
+    unlocked,
 )
 
 PAGE_ROWS = 1000
@@ -140,12 +142,14 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
         first_row,
     )
     bullets = f"SELECT id FROM bullets WHERE version_id {IN_JSON}"
-    for sql in (
-        f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})",
-        f"DELETE FROM bullets WHERE version_id {IN_JSON}",
-        f"DELETE FROM node_versions WHERE id {IN_JSON}",
-    ):
-        if replaced:
+    if not replaced:
+        return
+    with unlocked():
+        for sql in (
+            f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})",
+            f"DELETE FROM bullets WHERE version_id {IN_JSON}",
+            f"DELETE FROM node_versions WHERE id {IN_JSON}",
+        ):
             execute(sql, json.dumps(replaced))
 
 
@@ -377,6 +381,9 @@ def get_requested_at(node_id: str) -> datetime | None:
 
 
 def add_grips(grips: Sequence[Grip]) -> None:
+    """Add the grips that are new."""
+    by_id = {grip.grip_id: grip for grip in grips}
+    existing = existing_keys(GripRow, by_id)
     rows = [
         (
             grip.grip_id,
@@ -387,9 +394,10 @@ def add_grips(grips: Sequence[Grip]) -> None:
             grip.source,
             grip.toc_node_id or "",
         )
-        for grip in grips
+        for grip in by_id.values()
+        if grip.grip_id not in existing
     ]
-    insert(GripRow, rows, skips_existing=True)
+    insert(GripRow, rows)
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:

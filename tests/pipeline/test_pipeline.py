@@ -421,7 +421,7 @@ def test_unreadable_segment_holds_up_no_other(
     )
     import_file(pipeline, tmp_path, "two", [line(90, "Paint the quay", session="b")])
     settle(pipeline)
-    with schema.unlocked_events():
+    with schema.unlocked():
         first = EventRow.select().order_by(EventRow.id).first()
         EventRow.update(metadata="{").where(EventRow.id == first.id).execute()
     with database.transaction():

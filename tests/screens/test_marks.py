@@ -220,7 +220,7 @@ async def test_changed_source_is_reported(
     app: MemtuiApp, checked_segment: TocNode, settle: Settle
 ) -> None:
     (span,) = checked_segment.bullets[0].verdict.spans
-    with schema.unlocked_events():
+    with schema.unlocked():
         changed = EventRow.update(text="The timeout is [redacted: password].")
         changed.where(EventRow.id == span.event_id).execute()
     async with app.run_test(size=SIZE) as pilot:

@@ -43,6 +43,15 @@ def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> 
     deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
     with deleted, database.transaction():
         GripRow.delete().execute()
+    replaced = pytest.raises(peewee.IntegrityError, match="grips are never replaced")
+    with replaced, database.transaction():
+        GripRow.replace(
+            **{**GripRow.select().dicts().first(), "excerpt": "x"}
+        ).execute()
+    for table in ("bullet_grips", "bullets"):
+        deleted = pytest.raises(peewee.IntegrityError, match="versions are only delet")
+        with deleted, database.transaction():
+            database.execute(f"DELETE FROM {table}")
 
 
 def test_s1_09_the_metadata_of_a_hooks_event_is_kept() -> None:

@@ -11,7 +11,7 @@ import pytest
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
 from memtui.store import conversations, database, meta, queues, schema
-from memtui.store.schema import EventRow, MetaRow, OutboxRow, VersionRow
+from memtui.store.schema import EventRow, MetaRow, OutboxRow
 from memtui.workspace import Workspace
 
 NOBODY = 65_534
@@ -49,35 +49,66 @@ def test_a_file_without_read_permission_is_reported(workspace: Workspace) -> Non
         os.seteuid(os.getuid())
 
 
-def test_events_cannot_be_changed_or_deleted(full_workspace: Workspace) -> None:
-    refused = pytest.raises(peewee.IntegrityError, match="never changed")
-    with refused, database.transaction():
-        EventRow.update(text="rewritten").execute()
-    refused = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
-    with refused, database.transaction():
-        EventRow.delete().execute()
-
-
-def test_events_cannot_be_replaced_and_versions_not_changed(
-    full_workspace: Workspace,
+@pytest.mark.parametrize(
+    "table", ["events", "grips", "node_versions", "bullets", "bullet_grips"]
+)
+def test_events_versions_and_grips_cannot_be_changed(
+    full_workspace: Workspace, table: str
 ) -> None:
+    del full_workspace
     with database.connection():
-        row = EventRow.select().dicts().first()
-    refused = pytest.raises(peewee.IntegrityError, match="never replaced")
-    with refused, database.transaction():
-        EventRow.replace(**{**row, "text": "rewritten"}).execute()
-    refused = pytest.raises(peewee.IntegrityError, match="versions are never changed")
-    with refused, database.transaction():
-        VersionRow.update(headline="rewritten").execute()
+        (row,) = database.fetch_dicts(f"SELECT * FROM {table} LIMIT 1")
+        columns = database.db.get_columns(table)
+        key, value = columns[-1].name, [*row.values()][-1]
+        for statement, message in (
+            (f"UPDATE {table} SET {key} = {key}", "never changed"),
+            (f"UPDATE OR REPLACE {table} SET {key} = {key}", "never changed"),
+            (f"DELETE FROM {table}", "only deleted by forgetting"),
+        ):
+            with pytest.raises(peewee.IntegrityError, match=message):
+                database.execute(statement)
+        places = ", ".join("?" * len(row))
+        sql = f"INSERT OR REPLACE INTO {table} VALUES ({places})"
+        with pytest.raises(peewee.IntegrityError, match="never replaced"):
+            database.execute(sql, *row.values())
+        with pytest.raises(peewee.IntegrityError, match="never replaced"):
+            database.execute(sql.replace("INSERT OR ", ""), *row.values())
+        assert database.fetch_value(f"SELECT {key} FROM {table} LIMIT 1") == value
+
+
+@pytest.mark.parametrize(
+    ("table", "changed"),
+    [
+        ("events", "rowid, id || 'x'"),
+        ("grips", "rowid, id || 'x'"),
+        ("node_versions", "id + 1000, node_id"),
+        ("bullets", "id + 1000, version_id"),
+    ],
+)
+def test_rows_cannot_be_replaced_by_another_of_their_keys(
+    full_workspace: Workspace, table: str, changed: str
+) -> None:
+    """A row is deleted, too, if one with its rowid or its other unique key comes."""
+    del full_workspace
+    with database.connection():
+        names = [column.name for column in database.db.get_columns(table)]
+        has_rowid_apart = "rowid" in changed
+        into = ["rowid", *names] if has_rowid_apart else names
+        others = ", ".join(names[1 if has_rowid_apart else 2 :])
+        with pytest.raises(peewee.IntegrityError, match="never replaced"):
+            database.execute(
+                f"REPLACE INTO {table} ({', '.join(into)})"
+                f" SELECT {changed}, {others} FROM {table} LIMIT 1"
+            )
 
 
 def test_events_can_be_deleted_while_they_are_unlocked(workspace: Workspace) -> None:
     with database.connection():
         before = EventRow.select().count()
-        with schema.unlocked_events():
+        with schema.unlocked():
             EventRow.delete().execute()
     assert before == 0
-    with pytest.raises(peewee.IntegrityError), schema.unlocked_events():
+    with pytest.raises(peewee.IntegrityError), schema.unlocked():
         MetaRow.create(name="schema_version", value="twice")
     with database.connection():
         assert not database.db.execute_sql("SELECT 1 FROM events_unlocked").fetchall()
