@@ -82,10 +82,6 @@ DAMAGED = (
 REBUILDING = "The message index is being built, newest first: {:,} events so far."
 BEHIND = "{:,} events are not indexed yet; the latest of them are searched."
 ONLY_STOP_WORDS = "These words are too common to search for, except in quotes."
-NO_TOOL_TEXT = (
-    "The text of tool calls is not searched, only the names of tools"
-    " (search.include_tools)."
-)
 NO_TERM = "No word to look up: the newest {:,} messages were searched."
 TOO_COMMON = "Very common, searched in the newest {:,} messages that have them: {}."
 
@@ -154,8 +150,6 @@ class MessageRanker:
             ranking.notes.append(ONLY_STOP_WORDS)
             return ranking
         filters, with_tools = query.filters, self._index.with_tools
-        if filters.role is EventRole.TOOL and not with_tools:
-            ranking.notes.append(NO_TOOL_TEXT)
         allowed = scopes.get_sessions(filters) if sessions is None else sessions
         within = message_filter(query, allowed)
         if terms:

@@ -397,6 +397,38 @@ def find_texts(parts: Sequence[str], limit: int) -> EventMatches:
     return _read_newest(types, r"text LIKE :pattern ESCAPE '\'", parts, limit)
 
 
+MAX_SCANNED = 100_000
+"""The newest results that are searched for words: one second on a slow machine."""
+
+
+def find_in_tools(
+    words: Sequence[str], filters: Filters, limit: int
+) -> list[tuple[int, Event]]:
+    """Return the newest calls and results with all of some words, in any order.
+
+    Filters on nodes and roles are ignored.
+    """
+    numbers = scopes.get_sessions(filters)
+    rows = fetch(
+        "SELECT id, session_id FROM events WHERE type = 'tool_result'"
+        f" AND at_ms >= ? AND at_ms < ? AND (? OR session_id {IN_JSON})"
+        " AND (? OR subagent = '')"
+        + r" AND text LIKE ? ESCAPE '\'"
+        * len(words)
+        + " AND id >= coalesce((SELECT id FROM events WHERE type = 'tool_result'"
+        " ORDER BY id DESC LIMIT 1 OFFSET ?), '') ORDER BY id DESC LIMIT ?",
+        *_time_range(filters),
+        numbers is None,
+        json.dumps(list(numbers or ())),
+        filters.with_subagents,
+        *map(like_pattern, words),
+        MAX_SCANNED - 1,
+        limit,
+    )
+    by_id = events.get(event_id for event_id, _ in rows)
+    return [(int(n), by_id[event_id]) for event_id, n in rows if event_id in by_id]
+
+
 def _read_newest(
     types: str, condition: str, parts: Sequence[str], limit: int
 ) -> EventMatches:

@@ -9,6 +9,7 @@ from memtui.model import citations
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hit import Hit, HitKind, Hits
 from memtui.model.nodes import TocNode
+from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
@@ -46,11 +47,13 @@ def search_memory(
 ) -> Reply:
     """List short quotes that match, from everything; several of one session."""
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
-    nothing = "" if quoted.quotes else nothing_found(filters.scope)
+    in_tools, note = _find_in_tools(workspace, query, quoted.quotes, limit, filters)
+    nothing = "" if quoted.quotes or in_tools else nothing_found(filters.scope)
+    hits = describe_quotes(quoted.quotes, is_recent=quoted.sessions.is_recent)
     return Reply(
-        {"hits": describe_quotes(quoted.quotes, is_recent=quoted.sessions.is_recent)},
+        {"hits": hits, "tool_output": formatting.quotes(in_tools)},
         LineWriter(workspace.zone).hit,
-        notes=[*list_unknown(quoted), *search_notes(quoted.sessions, nothing)],
+        notes=[*note, *list_unknown(quoted), *search_notes(quoted.sessions, nothing)],
     )
 
 
@@ -67,15 +70,41 @@ def search_sessions(
     result = workspace.message_search.find(
         query, limit=limit, before=before, after=after, filters=filters
     )
-    nothing = "" if result.hits else nothing_found(filters.scope)
+    in_tools, note = _find_in_tools(workspace, query, result.hits, limit, filters)
+    nothing = "" if result.hits or in_tools else nothing_found(filters.scope)
+    hits = formatting.message_hits(result.hits, is_recent=result.is_recent)
     return Reply(
-        {"hits": formatting.message_hits(result.hits, is_recent=result.is_recent)},
+        {"hits": hits, "tool_output": formatting.message_hits(in_tools)},
         LineWriter(workspace.zone).message_hit,
         {"query": query},
-        notes=search_notes(result, nothing),
+        notes=[*note, *search_notes(result, nothing)],
         details="window",
         shorten=formatting.shorten_message_hit,
     )
+
+
+def _find_in_tools(
+    workspace: "Workspace",
+    query: str,
+    hits: Sequence[Hit],
+    limit: int,
+    filters: Filters,
+) -> tuple[Sequence[Hit], list[str]]:
+    """Return what only the output of tools has, and a note on it, if it is needed."""
+    from memtui.services import tool_output
+
+    filters = search_query.parse(query, workspace.zone, filters).filters
+    if workspace.settings.search_include_tools or not tool_output.is_needed(
+        hits, filters
+    ):
+        return (), []
+    result = tool_output.find(
+        query, workspace.now(), workspace.zone, limit=limit, filters=filters
+    )
+    listed = {hit.event_id for hit in hits}
+    new = [hit for hit in result.hits if hit.event_id not in listed]
+    note = f"The last {plural(len(new), 'hit')}: in the output of tools."
+    return new, [note] if new and hits else []
 
 
 def describe_quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:

@@ -19,7 +19,7 @@ from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
-from memtui.tui.screens.search import SearchHistory, SearchScreen
+from memtui.tui.screens.search import TOOLS_PAUSE_S, SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import DetailPane
@@ -110,6 +110,39 @@ async def test_tab_searches_the_next_view(
         assert re.search(r"┃ claude +The session timeout is 600 seconds", said)
         for finder in finders.values():
             assert isinstance(finder, FakeSearch) and "session timeout" in finder.asked
+
+
+async def test_tool_output_is_a_second_tier(settle: Settle) -> None:
+    """A row below the hits says how much more there is, and leads to it."""
+    in_tools = session_hit(role=EventRole.TOOL, snippet=marked("EACCES 13", "EACCES"))
+    finders = three_finders() | {
+        "tools": FakeSearch(lambda text: Hits(text, (in_tools,), total=4))
+    }
+    async with SearchApp(None, **finders).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "session timeout")
+        await pilot.pause(2 * TOOLS_PAUSE_S)
+        await settle(pilot)
+        assert "4 more in tool output" in note(screen)
+        await pilot.press("up")
+        assert visible_rows(screen)[-1].strip() == "4 more in tool output"
+        await pilot.press("enter")
+        await wait_for_results(pilot, settle)
+        assert text_of(screen, "views") == "all  summaries  messages  [tools]"
+        assert any("EACCES 13" in row for row in visible_rows(screen))
+
+
+async def test_tool_output_is_all_there_is(settle: Settle) -> None:
+    finders = {
+        "all": FakeSearch(Hits),
+        "tools": FakeSearch(lambda text: Hits(text, (session_hit(),), total=1)),
+    }
+    async with SearchApp(None, **finders).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "EACCES")
+        await pilot.pause(2 * TOOLS_PAUSE_S)
+        await settle(pilot)
+        await pilot.press("enter")
+        await wait_for_results(pilot, settle)
+        assert text_of(screen, "views") == "all  [tools]"
 
 
 async def test_last_view_and_query_are_restored(

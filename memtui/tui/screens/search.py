@@ -217,21 +217,32 @@ def make_finders(
     """Return the search function of each view; each is imported on first use."""
     filters = Filters(scope=scope)
 
+    def find_in_tools(text: str) -> Hits:
+        from memtui.services import tool_output
+
+        return tool_output.find(text, workspace.now(), workspace.zone, filters=filters)
+
     def find_messages(text: str) -> Hits:
         return workspace.message_search.find(
             text, one_per_session=history.one_per_session, filters=filters
         )
 
-    return {
+    finders: dict[SearchView, SearchFunction] = {
         SearchView.ALL: lambda text: workspace.search.find(text, filters=filters),
         SearchView.SUMMARIES: lambda text: workspace.teleport.find(
             text, filters=filters
         ),
         SearchView.MESSAGES: find_messages,
     }
+    if not workspace.settings.search_include_tools:  # Else the index has it.
+        finders[SearchView.TOOLS] = find_in_tools
+    return finders
 
 
 PAUSE_S = 0.03  # The pause in typing before a search starts.
+
+TOOLS_PAUSE_S = 0.3
+"""The pause before the output of tools is searched beside the messages."""
 
 RETRY_S = 2.0
 """The delay before searching again after an error, or while an index is being built."""
@@ -241,7 +252,7 @@ EMPTY = (
     "Press esc and then i to import those found on this machine."
 )
 
-SEARCH, OPEN = "search", "open"
+SEARCH, OPEN, TOOLS = "search", "open", "tools"
 
 
 class SearchScreen(Dialog[JumpTarget]):
@@ -382,6 +393,25 @@ class SearchScreen(Dialog[JumpTarget]):
         if self._is_current(view, query):
             notes = compose_notes(hits, query, view, self._zone)
             self._show(hits, notes)
+            if view in (SearchView.ALL, SearchView.MESSAGES) and not hits.is_recent:
+                search_tools = partial(self._search_tools, hits, notes)
+                self.set_timer(TOOLS_PAUSE_S, search_tools)
+
+    def _search_tools(self, hits: Hits, notes: list[str]) -> None:
+        """Count what the output of tools has, unless other hits are shown by now."""
+        if self.hits is hits and (find := self._finders.get(SearchView.TOOLS)):
+            show = partial(self._show_link, hits, notes)
+            self.load(partial(find, hits.query), show, TOOLS)
+
+    def _show_link(self, hits: Hits, notes: list[str], in_tools: Hits) -> None:
+        listed = {hit.event_id for hit in hits.hits}
+        count = in_tools.total - sum(hit.event_id in listed for hit in in_tools.hits)
+        if self.hits is hits and count > 0:
+            text = f"{count} more in tool output"
+            if hits.hits:
+                self._show_notes([*notes, f"{text} (↑ enter)."])
+            self._list.add_link(text)
+            self.query_one("#search").add_class("-found")
 
     def _is_current(self, view: SearchView, query: str) -> bool:
         """Return True if a result belongs to the input; if not, search the input."""
@@ -433,7 +463,11 @@ class SearchScreen(Dialog[JumpTarget]):
 
     def action_switch_view(self, step: int) -> None:
         place = self._views.index(self.view) + step
-        self.view = self._history.view = self._views[place % len(self._views)]
+        self._history.view = self._views[place % len(self._views)]
+        self._switch_to(self._history.view)
+
+    def _switch_to(self, view: SearchView) -> None:
+        self.view = view
         self._opens_first = False
         self._show_view()
         self._search()
@@ -478,6 +512,8 @@ class SearchScreen(Dialog[JumpTarget]):
 
     def _open(self, place: int) -> None:
         if place >= len(self.hits.hits):
+            if self._list.option_count:
+                self._switch_to(SearchView.TOOLS)
             return
         hit = self.hits.hits[place]
         target = jump_target(hit)

@@ -41,6 +41,7 @@ class SearchView(StrEnum):
     ALL = "all"
     SUMMARIES = "summaries"
     MESSAGES = "messages"
+    TOOLS = "tools"
 
 
 # What a row shows of a hit
@@ -319,6 +320,12 @@ class ResultList(ItemList[Hit], can_focus=False):
         self._rows: list[ResultRow] = []
         self._selected = 0
 
+    def add_link(self, text: str) -> None:
+        """Add a row that leads to further hits."""
+        self.add_option(Option(Content.styled(f"{' ' * INDENT}{text}", "$accent")))
+        if self.highlighted is None:
+            self.highlighted = 0
+
     def show(self, hits: Hits, now: datetime) -> None:
         times = [format_when(hit, now, self._zone) for hit in hits.hits]
         widest = max(map(len, times), default=0)
@@ -343,14 +350,16 @@ class ResultList(ItemList[Hit], can_focus=False):
         if here is None or here == before:
             return
         self._selected = here
-        self.replace_option_prompt_at_index(before, self._rows[before])
-        row = replace(self._rows[here], is_selected=True)
-        self.replace_option_prompt_at_index(here, row)
+        if before < len(self._rows):
+            self.replace_option_prompt_at_index(before, self._rows[before])
+        if here < len(self._rows):
+            row = replace(self._rows[here], is_selected=True)
+            self.replace_option_prompt_at_index(here, row)
 
     def move(self, step: int) -> None:
-        if self._rows:
-            self.highlighted = ((self.highlighted or 0) + step) % len(self._rows)
+        if self.option_count:
+            self.highlighted = ((self.highlighted or 0) + step) % self.option_count
 
     def move_page(self, step: int) -> None:
-        if self._rows:
+        if self.option_count:
             self.call_later(self.run_action, "page_down" if step > 0 else "page_up")
