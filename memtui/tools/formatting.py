@@ -51,6 +51,9 @@ MARKS = {
 }
 """The mark before a bullet whose wording was checked, by its verdict."""
 
+QUOTE_MARK = "“ "
+"""The mark before a sentence of the source."""
+
 
 def one_line(text: str) -> str:
     """Return a text with every run of blanks as one space."""
@@ -120,7 +123,7 @@ def mark(item: Item) -> str:
         return ""
     if item["is_by_model"] or item["verdict"] != Support.SUPPORTED.value:
         return MARKS[item["verdict"]]
-    return "“ " if item["is_quote"] else "- "
+    return QUOTE_MARK if item["is_quote"] else "- "
 
 
 def score(value: float, *, is_recent: bool) -> Item:

@@ -158,8 +158,11 @@ def search_notes(result: Hits, nothing: str = "") -> list[str]:
 # behind it. Messages are quoted with their line breaks escaped, so that none can pass
 # for a heading.
 
-SUMMARY_CHARS = 400
-"""Matching bullets lengthen a summary to at most this many characters."""
+SUMMARY_CHARS = 800
+"""Passages and bullets that match lengthen a summary to this many characters."""
+
+SUMMARY_QUOTES = 3
+"""The number of best passages of messages that a summary may have."""
 
 ENDS = (".", "!", "?", ":", ";")
 
@@ -184,7 +187,7 @@ def retrieve_memory(
     parsed = search_query.parse(query, workspace.zone)
     items: list[Item] = []
     for rank, memory in enumerate(memories.choose(quoted, limit, detail_limit), 1):
-        summary = _summary(memory.quotes[0], memory.node, parsed)
+        summary = _summary(memory, parsed)
         item: Item = {
             "rank": rank,
             "score": None if result.is_recent else round(memory.score, 2),
@@ -226,28 +229,37 @@ def markdown(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _summary(hit: Hit, node: TocNode | None, parsed: Query) -> str:
-    """Return the title and, of the bullets, those that match, with their verdicts."""
-    summary = hit.title
-    quote = hit.snippet.text
+def _summary(memory: Memory, parsed: Query) -> str:
+    """Return the name of the session, what matches in its messages, and the bullets
+    that match, with their verdicts."""
+    hit, node = memory.quotes[0], memory.node
+    name = one_line(hit.session.work.name) if hit.session else ""
+    name = name or hit.title
+    quotes = [quote.snippet.text for quote in memory.quotes[:SUMMARY_QUOTES]]
     is_summary = hit.kind in (HitKind.NODE, HitKind.SESSION)
-    quotes = [(quote, quote)] if is_summary else []
+    mark = "" if is_summary else formatting.QUOTE_MARK
+    texts = [(quote, f"{mark}{quote}") for quote in quotes]
     matches = []
     for bullet in node.bullets if node else ():
         count = len(snippets.matching_terms(bullet.text, parsed))
-        if bullet.has_support and (count or bullet.text == quote):
+        if bullet.has_support and (count or bullet.text in quotes):
             mark = formatting.mark(formatting.verdict(bullet))
             matches.append((count, bullet.text, f"{mark}{bullet.labelled}"))
     matches.sort(key=lambda match: -match[0])
     bullets = [(text, labelled) for _, text, labelled in matches]
-    for text, labelled in [*bullets, *quotes]:
+    said = _normalize(" ".join(text for text, _ in bullets))
+    texts = [text for text in texts if _normalize(text[0]) not in said] + bullets
+    begin = _normalize(name)
+    longer = (
+        labelled
+        for text, labelled in texts
+        if _normalize(text).startswith(begin) and _normalize(text) != begin
+    )
+    summary = one_line(next(longer, name))
+    for text, labelled in texts:
         labelled = one_line(labelled)
-        added, before = _normalize(text), _normalize(summary)
-        if added in before:
-            continue
-        if summary == hit.title and added.startswith(before):
-            summary = labelled  # It says the title and more.
-        elif len(summary) + len(labelled) <= SUMMARY_CHARS:
+        is_said = _normalize(text) in _normalize(summary)
+        if not is_said and len(summary) + len(labelled) <= SUMMARY_CHARS:
             end = "" if summary.endswith(ENDS) or not summary else "."
             summary = f"{summary.rstrip('…')}{end} {labelled}".strip()
     return summary

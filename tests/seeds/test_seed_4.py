@@ -255,6 +255,10 @@ def test_details_are_the_messages_and_no_calls_of_tools(
 
 
 def test_summaries_alone_take_few_tokens(full_workspace: Workspace) -> None:
+    steps = (f"Step {n} of the token refresh is tested now." for n in range(20))
+    store_messages(*(make_message(text, 60 * n) for n, text in enumerate(steps)))
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+
     def tokens(limit: int) -> int:
         reply = search.retrieve_memory(
             full_workspace, "token refresh session", detail_limit=limit
