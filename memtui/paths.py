@@ -75,7 +75,9 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
 
     Aider is missing: its histories are in the folders that it works in.
     """
-    opencode = _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
+    opencode = _opencode_folder()
+    databases = {opencode / "opencode.db", *opencode.glob("opencode-*.db")}
+    databases.add(opencode_database() or opencode / "opencode.db")
     return {
         "claude-code": (_folder("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
         "codex": (
@@ -84,9 +86,19 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
         ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
         "antigravity-cli": (Path("~/.gemini/antigravity-cli/brain").expanduser(),),
-        "opencode": (opencode / "opencode.db", opencode / "storage/session"),
+        "opencode": (*sorted(databases), opencode / "storage/session"),
         "copilot-cli": (Path("~/.copilot/session-state").expanduser(),),
     }
+
+
+def opencode_database() -> Path | None:
+    """Return the database that ``OPENCODE_DB`` names, if it is set."""
+    name = os.environ.get("OPENCODE_DB")
+    return _opencode_folder() / name if name else None
+
+
+def _opencode_folder() -> Path:
+    return _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
 
 
 def _folder(variable: str, default: str) -> Path:

@@ -48,3 +48,18 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
             jsonl.read_head(path, 1)
         with pytest.raises(SourceError, match="not a regular file"):
             formats.detect_format(path)
+
+
+def test_json_files_of_a_folder_are_judged_by_their_beginning(tmp_path: Path) -> None:
+    texts = {
+        "export.json": '{\n  "info": {\n    "id": "ses_1"\n  },\n  "messages": []\n}',
+        "chat.json": '{"sessionId": "s1", "projectHash": "ab", "messages": []}',
+        "package.json": '{"name": "shop", "info": {"id": 1}}',
+        "empty.json": "",
+        "list.json": "[]",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert items(tmp_path) == sorted(texts)
+    names = [file.name for file in formats.find_files(tmp_path)]
+    assert names == ["chat.json", "export.json"]

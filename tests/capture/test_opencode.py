@@ -24,6 +24,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.paths import transcript_folders
 from tests.conftest import often
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -573,8 +574,6 @@ EVENTS_2 = [
 def test_sessions_of_version_2_are_read(agent: Agent, path: Path) -> None:
     version_2(agent)
     agent.says(1, "user", "Of version 1")
-    agent.session("s2")
-    agent.says(2, "user", "Of version 1, before it was copied", session="s2")
     items = read_items(path)
     events = [r for r in items if isinstance(r, Event)]
     new = [(e.event_type, e.role, e.text) for e in events if e.session_id == "s2"]
@@ -587,6 +586,43 @@ def test_sessions_of_version_2_are_read(agent: Agent, path: Path) -> None:
     assert {*skipped} == {"model-switched", "idle", "a message without text"}
     again = read_items(path, last_cursor(items))
     assert not [r for r in again if isinstance(r, Event)]
+
+
+@pytest.mark.parametrize("copied", [0, 1, 4])
+def test_messages_that_were_not_copied_to_version_2_are_read(
+    agent: Agent, path: Path, copied: int
+) -> None:
+    version_2(agent)
+    agent.db.execute("DELETE FROM session_message")
+    agent.session("s2")
+    texts = [f"prompt {number}" for number in range(4)]
+    for number, text in enumerate(texts):
+        agent.says(number, "user", text, session="s2")
+    rows = agent.db.execute("SELECT id, time_created FROM message ORDER BY id")
+    columns = "id session_id type seq time_created time_updated data"
+    for number, (name, at) in enumerate(rows.fetchall()[:copied]):
+        data = json.dumps({"text": texts[number], "time": {"created": at}})
+        agent.put("session_message", columns, name, "s2", "user", number, at, at, data)
+    before = read_items(path, now=soon(60))
+    assert sorted(r.text for r in before if isinstance(r, Event)) == texts
+
+
+def test_database_is_found_by_channel_and_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "person" / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    for name in ("opencode-stable.db", "opencode-local.db", "opencode-local.db-wal"):
+        (folder / name).touch()
+    names = "opencode-local.db", "opencode-stable.db", "opencode.db"
+    storage = folder / "storage" / "session"
+    databases = tuple(folder / name for name in names)
+    assert transcript_folders()["opencode"] == (*databases, storage)
+    for own in (tmp_path / "mine.sqlite", folder / "mine.sqlite"):
+        name = own.name if own.parent == folder else str(own)
+        monkeypatch.setenv("OPENCODE_DB", name)
+        assert own in transcript_folders()["opencode"]
+        assert formats.format_for_path(own, opencode.AGENT) is opencode.FORMAT
 
 
 def test_a_message_of_version_2_is_held_back_until_it_is_finished(
@@ -644,6 +680,7 @@ def test_exported_sessions_are_read(tmp_path: Path) -> None:
         about = info | {"time": {"created": START}}
         file.write_text(json.dumps({"info": about, "messages": messages}, indent=2))
         assert formats.detect_format(file) is opencode.FORMAT
+        assert file in formats.find_files(tmp_path)
         items = read_items(file)
         events = [r for r in items if isinstance(r, Event)]
         assert sorted(e.text for e in events) == sorted(texts)

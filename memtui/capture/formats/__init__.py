@@ -35,6 +35,9 @@ FORMATS_BY_NAME = {source.name: source for source in FORMATS}
 
 HEAD_LINES = 50
 
+BEGINNING_BYTES = 256
+"""The bytes by which a JSON file is judged."""
+
 
 def find_files(path: Path) -> list[Path]:
     """Return the files to import under a path, sorted.
@@ -57,12 +60,25 @@ def find_files(path: Path) -> list[Path]:
 
 
 def format_for_path(path: Path, name: str) -> SourceFormat | None:
-    """Return the format that a file could have, judged only by its path.
+    """Return the format that a file could have, judged by its path.
 
-    ``name`` is the format whose folder it is in; "" for a folder of any format.
+    ``name`` is the format whose folder it is in; "" for a folder of any format. There a
+    JSON file is judged by its beginning, too.
     """
     formats = (FORMATS_BY_NAME[name],) if name else FORMATS
-    return next((source for source in formats if source.matches_path(path)), None)
+    matches = [source for source in formats if source.matches_path(path)]
+    if not (matches or name) and path.suffix == ".json":
+        beginning = _read_beginning(path)
+        matches = [source for source in FORMATS if source.matches_beginning(beginning)]
+    return next(iter(matches), None)
+
+
+def _read_beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(BEGINNING_BYTES)
+    except OSError:
+        return b""
 
 
 def detect_format(path: Path) -> SourceFormat | None:

@@ -164,6 +164,10 @@ class SourceFormat(ABC):
     def matches_path(self, path: PurePath) -> bool:
         """Return whether a file in a watched folder could have this format."""
 
+    def matches_beginning(self, beginning: bytes) -> bool:
+        """Return whether a JSON file of any name could have this format."""
+        return False
+
     @abstractmethod
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         """Return whether a file has this format; the head is its first JSON records."""

@@ -1,7 +1,8 @@
 """OpenCode's sessions: its SQLite database, exported sessions, and its older files.
 
 The database is ``$XDG_DATA_HOME/opencode/opencode.db`` (``~/.local/share`` by default),
-the older files are in the folder ``storage`` beside it; ``opencode export`` writes a
+``opencode-<channel>.db`` of other releases, or the one that ``OPENCODE_DB`` names; the
+older files are in the folder ``storage`` beside it; ``opencode export`` writes a
 session as one JSON document. Version 2 keeps sessions and messages in tables of its
 own, and leaves those of version 1 as they were. Its messages are read in the shape of
 version 1.
@@ -26,6 +27,7 @@ from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
+from memtui import paths
 from memtui.capture.formats.base import (
     HOLD_TIME,
     Cursor,
@@ -83,6 +85,9 @@ _MAX_PARENTS = 20
 
 _COMPLETE_STATES = frozenset({"completed", "success", "error"})
 
+_EXPORT = re.compile(rb'\s*\{\s*"(?:info|session)"\s*:\s*\{\s*"')
+"""The beginning of an exported session."""
+
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 
 _SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
@@ -95,7 +100,11 @@ class OpenCodeFormat(SourceFormat):
         if path.suffix == ".json":
             is_session = _is_in_storage(path) and path.name.startswith("ses_")
             return is_session or path.name.startswith("opencode-session-")
-        return path.suffix == ".db" and path.name.startswith("opencode")
+        is_named = path.suffix == ".db" and path.name.startswith("opencode")
+        return is_named or path == paths.opencode_database()
+
+    def matches_beginning(self, beginning: bytes) -> bool:
+        return bool(_EXPORT.match(beginning))
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if path.suffix == ".json":
@@ -513,15 +522,19 @@ class _Database:
         return f"SELECT {', '.join(chosen)} FROM {table}"
 
     def _messages(self) -> str:
-        """Return a query for all messages; of a session in both versions, the new."""
+        """Return a query for all messages; of one in both versions, the new.
+
+        OpenCode may have copied a session to the new tables in part.
+        """
         names = ("id", "session_id", "time_created", "time_updated", "data", "type")
         query = self._select("message", *names)
         if not self.has_version_2:
             return query
         return (
             f"{self._select('session_message', *names)} UNION ALL"
-            f" SELECT * FROM ({query}) WHERE ifnull(session_id, '')"
-            " NOT IN (SELECT id FROM session_v2)"
+            f" SELECT * FROM ({query}) WHERE ifnull(id, '')"
+            f" NOT IN (SELECT id FROM ({self._select('session_message', 'id')})"
+            " WHERE id IS NOT NULL)"
         )
 
     def contents(self) -> list[tuple[object, int, int]]:
