@@ -265,8 +265,6 @@ class Workspace:
         Args:
             progress: The last report of the pipeline.
         """
-        from memtui.services import status
-
         if note := self.why_no_model:
             return RewriteForecast(note, is_possible=False)
         if progress is None:
@@ -281,10 +279,9 @@ class Workspace:
             )
         message = health.message.rstrip(".")
         reason = f"{message[:1].upper()}{message[1:]}."
-        advice = status.advise_on_model(health)
         remedy = "memtui retries automatically."
-        if advice:
-            remedy = f"Try: {advice}; memtui does the rest."
+        if health.advice:
+            remedy = f"Try: {health.advice}; memtui does the rest."
         return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
     @property

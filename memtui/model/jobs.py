@@ -258,6 +258,23 @@ class ModelCondition(StrEnum):
     """It answers, but wrongly."""
 
 
+PULL = "ollama pull qwen3:4b-instruct"
+"""The command that gets a model that summarizes well and does not think aloud."""
+
+_ADVICE = {
+    ModelCondition.OFFLINE: (
+        f"start Ollama, or install it from ollama.com, then: {PULL}"
+    ),
+    ModelCondition.MODEL_MISSING: PULL,
+    ModelCondition.REFUSED: (
+        "set summaries.url and summaries.model to a server and a model of this machine;"
+        " or, if the text of conversations may be sent elsewhere, add that machine to"
+        " summaries.allowed_hosts"
+    ),
+    ModelCondition.FAULTY: "check that the server is Ollama, and read its log",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ModelHealth:
     """The condition of a model, with details."""
@@ -266,7 +283,7 @@ class ModelHealth:
     message: str = ""
     """A message for the user, as a sentence; "" if there is no problem."""
     remedy: str = ""
-    """A remedy: a command or a sentence; "" if none is known."""
+    """A remedy for this problem: a command or a sentence; "" for the usual one."""
     model: str = ""
     digest: str = ""
     server: str = ""
@@ -283,12 +300,17 @@ class ModelHealth:
         return self.condition is ModelCondition.READY
 
     @property
+    def advice(self) -> str:
+        """What to do if the model cannot be used; "" if there is nothing to do."""
+        return self.remedy or _ADVICE.get(self.condition, "")
+
+    @property
     def summary(self) -> str:
-        """The condition and the remedy in one line."""
+        """The condition and the advice in one line."""
         message = self.message or self.condition.value
-        if not self.remedy:
+        if not self.advice:
             return message
-        return f"{message.removesuffix('.')}; try: {self.remedy}"
+        return f"{message.removesuffix('.')}; try: {self.advice}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from memtui.paths import Paths, transcript_folders
 from memtui.redaction import RULES_VERSION
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
-from memtui.services import status
 from memtui.services.capture_sources import FOLDERS, CaptureSource, list_sources
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store import (
@@ -119,11 +118,6 @@ WORK = "memtui work --until-idle"
 RESTORE = (
     "restore a backup: memtui restore FILE; without a backup, move the file away and"
     " run memtui import"
-)
-REFUSED = (
-    "set summaries.url and summaries.model to a server and a model of this machine; or,"
-    " if the text of conversations may be sent elsewhere, add that machine to"
-    " summaries.allowed_hosts"
 )
 WORKER_NAME = "the running memtui"
 
@@ -680,18 +674,16 @@ def check_model(doctor: Doctor) -> Iterator[Finding]:
         )
         yield _ok(f"{message}; {health.message}" if health.message else message)
         return
-    message, remedy = health.message, status.advise_on_model(health)
+    message = health.message
     if health.condition is ModelCondition.OFFLINE:
         message = f"Ollama does not answer at {url}"
-    elif health.condition is ModelCondition.REFUSED:
-        remedy = health.remedy or REFUSED
     elif health.condition is ModelCondition.FAULTY:
         message = f"{url}: {message}"
     message += "; until then summaries are made of quotes"
     if provider == OLLAMA:
-        yield _wrong(message, remedy)
+        yield _wrong(message, health.advice)
     else:
-        yield _ok(message, f"for summaries by a model: {remedy}")
+        yield _ok(message, f"for summaries by a model: {health.advice}")
 
 
 def check_worker_model(doctor: Doctor) -> Iterator[Finding]:

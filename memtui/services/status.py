@@ -1,4 +1,4 @@
-"""Counts of what is stored, pending and skipped; words for stages and the model."""
+"""Counts of what is stored, pending and skipped; words for stages."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from memtui.errors import MemtuiError
 from memtui.model.calendar import TocLevel
-from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.store import (
     backup,
     database,
@@ -115,21 +114,3 @@ ACTIVITIES = {
 
 def activity_name(stage: str) -> str:
     return ACTIVITIES.get(stage, "working")
-
-
-MODEL_ADVICE = {
-    ModelCondition.OFFLINE: (
-        "start Ollama (ollama serve), or install it from ollama.com, then: ollama pull"
-        " qwen3:4b-instruct"
-    ),
-    ModelCondition.MODEL_MISSING: "ollama pull qwen3:4b-instruct",
-    ModelCondition.REFUSED: "allow it in the settings; memtui doctor says how",
-    ModelCondition.FAULTY: "check that the server is Ollama, and read its log",
-}
-
-
-def advise_on_model(health: ModelHealth) -> str:
-    """Return what to do if a model cannot be used; "" if there is nothing to do."""
-    is_missing = health.condition is ModelCondition.MODEL_MISSING
-    advice = MODEL_ADVICE.get(health.condition, "")
-    return health.remedy or advice if is_missing else advice

@@ -23,10 +23,7 @@ import re
 from typing import Any
 
 from memtui.errors import ModelError
-from memtui.model.jobs import ModelCondition
-
-PULL = "ollama pull qwen3:4b-instruct"
-"""The command that gets a model that summarizes well and does not think aloud."""
+from memtui.model.jobs import PULL, ModelCondition
 
 MESSAGE_CHARS = 300
 """The maximum length of a server's error message."""

@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from memtui.summarize.ollama.errors import PULL, ModelNotFoundError, NotAllowedError
+from memtui.model.jobs import PULL
+from memtui.summarize.ollama.errors import ModelNotFoundError, NotAllowedError
 
 WINDOW_TOKENS = 8192
 """The window of a model that is not loaded yet."""

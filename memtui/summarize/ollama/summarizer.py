@@ -18,14 +18,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
-from memtui.model.jobs import ModelCondition, ModelHealth, ModelPhase, ModelProgress
+from memtui.model.jobs import (
+    PULL,
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.model.nodes import GenerationStats, Summary
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.summarize.ollama import models, prompts, replies
 from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
-    PULL,
     ContextOverflowError,
     EmptyLogError,
     InvalidReplyError,
@@ -56,9 +61,6 @@ WIDENING = 1.5
 
 OFFLINE = "Ollama is not running: summaries are extracts for now."
 """The message if no server answers."""
-
-START = f"start Ollama, or install it from ollama.com, then: {PULL}"
-"""Advice if no server answers."""
 
 
 @dataclass(slots=True)
@@ -371,27 +373,23 @@ class Ollama:
         except OfflineError as error:
             breaker.record(error)
             retry_s = breaker.wait_s()
-            return ModelHealth(error.condition, OFFLINE, START, retry_after_s=retry_s)
+            return ModelHealth(error.condition, OFFLINE, retry_after_s=retry_s)
         except OllamaError as error:
-            return self._health(error.condition, error.reason, error)
-        warning = models.size_warning(self._discovery.model)
-        return self._health(ModelCondition.READY, warning)
-
-    def _health(
-        self, condition: ModelCondition, message: str, error: OllamaError | None = None
-    ) -> ModelHealth:
+            health = ModelHealth(
+                error.condition, error.reason, error.remedy, retry_after_s=error.retry_s
+            )
+        else:
+            warning = models.size_warning(self._discovery.model)
+            health = ModelHealth(ModelCondition.READY, warning)
         model = self._discovery.model
-        return ModelHealth(
-            condition,
-            message,
-            error.remedy if error else "",
+        return replace(
+            health,
             model=model.name,
             digest=model.digest,
             server=self._discovery.server,
             window_tokens=self._discovery.window,
             is_loaded=model.is_loaded,
             on_cpu=model.on_cpu,
-            retry_after_s=error.retry_s if error else 0.0,
         )
 
     def cancel(self) -> None:

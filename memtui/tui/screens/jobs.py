@@ -19,7 +19,6 @@ from memtui.model.jobs import Job, JobRun, ModelCondition, ModelHealth, RunResul
 from memtui.model.quantities import plural
 from memtui.services import jobs
 from memtui.services.jobs import REASONS, JobStatus, WorkStatus, describe_counts
-from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands
 from memtui.tui.messages import ProgressReported
@@ -160,7 +159,7 @@ def _describe_health(health: ModelHealth, paused: int) -> Content:
     message = message[:1].upper() + message[1:].rstrip(".")
     if health.condition is ModelCondition.RESTING:
         return Content(f"{message}.")
-    return Content.styled(f"✗ {message}: {advise_on_model(health)}", "$error")
+    return Content.styled(f"✗ {message}: {health.advice}", "$error")
 
 
 def _describe_call(model: "ModelStatus", now: datetime) -> Content:
