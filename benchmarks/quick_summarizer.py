@@ -45,7 +45,7 @@ def use() -> None:
 def _make(
     _: SummaryStage, work: SegmentInput
 ) -> tuple[NewVersion, Facts, SegmentTerms]:
-    messages = [event for event in work.segment.events if event.is_message]
+    messages = [event for event in work.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
     bullets = tuple(bullet for bullet, _ in quoted)
@@ -55,8 +55,8 @@ def _make(
         level=TocLevel.SEGMENT,
         title=truncate(bullets[0].text, 60) if bullets else "Nothing was said",
         headline=truncate(bullets[0].text, 60) if bullets else "Nothing was said",
-        start_time=work.segment.start_time,
-        end_time=work.segment.end_time,
+        start_time=work.events[0].timestamp,
+        end_time=work.events[-1].timestamp,
         bullets=bullets,
         keywords=tuple(Keyword(word, 1.0) for word in terms),
         status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,

@@ -6,7 +6,6 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from memtui.model.events import Event
 from memtui.model.work import Line
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
@@ -189,26 +188,3 @@ class SessionOrder(StrEnum):
     def next(self) -> "SessionOrder":
         every = list(SessionOrder)
         return every[(every.index(self) + 1) % len(every)]
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Consecutive events of one session, oldest first; never empty.
-
-    Where it ends is decided in ``summarize.segmenter``.
-    """
-
-    segment_id: str
-    events: tuple[Event, ...]
-    is_open: bool = False
-    earlier_request: str = ""
-    """The user's last message before it."""
-
-    @property
-    def start_time(self) -> datetime:
-        """Return the time of the first event."""
-        return self.events[0].timestamp
-
-    @property
-    def end_time(self) -> datetime:
-        return self.events[-1].timestamp

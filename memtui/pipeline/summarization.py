@@ -131,12 +131,11 @@ class SummaryStage:
         self._is_renewed = True
 
     def _make(self, item: SegmentInput) -> tuple[NewVersion, Facts, SegmentTerms]:
-        events = item.segment.events
-        facts = read_facts(events)
+        facts = read_facts(item.events)
         draft = self._summarizer.summarize_events(
-            events, facts, earlier_request=item.segment.earlier_request
+            item.events, facts, earlier_request=item.earlier_request
         )
-        weighed = keywords.weigh_words(events)
+        weighed = keywords.weigh_words(item.events)
         version = item.make_version(draft, facts, self._summarizer.identity, weighed)
         terms = keywords.surprise_terms(weighed.weights)
         return version, facts, SegmentTerms(item.name, item.range.session_number, terms)

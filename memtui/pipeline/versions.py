@@ -37,7 +37,7 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.model.sessions import PeriodWork, Segment, Session
+from memtui.model.sessions import PeriodWork, Session
 from memtui.model.verdicts import (
     SUPPORTED,
     EventQuote,
@@ -79,20 +79,22 @@ class SegmentInput:
     """A segment to summarize, with what its node needs."""
 
     range: SegmentRange
-    segment: Segment
+    events: tuple[Event, ...]
+    """The oldest first; at least one."""
     session: Session
+    earlier_request: str = ""
+    """The user's last message before it, if it has none."""
 
     @property
     def name(self) -> str:
-        return self.segment.segment_id
+        return self.range.segment_id
 
     def input_hash(self, identity: str) -> str:
         """Return a hash of the input. Events never change, so their ids suffice."""
         bounds = self.range
         counts = f"{bounds.is_open} {bounds.subagent_events} {self.session.project}"
-        events = (event.event_id for event in self.segment.events)
-        earlier = self.segment.earlier_request
-        return content_hash(identity, counts, earlier, *events)
+        events = (event.event_id for event in self.events)
+        return content_hash(identity, counts, self.earlier_request, *events)
 
     def make_version(
         self, draft: Summary, facts: Facts, identity: str, weighed: WordWeights
@@ -106,7 +108,7 @@ class SegmentInput:
         node = _segment_node(self.range, self.session, draft.title, bullets)
         node = replace(
             node,
-            keywords=keywords.segment_keywords(self.segment.events, weighed=weighed),
+            keywords=keywords.segment_keywords(self.events, weighed=weighed),
             summarizer=identity,
             input_hash=self.input_hash(identity),
         )
@@ -135,7 +137,7 @@ def _link_extract(
     source: SegmentInput, lines: Sequence[DraftBullet]
 ) -> tuple[list[Bullet], dict[str, Grip]]:
     """Return lines as bullets, each with a grip for each of its events."""
-    events = {event.event_id: event for event in source.segment.events}
+    events = {event.event_id: event for event in source.events}
     grips: dict[str, Grip] = {}
     bullets = []
     for line in lines:
@@ -201,26 +203,21 @@ def read_segment_input(
     """Read a segment; None if none of its events can be read."""
     session = session_rows[bounds.session_number]
     overlap_ms = round(rules.overlap_s * 1000)
-    segment, earlier = conversations.read_segment(bounds, overlap_ms)
-    if not segment.events:
+    events, before = conversations.read_segment(bounds, overlap_ms)
+    if not events:
         return None
-    first = segment.events[0]
-    overlap = overlap_before(earlier, first, rules)
     request = ""
-    if not any(event.role is EventRole.USER for event in segment.events):
+    if not any(event.role is EventRole.USER for event in events):
+        first = events[0]
         prompts = [
             event
-            for event in overlap
+            for event in overlap_before(before, first, rules)
             if event.is_message and event.role is EventRole.USER
         ]
-        prompt = (
-            prompts[-1]
-            if prompts
-            else conversations.last_prompt_before(bounds.session_number, first)
-        )
+        earlier = conversations.last_prompt_before(bounds.session_number, first)
+        prompt = prompts[-1] if prompts else earlier
         request = prompt.text if prompt else ""
-    segment = replace(segment, earlier_request=request)
-    return SegmentInput(bounds, segment, session)
+    return SegmentInput(bounds, tuple(events), session, request)
 
 
 # A model's summary of a session
@@ -451,10 +448,10 @@ def read_session_input(segment_id: str) -> SessionInput | None:
     session = sessions.get_many([bounds.session_number]).get(bounds.session_number)
     parts = []
     for part in segments.list_since(bounds.session_number, 0):
-        segment, _ = conversations.read_segment(part, 0)
+        whole_events, _ = conversations.read_segment(part)
         events = tuple(
             event if event.is_message else replace(event, text=counted_text(event))
-            for event in segment.events
+            for event in whole_events
         )
         if events:
             parts.append((part, events))

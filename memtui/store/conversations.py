@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from memtui.model.events import SPEAKERS, Event, EventPosition, EventType, to_ms
 from memtui.model.filters import Filters
-from memtui.model.sessions import Segment
 from memtui.store import events, scopes, source_copies
 from memtui.store.database import (
     IN_JSON,
@@ -342,8 +341,10 @@ def _list_session_messages(
     )
 
 
-def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
-    """Return a segment with its readable events, and the events just before it."""
+def read_segment(
+    segment: SegmentRange, context_ms: int = 0
+) -> tuple[list[Event], list[Event]]:
+    """Return the readable events of a segment, and the events just before it."""
     start_ms = segment.start_ms - context_ms
     read = events.between(segment.session_number, start_ms, segment.end_ms)
     own = _filter_segment(segment, read)
@@ -355,7 +356,7 @@ def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[
         if len(all_own := _filter_segment(segment, every)) == segment.events:
             read, own = every, all_own
     before = [event for event in read if own and event.position < own[0].position]
-    return Segment(segment.segment_id, tuple(own), segment.is_open), before
+    return own, before
 
 
 def _filter_segment(segment: SegmentRange, read: list[Event]) -> list[Event]:
