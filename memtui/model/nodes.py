@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange, TocLevel
-from memtui.model.sessions import Session, SessionWork
+from memtui.model.sessions import Session
 from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
 # Summaries as they are written, before their bullets are checked
@@ -440,26 +440,10 @@ class DaySession:
     """At least one, newest first."""
 
     @property
-    def agent(self) -> str:
-        return self.session.agent
-
-    @property
-    def session_id(self) -> str:
-        return self.session.session_id
-
-    @property
-    def work(self) -> SessionWork:
-        return self.session.work
-
-    @property
-    def project(self) -> str:
-        return self.session.project
-
-    @property
     def node_id(self) -> str:
         """An id that no stored node has."""
-        day = self.day_id.rpartition(":")[2]
-        return f"{DAY_SESSION_PREFIX}{day}:{self.agent}/{self.session_id}"
+        day, session = self.day_id.rpartition(":")[2], self.session
+        return f"{DAY_SESSION_PREFIX}{day}:{session.agent}/{session.session_id}"
 
     @property
     def start_time(self) -> datetime:

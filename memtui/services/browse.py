@@ -371,7 +371,7 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     )
 
 
-def get_day_session_node(session: DaySession) -> TocNode | None:
+def get_day_session_node(row: DaySession) -> TocNode | None:
     """Return a session of a day as a node: the card of the whole session.
 
     Returns:
@@ -379,14 +379,14 @@ def get_day_session_node(session: DaySession) -> TocNode | None:
     """
     from memtui.services.sessions import read_card  # not needed at the start
 
-    session_card = read_card(session.agent, session.session_id)
+    session_card = read_card(row.session.agent, row.session.session_id)
     segments = session_card.segments
     if not segments:
         return None
     last = segments[-1]
     by_model = [segment for segment in segments if segment.is_by_model]
     return TocNode(
-        node_id=session.node_id,
+        node_id=row.node_id,
         level=TocLevel.SEGMENT,
         title=session_card.work.name,
         headline=session_card.work.name,

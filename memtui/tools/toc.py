@@ -330,7 +330,7 @@ def outline(workspace: "Workspace", limit: int | None, scope: Scope = ALL) -> Re
 def _describe(row: TocEntry | DaySession) -> Item:
     if isinstance(row, TocEntry):
         return formatting.node(row)
-    states = [row.work.state]
+    states = [row.session.work.state]
     if row.only_segment:
         item = formatting.node(row.only_segment)
         states.append(item.get("state", ""))
@@ -342,4 +342,4 @@ def _describe(row: TocEntry | DaySession) -> Item:
             "segments": len(row.segments),
         }
     state = ", ".join(filter(None, states))
-    return item | {"title": row.work.name} | ({"state": state} if state else {})
+    return item | {"title": row.session.work.name} | ({"state": state} if state else {})

@@ -120,7 +120,7 @@ def test_a_session_is_called_what_the_model_calls_it(
     bench: Bench, nodes: list[TocNode]
 ) -> None:
     (row,) = browse.list_day_sessions(DAY)
-    assert row.work.name == bench.node(DAY).headline == TITLE
+    assert row.session.work.name == bench.node(DAY).headline == TITLE
     page = browse.get_day_session_node(row)
     assert page is not None and page.headline == TITLE and page.is_by_model
     assert {*OUTCOMES} <= {bullet.text for bullet in page.bullets}

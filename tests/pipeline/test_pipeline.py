@@ -238,8 +238,8 @@ def test_a_message_of_a_live_session_is_on_its_page_after_one_round(
         page = browse.get_day_session_node(row)
         assert row.is_live and page is not None
         outcome = "" if number == 1 else f"Message number {number - number % 2}"
-        assert row.work.outcome == outcome
-        assert row.work.state == ("open" if number % 2 else "answered")
+        assert row.session.work.outcome == outcome
+        assert row.session.work.state == ("open" if number % 2 else "answered")
         outcomes = [b.text for b in page.bullets if b.kind is BulletKind.OUTCOME]
         assert outcomes == ([outcome] if outcome else [])
         assert page.counts.messages == number + 1

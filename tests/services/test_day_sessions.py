@@ -43,12 +43,16 @@ def rows_of(key: RowKey, loaded: LoadedBranches) -> list[str]:
 
 def test_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> None:
     single, two = browse.list_day_sessions(DAY)
-    assert (single.session_id, two.session_id) == ("one", "two")
+    assert (single.session.session_id, two.session.session_id) == ("one", "two")
     assert single.only_segment is not None and two.only_segment is None
     assert [segment.start_time.hour for segment in two.segments] == [15, 10]
-    assert two.work.name == two.segments[-1].headline == NAME
-    assert (two.agent, two.project, two.node_id) == ("claude-code", "shop", TWO)
-    assert two.work.state and two.start_time.hour == 10 and not two.is_live
+    assert two.session.work.name == two.segments[-1].headline == NAME
+    assert (two.session.agent, two.session.project, two.node_id) == (
+        "claude-code",
+        "shop",
+        TWO,
+    )
+    assert two.session.work.state and two.start_time.hour == 10 and not two.is_live
     listed = {entry.node_id for entry in browse.list_children(DAY)}
     assert {
         entry.node_id for single in (single, two) for entry in single.segments
@@ -104,7 +108,7 @@ def test_a_day_without_starts_lists_work_from_the_day_before(
 
 def test_a_scope_lists_only_its_sessions(busy: Workspace) -> None:
     (session,) = browse.list_day_sessions(DAY, Scope(project="billing"))
-    assert session.session_id == "one"
+    assert session.session.session_id == "one"
     assert browse.list_day_sessions(DAY, Scope(agent="codex")) == []
     assert browse.list_day_sessions("toc:day:1999-01-01") == []
 
@@ -117,7 +121,7 @@ def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
     stored = [browse.get_node(entry.node_id) for entry in session.segments]
     parts = [part for part in stored if part is not None]
     assert node is not None and len(parts) == 2
-    assert (node.node_id, node.headline) == (TWO, session.work.name)
+    assert (node.node_id, node.headline) == (TWO, session.session.work.name)
     assert node.counts.segments == 2
     assert node.counts.messages == sum(part.counts.messages for part in parts)
     assert node.bullets and all(bullet.grip_ids for bullet in node.bullets)

@@ -77,13 +77,13 @@ def test_a_session_has_the_same_name_everywhere(
             (row,) = [
                 item
                 for item in browse.list_day_sessions(day)
-                if item.session_id == key[1]
+                if item.session.session_id == key[1]
             ]
             node, page = browse.get_node(day), browse.get_day_session_node(row)
             assert node is not None and page is not None
-            names = [item.work.name for item in browse.list_day_sessions(day)]
+            names = [item.session.work.name for item in browse.list_day_sessions(day)]
             assert {*node.headline.split(rollup.SEPARATOR)} <= {*names}
-            assert row.work == work and page.headline == work.name
+            assert row.session.work == work and page.headline == work.name
             (bullet,) = [item for item in node.bullets if item.session_id == key[1]]
             text = bullet.text.removeprefix(f"{session.project}: ")
             assert text.startswith(work.name)
@@ -104,10 +104,12 @@ def test_a_session_that_goes_on_is_named_alike_on_each_of_its_days(
         (row,) = browse.list_day_sessions(f"toc:day:{day}")
         node = browse.get_node(f"toc:day:{day}")
         assert node is not None
-        assert row.work.name == node.headline == "Move the walrus index to SQLite."
-        assert row.work.outcome == "All 312 walruses are imported."
+        assert (
+            row.session.work.name == node.headline == "Move the walrus index to SQLite."
+        )
+        assert row.session.work.outcome == "All 312 walruses are imported."
         (bullet,) = node.bullets
-        assert bullet.text == f"{row.work.name} — {row.work.outcome}"
+        assert bullet.text == f"{row.session.work.name} — {row.session.work.outcome}"
         page = browse.get_day_session_node(row)
         assert page is not None and page.counts.messages == 4
         assert len(row.segments) == 1

@@ -122,7 +122,7 @@ def draw_session(
     stand between them where the complete name leaves room. A state that asks for
     nothing gives way to a name that is complete without it.
     """
-    segments = session.segments
+    segments, work = session.segments, session.session.work
     is_live, only = session.is_live, session.only_segment
     lead, mark = "", format.LIVE if is_live and not is_expanded else ""
     if only is not None:
@@ -134,15 +134,16 @@ def draw_session(
     marks = f"  {author}{mark}" if author or mark else ""
     is_pending = all(segment.status is NodeStatus.PENDING for segment in segments)
     waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
-    name = " ".join((session.work.name or waiting).split())
+    name = " ".join((work.name or waiting).split())
     gap = " " if marks else "  "
-    state = f"{gap}{session.work.state}" if session.work.state else ""
+    state = f"{gap}{work.state}" if work.state else ""
     room = width - len(lead) - len(state) - len(marks)
-    is_settled = session.work.state not in _UNSETTLED
+    is_settled = work.state not in _UNSETTLED
     if is_settled and room < cell_len(name) <= room + len(state):
         room, state = room + len(state), ""
     time = f"  {date_format.clock(session.start_time, zone)}"
-    project = f"  {session.project}" if has_projects and session.project else ""
+    project = session.session.project if has_projects else ""
+    project = f"  {project}" if project else ""
     left = room - cell_len(name)
     between = next(
         (text for text in (f"{project}{time}", time) if cell_len(text) <= left), ""
@@ -154,7 +155,7 @@ def draw_session(
     text.append(between, quiet)
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
-    if session.work.state is WorkState.FAILED:
+    if work.state is WorkState.FAILED:
         text.append(state, color("toc--wrong"))
     else:
         text.append(state, quiet if is_settled else None)
