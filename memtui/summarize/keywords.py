@@ -106,10 +106,14 @@ def _is_excluded(name: str) -> bool:
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _split_run(run: str) -> tuple[str, ...]:
-    """Split a Chinese or Japanese run at its function words."""
+    """Return the content words of a Chinese, Japanese or Korean run."""
     if not analyzer.is_unspaced(run):
         return ()
-    parts = stopwords.HAN_FUNCTION_WORDS.split(unicodedata.normalize("NFC", run))
+    run = unicodedata.normalize("NFC", run)
+    if stopwords.KOREAN_FUNCTION_WORD.fullmatch(run):
+        return ()
+    run = stopwords.KOREAN_PARTICLE.sub("", run)
+    parts = stopwords.HAN_FUNCTION_WORDS.split(run)
     return tuple(part for part in parts if 2 <= len(part) <= MAX_RUN_CHARS)
 
 

@@ -75,10 +75,17 @@ GENERIC_WORDS = word_set(
     update updated updated. updated: updates updating use used user user's users uses
     using usr usually value values var various verified verify verifying version wait
     want wants way wc webfetch wenn werden whether whole work working works would write
-    writing written wrong wurde wurden www xargs yet you're über без был была были было
-    быть вам вас вот где для его если есть ещё здесь или как какой когда которая которое
-    которые который кто меня мне надо нам нас него нет она они оно под пожалуйста почему
-    при про сейчас спасибо так там тебя тоже только уже чем что чтобы эта эти это этот
+    writing written wrong wurde wurden www xargs yet you're über без будем будет буду
+    будут был была были было быть вам вас ваш весь вот все всем всех всю вся всё где
+    давай давайте для должен должна должно должны его ему если есть ещё зачем здесь или
+    как какой когда которая которое которые который кто куда либо между меня мне могу
+    можем может можете можешь можно мой мою моя моё надо нам нас наш наша наше него ней
+    нет никто ним ними ничего нужен нужна нужно нужны один одна одно она они оно опять
+    очень перед под пожалуйста пока после посмотри потом потому почему поэтому при про
+    просто сам сама сами само свои свой свою сделай сделать себе себя сейчас снова
+    спасибо так такая также такие такое такой там твой тебя теперь тех тогда того тоже
+    той только том тот уже хотя чем через что чтоб чтобы эта эти этим этих это этого
+    этой этом этот эту
     """
 )
 """Words too common in programming to be keywords."""
@@ -118,6 +125,24 @@ HAN_FUNCTION_WORDS = re.compile(
 )
 """Function words and endings that separate the content words of Chinese and
 Japanese."""
+
+KOREAN_FUNCTION_WORD = re.compile(
+    r"(?:그리고|하지만|그래서|그런데|그러나|그러면|그리고는|또는|또한|그래도|만약|왜냐하면"
+    r"|이것|그것|저것|여기|거기|이거|그거|우리|저희|제가|내가|네가|무엇|무슨|어떤|이런|그런|모든"
+    r"|어떻게|이렇게|그렇게|같이|함께|지금|다시|아직|이미|바로|그냥|조금|정말|아주|매우|계속|자꾸"
+    r"|경우|때문|정도|대한|위한|통해|따라|네|예|왜|좀|더|잘|안|못)"
+    r"(?:은|는|이|가|을|를|에|도|의|만|으로)?"
+    r"|.*(?:니다|세요|어요|아요|해요|에요|예요|까요|네요|군요|는데|지만|면서|려고|도록|어서"
+    r"|아서|해서|하고|하면|하게|되어|되는|하는|있는|없는|있어|없어|했던|었던|한다|된다|었다|았다"
+    r"|했다|그런지|인지|는지|해|줘|줄래)"
+)
+"""Korean words that connect, point or ask, and verbs by their endings."""
+
+KOREAN_PARTICLE = re.compile(
+    r"(?:(?<=\w)(?:에서는|에서|에게|에는|으로|까지|부터|처럼|보다)"
+    r"|(?<=\w\w)(?:은|는|이|가|을|를|에|로|와|과|도|의|만))$"
+)
+"""The particle at the end of a Korean noun; one syllable may be part of a short noun."""
 
 NARRATION_STEMS = word_set(
     """

@@ -91,6 +91,27 @@ def test_addresses_numbers_blobs_and_function_words_are_no_keywords(text: str) -
     assert found_in(f"{text} webhook") == ["webhook"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "그리고 리프레시 토큰도 같이 고쳐 주세요. 지금 진행해 주세요.",
+            {"토큰", "리프레시"},
+        ),
+        ("하지만 세션이 왜 만료되는데 그런지 알려 주세요.", {"세션"}),
+        ("Потому что теперь сессия всё время истекает, а потом можно", {"сессия"}),
+        ("Сделай так, чтобы токен тогда тоже был очень простой", {"токен"}),
+    ],
+)
+def test_function_words_of_other_languages_are_no_keywords(
+    text: str, words: set[str]
+) -> None:
+    keywords = set(found_in(text))
+    assert words <= keywords
+    assert keywords.isdisjoint(("그리고", "같이", "주세요", "지금", "하지만", "그런지"))
+    assert keywords.isdisjoint(("потому", "теперь", "всё", "потом", "можно", "сделай"))
+
+
 def test_of_a_tool_only_the_call_counts() -> None:
     run = [called("Bash: pytest tests/ferry\nbanana banana banana")]
     assert words_of(keywords.segment_keywords(run)) == ["ferry", "pytest"]
