@@ -122,6 +122,8 @@ class PeriodWork:
     days: tuple[str, ...] = ()
     """The ids of the days on which its segments begin."""
     start_ms: int = 0
+    replies: tuple[Line, ...] = ()
+    """In a period of one day: how its segments on that day ended, if by a reply."""
 
     @property
     def weight(self) -> int:

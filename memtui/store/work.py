@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import tzinfo
 from typing import Any
 
+from memtui.model import calendar
 from memtui.model.calendar import DayRange
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, DraftBullet
@@ -183,16 +184,35 @@ def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
         *days,
         *values,
     )
+    is_one_day = calendar.day_range(days[0]) == days
+    replies = _read_replies(days[0]) if is_one_day else {}
     works = []
     for agent, session_id, project, *row in rows:
         *described, messages, commits, names, first_ms = row
-        work, days = work_from_row(*described), tuple(sorted(names.split(",")))
-        works.append(
-            PeriodWork(
-                agent, session_id, project, work, messages, commits, days, first_ms
-            )
-        )
+        work, own_days = work_from_row(*described), tuple(sorted(names.split(",")))
+        counts = messages, commits, own_days, first_ms
+        own_replies = tuple(replies.get((agent, session_id), ()))
+        works.append(PeriodWork(agent, session_id, project, work, *counts, own_replies))
     return works
+
+
+def _read_replies(day_id: str) -> dict[tuple[str, str], list[Line]]:
+    """Return the replies that the segments of a day end with, by agent and session."""
+    rows = fetch(
+        "SELECT s.agent, s.name, json_extract(g.facts, '$.reply.text'),"
+        " json_extract(g.facts, '$.reply.event_id')"
+        " FROM segments g JOIN sessions s ON s.id = g.session_id"
+        " JOIN nodes n ON n.node_id = g.id WHERE n.parent_id = ?"
+        " AND CASE WHEN json_valid(g.facts)"
+        " THEN json_extract(g.facts, '$.end') = ? END ORDER BY g.start_ms",
+        day_id,
+        EndKind.REPLY,
+    )
+    replies: dict[tuple[str, str], list[Line]] = {}
+    for agent, session_id, text, event_id in rows:
+        line = Line(text or "", event_id or "")
+        replies.setdefault((agent, session_id), []).append(line)
+    return replies
 
 
 _IS_SHOWN = (

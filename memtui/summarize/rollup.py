@@ -18,6 +18,7 @@ from memtui.model.nodes import (
 )
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork, WorkState
+from memtui.model.work import Line
 from memtui.text.plain import shorten
 
 SEPARATOR = "; "
@@ -90,15 +91,32 @@ def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
     line = shorten(name, room)
     outcome_room = room - len(line) - 3
     is_named_by_it = outcome.startswith(name.removesuffix("…"))
+    earlier: list[Line] = []
     if outcome and not is_named_by_it and outcome_room >= MIN_OUTCOME_CHARS:
-        line += f" — {shorten(outcome, outcome_room)}"
+        outcome = shorten(outcome, outcome_room)
+        earlier = _list_earlier(work, outcome_room - len(outcome))
+        texts = [*(reply.text.rstrip(".") for reply in earlier), outcome]
+        line += f" — {SEPARATOR.join(texts)}"
+    event_ids = (*work.work.event_ids, *(reply.event_id for reply in earlier))
     return DraftBullet(
         f"{prefix}{line}{ending}",
-        work.work.event_ids,
+        event_ids,
         BulletKind.WORK,
         work.project,
         work.session_id,
     )
+
+
+def _list_earlier(work: PeriodWork, room: int) -> list[Line]:
+    """Return the latest replies of a day before the outcome, as far as they fit."""
+    earlier: list[Line] = []
+    for reply in reversed(work.replies):
+        if reply.event_id != work.work.outcome_event_id:
+            room -= len(reply.text) + len(SEPARATOR)
+            if room < 0:
+                break
+            earlier.insert(0, reply)
+    return earlier
 
 
 def _list_projects(works: Sequence[PeriodWork], most: int) -> Iterator[DraftBullet]:

@@ -142,7 +142,7 @@ KOREAN_PARTICLE = re.compile(
     r"(?:(?<=\w)(?:에서는|에서|에게|에는|으로|까지|부터|처럼|보다)"
     r"|(?<=\w\w)(?:은|는|이|가|을|를|에|로|와|과|도|의|만))$"
 )
-"""The particle at the end of a Korean noun; one syllable may be part of a short noun."""
+"""The particle of a Korean noun; of one syllable, it may be part of a short noun."""
 
 NARRATION_STEMS = word_set(
     """

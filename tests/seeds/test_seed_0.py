@@ -795,6 +795,25 @@ def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
         assert "EXCERPT" in text and estimate(text) <= 300, grip_id
 
 
+def test_s0_12_a_day_keeps_the_facts_of_two_segments_with_the_same_request(
+    workspace: Workspace,
+) -> None:
+    changes = "went from 134 ms to 402 ms", "went from 402 ms to 405 ms"
+    for number, change in enumerate(changes):
+        at = 3_600 * number
+        reply = f"The retry timeout {change}."
+        store_messages(
+            make_message("Raise the timeout.", at, session="s0"),
+            make_message(reply, at + 9, role=EventRole.ASSISTANT, session="s0"),
+        )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    node = browse.get_node("toc:day:2025-03-14")
+    assert node is not None
+    (bullet,) = node.bullets
+    assert all(change in bullet.text for change in changes)
+    assert len(bullet.grip_ids) >= 2
+
+
 @pytest.mark.parametrize("sessions", [("s0", "s1"), ("s0", "s0")])
 def test_s0_12_a_day_keeps_what_differs_only_in_numbers(
     workspace: Workspace, sessions: tuple[str, str]

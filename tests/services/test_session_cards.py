@@ -100,16 +100,18 @@ def test_a_session_that_goes_on_is_named_alike_on_each_of_its_days(
         make_message("All 312 walruses are imported.", 86_460, role=ASSISTANT),
     )
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    for day in ("2025-03-14", "2025-03-15"):
+    outcome = "All 312 walruses are imported."
+    days = {"2025-03-14": "The schema is written; ", "2025-03-15": ""}
+    for day, own_reply in days.items():
         (row,) = browse.list_day_sessions(f"toc:day:{day}")
         node = browse.get_node(f"toc:day:{day}")
         assert node is not None
         assert (
             row.session.work.name == node.headline == "Move the walrus index to SQLite."
         )
-        assert row.session.work.outcome == "All 312 walruses are imported."
+        assert row.session.work.outcome == outcome
         (bullet,) = node.bullets
-        assert bullet.text == f"{row.session.work.name} — {row.session.work.outcome}"
+        assert bullet.text == f"{node.headline} — {own_reply}{outcome}"
         page = browse.get_day_session_node(row)
         assert page is not None and page.counts.messages == 4
         assert len(row.segments) == 1
