@@ -106,6 +106,8 @@ def add_events(
         row.message_count += sum(event.is_message for event in main)
         row.event_count += len(events)
         _update_first_prompt(row, main)
+        if row.first_prompt_ms is None and len(main) < len(events):
+            _, row.first_prompt = _find_first_prompt(row.id)
         row.save(only=row.dirty_fields)
 
 
@@ -119,16 +121,21 @@ def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
-    prompts = db.execute_sql(
-        "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
-        " AND subagent = '' AND type = 'user_message' AND role = 'user'"
-        " ORDER BY at_ms, ordinal, id",
-        (PROMPT_READ_CHARS, number),
-    )
-    # Most sessions have it in the first row: read only as far as needed.
-    for at_ms, text in prompts:
-        if beginning := _prompt_beginning(text):
-            return int(at_ms), beginning
+    """Return the time and the first line of the first prompt that has one.
+
+    That of a subagent has no time: it counts until the session has a prompt.
+    """
+    for operator in ("=", "!="):
+        prompts = db.execute_sql(
+            "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
+            f" AND subagent {operator} '' AND type = 'user_message' AND role = 'user'"
+            " ORDER BY at_ms, ordinal, id",
+            (PROMPT_READ_CHARS, number),
+        )
+        # Most sessions have it in the first row: read only as far as needed.
+        for at_ms, text in prompts:
+            if beginning := _prompt_beginning(text):
+                return (int(at_ms) if operator == "=" else None), beginning
     return None, ""
 
 

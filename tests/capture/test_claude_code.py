@@ -20,7 +20,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
 )
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.sessions import SessionMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import database, sessions, sources
 from memtui.store.database import db
 from memtui.workspace import Workspace
@@ -187,6 +187,81 @@ def test_a_subagents_file_belongs_to_its_parent_session() -> None:
         path="projects/shop/s1/subagents/agent-77.jsonl",
     )
     assert (event.session_id, event.subagent) == ("s1", "77")
+
+
+def test_subagent_of_a_workflow_belongs_to_its_session(tmp_path: Path) -> None:
+    folder = tmp_path / "s1/subagents/workflows/wf_1"
+    folder.mkdir(parents=True)
+    line = json.dumps(user(1, "search for x", isSidechain=True))
+    (folder / "agent-77.jsonl").write_text(line)
+    about = {"agentType": "reviewer", "description": "Review it"}
+    (folder / "agent-77.meta.json").write_text(json.dumps(about))
+    file = folder / "agent-77.jsonl"
+    items = list(claude_code.FORMAT.read(file, None, agent="", now=NOW))
+    assert [e.subagent for e in items if isinstance(e, Event)] == ["77"]
+    (told,) = (item for item in items if isinstance(item, SubagentMetadata))
+    assert (told.session_id, told.subagent) == ("s1", "77")
+    assert (told.kind, told.task) == ("reviewer", "Review it")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "started", "agentId": "a1", "label": "verify"},
+        {"type": "result", "agentId": "a1", "result": {"verdict": "it is correct"}},
+        user(1, "Sort my invoices", _audit_timestamp="2026-11-20T09:00:05Z"),
+    ],
+)
+def test_record_that_repeats_a_transcript_is_passed_over(
+    fields: dict[str, Any],
+) -> None:
+    assert claude_code.FORMAT.matches_record(fields)
+    (skipped,) = read(fields)
+    assert isinstance(skipped, SkippedRecord) and not skipped.words
+
+
+@pytest.mark.parametrize("size", [0, 50_000, 2_000_000])
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_result_in_its_own_file_is_read(
+    size: int, separator: str, tmp_path: Path
+) -> None:
+    saved = separator.join(("", "home", "ada", "s1", "tool-results", "b1.txt"))
+    preview = (
+        f"<persisted-output>\nOutput too large (73KB). Full output saved to: {saved}"
+    )
+    preview += "\n\nPreview (first 2KB):\nbeginning"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": preview}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    (event, missing) = read_file(file)
+    assert "Preview" in event.text and "missing" in missing
+    folder = tmp_path / "s1/tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text(f"beginning{'x ' * (size // 2)}\nthe end")
+    (event, missing) = read_file(file)
+    assert "\nbeginning" in event.text and event.text.endswith("\nthe end")
+    is_cut = size > claude_code.MAX_RESULT_BYTES
+    assert len(event.text) < claude_code.MAX_RESULT_BYTES + 100
+    assert bool(missing) is ("kB left out]" in event.text) is is_cut
+
+
+def test_only_files_of_the_session_are_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("the secret")
+    preview = "<persisted-output>\nFull output saved to: ../../secret.txt\n\nPreview"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": preview}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    (tmp_path / "s1/tool-results").mkdir(parents=True)
+    (event, _) = read_file(file)
+    assert "the secret" not in event.text
+
+
+def read_file(file: Path) -> tuple[Event, str]:
+    """Return the only event of a file, and the reason of what is skipped."""
+    items = list(claude_code.FORMAT.read(file, None, agent="", now=NOW))
+    (event,) = (item for item in items if isinstance(item, Event))
+    reasons = [item.reason for item in items if isinstance(item, SkippedRecord)]
+    return event, "".join(reasons)
 
 
 def test_an_inline_side_chain_is_named_by_its_first_record() -> None:

@@ -209,6 +209,24 @@ def test_a_session_is_named_by_the_beginning_of_its_first_prompt(
     assert len(session.title) <= TITLE_CHARS
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_prompt_of_a_subagent_names_a_session_without_prompts(
+    order: tuple[int, ...],
+) -> None:
+    output = (
+        replace(said("Look at the mill"), subagent="a1"),
+        replace(said("Look at the wheel", 60), subagent="a2"),
+        said("The mill stands", 70, kind=EventType.ASSISTANT_MESSAGE),
+    )
+    for place in order:
+        add(output[place])
+    session = sessions.get("claude-code", "s1")
+    assert session is not None and session.title == "Look at the mill"
+    add(said("Mend the mill", 3600))
+    session = sessions.get("claude-code", "s1")
+    assert session is not None and session.title == "Mend the mill"
+
+
 def test_a_session_stays_in_its_first_project() -> None:
     add(said("Fix the cart"))
     with database.transaction():

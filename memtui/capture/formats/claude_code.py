@@ -7,11 +7,12 @@ message. A sidechain is Claude Code's word for a subagent's records.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from memtui.capture.formats.base import (
@@ -47,7 +48,7 @@ from memtui.capture.formats.prompts import (
     split_messages,
     split_prompt,
 )
-from memtui.files import read_small_file
+from memtui.files import read_small_file, require_regular_file
 from memtui.model.events import (
     Event,
     EventRefused,
@@ -88,6 +89,14 @@ _SLASH_COMMAND = re.compile(
 """A command that is a prompt for the model. Commands for the program itself begin with
 ``<command-name>`` instead."""
 
+_SAVED_RESULT = re.compile(
+    r"\s*<persisted-output>\s*[^\n]*?saved to: ([^\n]+?)\s*(?:\n|\Z)"
+)
+"""The beginning of a result that is in a file of its own, and the file's path."""
+
+MAX_RESULT_BYTES = 300_000
+"""Of a larger result, the middle is left out."""
+
 _SYNTHETIC_MODEL = "<synthetic>"
 
 _REMEMBERED_MESSAGES = 20
@@ -114,6 +123,18 @@ def _is_qwen_record(fields: dict[str, object]) -> bool:
     message = fields.get("message")
     return "systemPayload" in fields or (
         isinstance(message, dict) and "parts" in message
+    )
+
+
+def _repeating_kind(fields: Fields) -> str:
+    """Return the kind of a record that repeats what transcripts contain, or "".
+
+    A workflow has a journal of its subagents, and Cowork an audit log of its sessions.
+    """
+    if fields.get("type") in ("started", "result") and "agentId" in fields:
+        return f"journal/{fields['type']}"
+    return (
+        f"audit/{as_text(fields.get('type'))}" if "_audit_timestamp" in fields else ""
     )
 
 
@@ -168,11 +189,22 @@ def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
     return {**fields, "type": "user", "message": message, "origin": origin}
 
 
+def _subagents_folder(path: Path) -> Path | None:
+    """Return the folder of a session's subagents that a file is in, if it is in one.
+
+    Those of a workflow are in ``subagents/workflows/<workflow>``.
+    """
+    folders = [path.parent]
+    if path.parent.parent.name == "workflows":
+        folders.append(path.parent.parent.parent)
+    return next((folder for folder in folders if folder.name == "subagents"), None)
+
+
 class _TranscriptReader(RecordReader):
     def __init__(self, source: Source, context: State) -> None:
         super().__init__(source, context)
         self.builder = EventBuilder(AGENT, source.now, has_unique_keys=True)
-        self._is_subagent_file = source.path.parent.name == "subagents"
+        self._subagents_folder = _subagents_folder(source.path)
         self._sessions = _Sessions(context.get("places", {}))
         self._held = _HeldMessages()
         self._queue = _PromptQueue(context.get("messages", ()), self.yielded_at_end)
@@ -196,7 +228,7 @@ class _TranscriptReader(RecordReader):
         yield from self._held.pop_old(self.now)
         yield from self._queue.list_old(self.now)
         yield from self.calls.pending_records()
-        if self._is_subagent_file:
+        if self._subagents_folder:
             yield from self._subagent_metadata()
         yield from self._sessions.titles_of_other_files()
         yield from self.facts_so_far()
@@ -226,6 +258,8 @@ class _TranscriptReader(RecordReader):
         kind, subtype = fields.get("type"), as_text(fields.get("subtype"))
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
+        elif label := _repeating_kind(fields):
+            yield SkippedRecord(label, line, is_stored_elsewhere=True)
         elif kind == "summary":
             is_read = self._sessions.add_summary(fields)
             yield SkippedRecord(kind, line, is_stored_elsewhere=is_read)
@@ -252,8 +286,8 @@ class _TranscriptReader(RecordReader):
     def _position(self, line: int, fields: dict[str, object]) -> Position:
         at = self.builder.parse_time(fields.get("timestamp"))
         session = as_text(fields.get("sessionId"))
-        if self._is_subagent_file and session.startswith("agent-"):
-            session = self.path.parent.parent.name
+        if self._subagents_folder and session.startswith("agent-"):
+            session = self._subagents_folder.parent.name
         if not session.strip():
             raise EventRefused("no session id")
         uuid = as_text(fields.get("uuid"))
@@ -266,7 +300,7 @@ class _TranscriptReader(RecordReader):
 
     def _subagent_of(self, uuid: str, fields: dict[str, object]) -> str:
         """Return a record's subagent: that of its file, its own or its parent's."""
-        if self._is_subagent_file:
+        if self._subagents_folder:
             return self.path.stem.removeprefix("agent-")
         if not fields.get("isSidechain"):
             return ""
@@ -299,6 +333,10 @@ class _TranscriptReader(RecordReader):
                 call = replace(call, lines=lines)
             is_error = bool(block.get("is_error"))
             text = result_text(block.get("content"))
+            if match := _SAVED_RESULT.match(text):
+                text, omitted = self._read_saved_result(match[1], text)
+                if omitted:
+                    yield SkippedRecord(omitted, position.line)
             yield self.builder.tool_result(position, call, text, is_error=is_error)
         yield from self._unknown_blocks(position, "user", content)
         text = join_texts(message_texts(content))
@@ -320,6 +358,32 @@ class _TranscriptReader(RecordReader):
                 calls = self.calls.pop_conversation(*conversation)
                 yield from self.builder.broken_off_calls(calls)
             yield from self._queue.match(event)
+
+    def _read_saved_result(self, name: str, text: str) -> tuple[str, str]:
+        """Return a large result from its own file, and what is missing in it, if any.
+
+        Only the folder of the session is looked in: the path in the text may be that
+        of another machine. Without the file, the text is the beginning of the result.
+        """
+        if self._subagents_folder:
+            folder = self._subagents_folder.parent
+        else:
+            folder = self.path.with_suffix("")
+        file = folder / "tool-results" / PureWindowsPath(name).name
+        half = MAX_RESULT_BYTES // 2
+        try:
+            with require_regular_file(file).open("rb") as opened:
+                size = os.fstat(opened.fileno()).st_size
+                raw = opened.read(MAX_RESULT_BYTES)
+                if size > MAX_RESULT_BYTES:
+                    opened.seek(size - half)
+                    omitted = f"[{(size - MAX_RESULT_BYTES) // 1024:,} kB left out]"
+                    parts = raw[:half], f"\n{omitted}\n".encode(), opened.read(half)
+                    raw = b"".join(parts)
+        except (OSError, ValueError):
+            return text, "the file of a large tool result is missing"
+        cut = "the middle of a large tool result" if size > MAX_RESULT_BYTES else ""
+        return raw.decode("utf-8", "replace"), cut
 
     def _queue_operation(
         self, line: int, fields: dict[str, object]
@@ -679,6 +743,8 @@ def _is_record(fields: dict[str, object]) -> bool:
     kind, message = fields.get("type"), fields.get("message")
     if not isinstance(kind, str):
         return False
+    if _repeating_kind(fields):
+        return True
     if kind in ("user", "assistant"):
         return isinstance(message, dict) and "content" in message
     if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
