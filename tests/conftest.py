@@ -26,10 +26,10 @@ from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import browse, status
+from memtui.services import browse, memories, status
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.schema import EventRow, SessionRow
+from memtui.store.schema import EventRow, SegmentRow, SessionRow
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 from tests import process_state
@@ -245,17 +245,20 @@ def tree_of(settings: Settings) -> TreeOf:
 
 
 def _events() -> dict[str, Any]:
-    columns = (SessionRow.name, SessionRow.message_count, SessionRow.event_count)
     with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
         events = [(row["id"], row["text"], row["tokens"]) for row in rows]
-        sessions = SessionRow.select(
-            *columns, SessionRow.forked_from, SessionRow.first_prompt
-        )
-        rows = sorted(sessions.tuples())
+        sessions = {
+            row.pop("name"): {k: v for k, v in row.items() if k not in ("id", "routes")}
+            for row in SessionRow.select().dicts()
+        }
+        segments = SegmentRow.select().order_by(SegmentRow.id)
+        facts = {row.id: row.facts for row in segments}
     return {
         "events": events,
-        "sessions": rows,
+        "sessions": sessions,
+        "facts": facts,
+        "surprise": {name: memories.get_surprise(name) for name in facts},
         "stats": to_plain(status.read_stats()),
     }
 

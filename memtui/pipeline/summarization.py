@@ -12,6 +12,7 @@ from functools import partial
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import from_ms, to_ms
+from memtui.model.sessions import SessionWork
 from memtui.model.work import Facts
 from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.progress import ChangedNodes
@@ -43,11 +44,13 @@ def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
     """Decide again what sessions are called and what came of them."""
     rows = sessions.get_many(numbers)
     for number, session in rows.items():
-        described = card.describe_session(
-            work.read_facts(number),
-            model_title=work.find_model_title(number),
-            agent_title=session.agent_title,
-        )
+        described = SessionWork()
+        if work.has_facts(number):
+            described = card.describe_session(
+                work.read_facts(number),
+                model_title=work.find_model_title(number),
+                agent_title=session.agent_title,
+            )
         work.save_work(number, described, zone)
 
 
@@ -104,11 +107,7 @@ class SummaryStage:
         with database.transaction():
             self._save(new_versions, now_ms)
             work.save_facts(facts)
-            segments.add_terms(
-                terms,
-                keywords.surprise_score,
-                keywords.MAX_SESSIONS_PER_TERM,
-            )
+            segments.add_terms(terms)
             segments.set_summarized(done)
             for item, _ in failed:
                 segments.set_failed(item.name, now_ms)

@@ -197,12 +197,6 @@ def list_covering(
     return sorted(within, key=lambda entry: entry.start_time, reverse=True)
 
 
-def get_surprise(segment_id: str) -> float | None:
-    """Return how surprising a segment is, 0 to 1; None before it was computed."""
-    with database.connection():
-        return segments.get_surprise([segment_id]).get(segment_id)
-
-
 def get_path(node_id: str) -> list[str]:
     """Return the ids from the year down to a node, included; empty if unknown.
 

@@ -9,7 +9,8 @@ from memtui.model.hit import Hit
 from memtui.model.nodes import TocNode
 from memtui.search.quotes import QuoteResult
 from memtui.store import database, events, nodes, segments
-from memtui.store.segments import SegmentRange
+from memtui.store.segments import EarlierSessions, SegmentRange
+from memtui.summarize import keywords
 
 MAX_MEMORIES = 20
 
@@ -54,7 +55,7 @@ def choose(
             ] or [hit]
             node_id = quotes[0].node_id
             node = nodes.get(node_id)
-            surprise = segments.get_surprise([node_id]).get(node_id)
+            surprise = get_surprise(node_id)
             segment = segments.get(node_id)
             messages: list[Event] = []
             if segment and has_details(rank, surprise, detail_limit, len(hits)):
@@ -84,6 +85,23 @@ def has_details(
         return detail_limit > 0
     most = DETAILED_RANKS if detail_limit is None else detail_limit
     return rank <= most and is_key_moment(surprise)
+
+
+def get_surprise(segment_id: str) -> float | None:
+    """Return how surprising a segment is, 0 to 1; None before it is summarized.
+
+    It is compared with the earlier sessions that are stored now: it makes no difference
+    in which order they were.
+    """
+    with database.connection():
+        compared = segments.compare([segment_id], keywords.MAX_SESSIONS_PER_TERM)
+    return next(map(_score, compared.values()), None)
+
+
+def _score(earlier: EarlierSessions) -> float:
+    return keywords.surprise_score(
+        earlier.weights, earlier.sessions, earlier.count, earlier.counts
+    )
 
 
 def is_key_moment(surprise: float | None) -> bool:

@@ -151,8 +151,8 @@ class SegmentRow(Table):
     """A segment.
 
     ``facts`` are what its events show, as JSON, and ``commits`` their number of commits
-    (see ``store.work``); ``terms`` are the start of its session in seconds and the
-    hashes of its terms, packed as 32-bit integers (see ``keywords``).
+    (see ``store.work``); ``terms`` are the start of its session and its terms, packed
+    (see ``store.segments``).
     """
 
     id = peewee.TextField(primary_key=True)
@@ -169,7 +169,6 @@ class SegmentRow(Table):
     needs_summary = peewee.BooleanField()
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
-    surprise = peewee.FloatField(null=True)
     terms = peewee.BlobField(null=True)
     facts = peewee.TextField(default="")
     commits = peewee.IntegerField(default=0)

@@ -1,10 +1,10 @@
 """Segments: the bounds of the runs of a session, and which of them need a summary.
 
-Also their surprise: how unlike earlier sessions they are. A segment is compared with
-the sessions that began before its own. Its terms are stored with it as hashes. The
-table ``terms`` lists the sessions that contain each term, by the time they began, and
-counts the segments of the session that contain it, so that a segment can be removed
-again.
+Also the terms by which they are compared with the sessions that began before their own:
+how unlike these they are is their surprise. A segment's terms are stored with it as
+hashes with their weights. The table ``terms`` lists the sessions that contain each
+term, by the time they began, and counts the segments of the session that contain it, so
+that a segment can be removed again.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import struct
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 
 from memtui.model.filters import ALL, Scope
 from memtui.store import scopes
@@ -24,16 +25,14 @@ from memtui.store.database import (
     fetch_column,
     fetch_value,
     is_due,
-    next_id,
     retry_later,
 )
-from memtui.store.schema import SessionRow
 
 HASH_FORMAT = "<i"
 """With four bytes, about five pairs of 200,000 terms have the same hash."""
 
-MAX_START_TIMES = 2000
-"""About this many start times of sessions are read; of more sessions, a sample."""
+START_FORMAT, TERM_FORMAT = "<i", "<if"
+"""The second a segment's session began, and then the hash and weight of each term."""
 
 _SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
@@ -58,13 +57,6 @@ _DELETE = (
 
 TermKey = tuple[int, int, int]
 """A term's hash, the second its session began, and the session's number."""
-
-Score = Callable[
-    [Mapping[str, float], Mapping[str, Collection[int]], int, Mapping[str, int]], float
-]
-"""Returns the surprise of a segment from its terms, the earlier sessions with each of
-them, the number of earlier sessions, and the number of sessions with common terms."""
-
 
 TimeRange = tuple[int, int]
 """The first millisecond, and the first one after the range."""
@@ -321,58 +313,118 @@ def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]
 
 @dataclass(frozen=True, slots=True)
 class SegmentTerms:
-    """The terms a segment is compared by."""
+    """The terms a segment is compared by, with their weights."""
 
     segment_id: str
     session_number: int
     terms: Mapping[str, float]
 
 
-def add_terms(
-    segments: Sequence[SegmentTerms], score: Score, max_sessions: int
-) -> None:
-    """Score segments and store their terms for later ones.
+@dataclass(frozen=True, slots=True)
+class EarlierSessions:
+    """The sessions that began before that of a segment, as far as they share terms."""
 
-    Each is compared with those before it, too. At most ``max_sessions`` of the sessions
-    with a common term are read.
-    """
+    weights: Mapping[int, float]
+    """The weight of each term of the segment, by its hash."""
+    sessions: Mapping[int, Collection[int]]
+    """The numbers of the sessions with each term, of a common one only the newest."""
+    counts: Mapping[int, int]
+    """The estimated number of sessions with each common term."""
+    count: int
+    """The number of earlier sessions."""
+
+
+def add_terms(segments: Sequence[SegmentTerms]) -> None:
+    """Store the terms of segments in place of earlier ones."""
+    starts = update_starts({segment.session_number for segment in segments})
     before = _read_keys([segment.segment_id for segment in segments])
-    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
-    numbers = {segment.session_number for segment in segments}
-    starts = dict(fetch(sql, json.dumps(list(numbers))))
-    count_before = _session_counter()
     for segment in segments:
         if segment.segment_id not in before or segment.session_number not in starts:
             continue
         start_s = starts[segment.session_number]
-        hashes = {term: hash_term(term) for term in segment.terms}
-        sessions, common = _read_sessions_with_terms(
-            hashes, start_s, count_before, max_sessions
-        )
-        surprise = score(segment.terms, sessions, count_before(start_s), common)
-        row = sorted(set(hashes.values()))
-        after = {(term_hash, start_s, segment.session_number) for term_hash in row}
+        weights: dict[int, float] = {}
+        for term, weight in segment.terms.items():
+            hashed = hash_term(term)
+            weights[hashed] = weights.get(hashed, 0.0) + weight
+        after = {(hashed, start_s, segment.session_number) for hashed in weights}
         _replace_keys(before[segment.segment_id], after)
-        packed = struct.pack(f"<{len(row) + 1}i", start_s, *row)
-        db.execute_sql(
-            "UPDATE segments SET surprise = ?, terms = ? WHERE id = ?",
-            (surprise, packed, segment.segment_id),
+        packed = struct.pack(START_FORMAT, start_s) + b"".join(
+            struct.pack(TERM_FORMAT, *item) for item in sorted(weights.items())
         )
+        sql = "UPDATE segments SET terms = ? WHERE id = ?"
+        db.execute_sql(sql, (packed, segment.segment_id))
 
 
-def get_surprise(segment_ids: Iterable[str]) -> dict[str, float]:
-    """Return the surprise of segments, 0 to 1; those without a score are left out."""
-    sql = f"SELECT id, surprise FROM segments WHERE id {IN_JSON} AND surprise NOT NULL"
-    return dict(fetch(sql, json.dumps(list(segment_ids))))
+def update_starts(session_numbers: Iterable[int]) -> dict[int, int]:
+    """Store terms by the seconds that their sessions begin now, and return these."""
+    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
+    starts = dict(fetch(sql, json.dumps(list(session_numbers))))
+    for number, start_s in starts.items():
+        start = struct.pack(START_FORMAT, start_s)
+        moved = fetch(
+            "SELECT id, terms FROM segments WHERE session_id = ? AND terms NOT NULL"
+            " AND substr(terms, 1, ?) <> ?",
+            number,
+            len(start),
+            start,
+        )
+        for name, packed in moved:
+            before_s, weights = _unpack(packed)
+            _replace_keys(
+                {(term, before_s, number) for term in weights},
+                {(term, start_s, number) for term in weights},
+            )
+            sql = "UPDATE segments SET terms = ? WHERE id = ?"
+            db.execute_sql(sql, (start + packed[len(start) :], name))
+    return starts
+
+
+def compare(
+    segment_ids: Iterable[str], max_sessions: int
+) -> dict[str, EarlierSessions]:
+    """Return what segments have in common with earlier sessions.
+
+    At most ``max_sessions`` of the sessions with a common term are read. Segments
+    without a summary are left out.
+    """
+    sql = f"SELECT id, terms FROM segments WHERE id {IN_JSON} AND terms NOT NULL"
+    rows = fetch(sql, json.dumps(list(segment_ids)))
+    if not rows:
+        return {}
+    starts = fetch_column("SELECT created_ms / 1000 FROM sessions ORDER BY created_ms")
+    return {
+        name: _compare(*_unpack(packed), partial(bisect_left, starts), max_sessions)
+        for name, packed in rows
+    }
+
+
+def _compare(
+    start_s: int,
+    weights: Mapping[int, float],
+    count_before: Callable[[int], int],
+    max_sessions: int,
+) -> EarlierSessions:
+    values = start_s, max_sessions, json.dumps(list(weights))
+    sessions: dict[int, set[int]] = {}
+    counts: dict[int, int] = {}
+    total = count_before(start_s)
+    for term, encoded in fetch(_SESSIONS_WITH_TERM, *values):
+        *numbers, first_s = json.loads(encoded)
+        sessions[term] = set(numbers)
+        if len(numbers) == max_sessions:
+            # Assume it is as frequent overall as since the oldest session read.
+            among = max(total - count_before(first_s), 1)
+            counts[term] = round(max_sessions * max(total / among, 1.0))
+    return EarlierSessions(weights, sessions, counts, total)
 
 
 def remove_terms(segment_ids: Iterable[str]) -> None:
-    """Remove the terms and scores of segments; call it before deleting segments."""
+    """Remove the terms of segments; call it before deleting segments."""
     before = _read_keys(segment_ids)
     for keys in before.values():
         _replace_keys(keys, set())
     db.connection().executemany(
-        "UPDATE segments SET surprise = NULL, terms = NULL WHERE id = ?",
+        "UPDATE segments SET terms = NULL WHERE id = ?",
         [(name,) for name, keys in before.items() if keys],
     )
 
@@ -382,15 +434,19 @@ def hash_term(term: str) -> int:
     return int(struct.unpack(HASH_FORMAT, raw)[0])
 
 
+def _unpack(packed: bytes) -> tuple[int, dict[int, float]]:
+    (start_s,) = struct.unpack_from(START_FORMAT, packed)
+    terms = packed[struct.calcsize(START_FORMAT) :]
+    return start_s, dict(struct.iter_unpack(TERM_FORMAT, terms))
+
+
 def _read_keys(segment_ids: Iterable[str]) -> dict[str, set[TermKey]]:
     """Return the stored terms of segments; missing segments are left out."""
     sql = f"SELECT id, session_id, terms FROM segments WHERE id {IN_JSON}"
     keys: dict[str, set[TermKey]] = {}
     for name, session, packed in fetch(sql, json.dumps(list(segment_ids))):
-        start_s, *terms = (
-            struct.unpack(f"<{len(packed) // 4}i", packed) if packed else (0,)
-        )
-        keys[name] = {(term, start_s, session) for term in terms}
+        start_s, weights = _unpack(packed) if packed else (0, {})
+        keys[name] = {(term, start_s, session) for term in weights}
     return keys
 
 
@@ -399,35 +455,3 @@ def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
     db.connection().executemany(_SUBTRACT, removed)
     db.connection().executemany(_DELETE, removed)
     db.connection().executemany(_ADD, sorted(after - before))
-
-
-def _session_counter() -> Callable[[int], int]:
-    """Return a function that counts the sessions that began before a second."""
-    step = max(1, next_id(SessionRow) // MAX_START_TIMES)
-    sql = "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
-    starts = fetch_column(sql, step)
-    return lambda at_s: bisect_left(starts, at_s) * step
-
-
-def _read_sessions_with_terms(
-    hashes: Mapping[str, int],
-    start_s: int,
-    count_before: Callable[[int], int],
-    max_sessions: int,
-) -> tuple[dict[str, set[int]], dict[str, int]]:
-    """Find the earlier sessions with each term; estimate how many have a common one."""
-    values = start_s, max_sessions, json.dumps(list(hashes.values()))
-    sessions: dict[int, set[int]] = {}
-    counts: dict[int, int] = {}
-    total = count_before(start_s)
-    for number, encoded in fetch(_SESSIONS_WITH_TERM, *values):
-        *numbers, first_s = json.loads(encoded)
-        sessions[number] = set(numbers)
-        if len(numbers) == max_sessions:
-            # Assume it is as frequent overall as since the oldest session read.
-            among = max(total - count_before(first_s), 1)
-            counts[number] = round(max_sessions * max(total / among, 1.0))
-    return (
-        {term: sessions.get(number, set()) for term, number in hashes.items()},
-        {term: counts[number] for term, number in hashes.items() if number in counts},
-    )

@@ -78,6 +78,12 @@ def save_facts(facts: Mapping[str, Facts]) -> None:
         )
 
 
+def has_facts(session_number: int) -> bool:
+    """Return whether a segment of a session is summarized."""
+    sql = "SELECT 1 FROM segments WHERE session_id = ? AND facts <> '' LIMIT 1"
+    return bool(fetch(sql, session_number))
+
+
 def read_facts(session_number: int) -> Facts:
     """Return the facts of a session, as far as its segments are summarized."""
     stored = fetch_column(
@@ -106,7 +112,8 @@ def _work_to_json(work: SessionWork) -> str:
         "outcome_event_id": work.outcome_event_id,
         "state_event_id": work.state_event_id,
     }
-    return json.dumps({name: value for name, value in fields.items() if value})
+    details = {name: value for name, value in fields.items() if value}
+    return json.dumps(details) if details else ""
 
 
 def work_from_row(

@@ -11,10 +11,8 @@ those that no earlier session contains are more so. 0 is expected, 0.3 a small s
 a new subject, 1.0 unlike anything before.
 
 The store indexes sessions by term. A segment is compared by its forty terms among the
-sessions that started earlier, so the cost does not depend on the length of the history;
-for very common terms the newest sessions and an estimated count suffice. A session
-imported late changes what later ones are compared with; these keep their score until
-they are summarized again.
+sessions that started earlier, so the cost hardly depends on the length of the history;
+for very common terms the newest sessions and an estimated count suffice.
 """
 
 import math
@@ -24,12 +22,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean, counted_text
 from memtui.model.nodes import MAX_KEYWORDS, Keyword
 from memtui.text import analyzer, stopwords
 from memtui.text.analyzer import inverse_document_frequency
+
+T = TypeVar("T")
 
 # Words that may be keywords
 
@@ -348,15 +349,15 @@ def surprise_terms(word_weights: Mapping[str, float]) -> dict[str, float]:
 
 
 def surprise_score(
-    term_weights: Mapping[str, float],
-    holders: Mapping[str, Collection[int]],
+    term_weights: Mapping[T, float],
+    holders: Mapping[T, Collection[int]],
     sessions: int,
-    known_counts: Mapping[str, int] | None = None,
+    known_counts: Mapping[T, int] | None = None,
 ) -> float:
     """Return how surprising a segment is: 0 to 1.
 
     Args:
-        term_weights: The segment's terms, from ``surprise_terms``.
+        term_weights: The segment's terms, from ``surprise_terms``, or their hashes.
         holders: For each term the numbers of the earlier sessions that contain it; a
             term without any may be left out.
         sessions: Number of earlier sessions.

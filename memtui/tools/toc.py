@@ -21,7 +21,7 @@ from memtui.search.query import (
     STARTS_BEFORE,
     note_earlier_starts,
 )
-from memtui.services import browse, keywords
+from memtui.services import browse, keywords, memories
 from memtui.text import date_format, dates
 from memtui.text.dates import DatePeriod
 from memtui.tools import formatting, replies
@@ -231,7 +231,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         "child_node_ids": [citations.cite_node(child.node_id) for child in children],
     }
     if node.level is TocLevel.SEGMENT:
-        head["surprise"] = browse.get_surprise(node.node_id)
+        head["surprise"] = memories.get_surprise(node.node_id)
     state = formatting.node_state(node)
     title = f"{node.title} ({state})" if state else node.title
     words = ", ".join(node.keyword_texts[:TITLE_KEYWORDS])

@@ -12,6 +12,7 @@ from typing import Any
 from memtui.paths import in_home
 from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.pipeline import Pipeline
+from memtui.services import export
 from memtui.settings import Settings
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -122,6 +123,21 @@ class HistoryDelivery:
 
     def after_steps(self, steps: Sequence[Step]) -> dict[str, Any]:
         """Return the tree after files have grown by these steps."""
+        return without_versions(self._tree_of(self._take(steps)))
+
+    def export_after(self, steps: Sequence[Step]) -> str:
+        """Return what a machine exports after files have grown by these steps."""
+        home = self._take(steps)
+        file = home / "export.jsonl"
+        workspace = Workspace(in_home(home), self._settings)
+        try:
+            export.export_events(file, may_replace=False)
+        finally:
+            workspace.stop()
+        return file.read_text()
+
+    def _take(self, steps: Sequence[Step]) -> Path:
+        """Return a new home, after files have grown by these steps."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
         folder = self._place / f"way-{self._ways}" / "shop"
@@ -135,7 +151,7 @@ class HistoryDelivery:
                     with (folder / name).open("w" if is_cut else "a") as file:
                         file.write(more.removeprefix(CUT))
                 import_paths(pipeline, *folder.glob(name))
-        return without_versions(self._tree_of(home))
+        return home
 
     def after_imports(self, *folders: Path) -> dict[str, Any]:
         """Return the tree after importing folders one after the other."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
+from memtui.services import memories
 from memtui.store import database, segments
 from memtui.store.database import db
 from memtui.store.schema import SessionRow
@@ -39,14 +40,6 @@ def add_session(number: int, at_s: int) -> None:
     ).execute()
 
 
-def add(terms: list[SegmentTerms]) -> None:
-    segments.add_terms(
-        terms,
-        keywords.surprise_score,
-        keywords.MAX_SESSIONS_PER_TERM,
-    )
-
-
 def make_terms(name: str, number: int, text: str) -> SegmentTerms:
     """A segment that is kept, with the terms it would be compared by."""
     stretch = SegmentRange(name, number, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
@@ -55,8 +48,14 @@ def make_terms(name: str, number: int, text: str) -> SegmentTerms:
 
 
 def score(name: str, number: int, text: str) -> float:
-    add([make_terms(name, number, text)])
-    return segments.get_surprise([name])[name]
+    segments.add_terms([make_terms(name, number, text)])
+    return get_score(name)
+
+
+def get_score(name: str) -> float:
+    score = memories.get_surprise(name)
+    assert score is not None
+    return score
 
 
 def rows() -> set[tuple[int, int, int, int]]:
@@ -79,7 +78,7 @@ def test_a_session_is_compared_with_those_that_began_before_it() -> None:
         add_session(3, 1000)
         assert score("late", 1, AUTH) == 1.0
         assert score("early", 2, AUTH) == 1.0
-        assert score("late", 1, AUTH) == 0.0
+        assert get_score("late") == 0.0
         assert score("last", 3, AUTH) == 0.0
 
 
@@ -89,12 +88,17 @@ def test_a_session_is_not_compared_with_itself() -> None:
         assert score("a", 1, AUTH) == score("b", 1, AUTH) == 1.0
 
 
-def test_segments_of_one_batch_are_scored_in_their_order() -> None:
+def test_session_that_turns_out_to_be_earlier_is_compared_as_such() -> None:
     with database.transaction():
-        add_session(1, 100)
+        add_session(1, 300)
         add_session(2, 200)
-        add([make_terms("a", 1, AUTH), make_terms("b", 2, AUTH)])
-        assert segments.get_surprise(["a", "b"]) == {"a": 1.0, "b": 0.0}
+        assert score("a", 1, AUTH) == score("a2", 1, BILLING) == 1.0
+        assert score("b", 2, AUTH) == score("b2", 2, BILLING) == 1.0
+        assert (get_score("a"), get_score("b")) == (0.0, 1.0)
+        SessionRow.update(created_ms=100_000).where(SessionRow.id == 1).execute()
+        segments.update_starts([1])
+        assert (get_score("a"), get_score("b")) == (1.0, 0.0)
+        assert (get_score("a2"), get_score("b2")) == (1.0, 0.0)
 
 
 def test_a_rewritten_segment_has_only_its_new_text() -> None:
@@ -113,7 +117,7 @@ def test_a_growing_segment_keeps_its_score_until_it_is_scored_again() -> None:
         score("a", 1, AUTH)
         before = rows()
         make_terms("a", 1, AUTH)
-        assert segments.get_surprise(["a"]) == {"a": 1.0}
+        assert get_score("a") == 1.0
         assert rows() == before
 
 
@@ -138,7 +142,7 @@ def test_a_very_frequent_term_weighs_little() -> None:
             add_session(number, number * 100)
         everyday = "alpha beta gamma delta epsilon zeta"
         for number in range(1, most + 1):
-            add([make_terms(f"s{number}", number, everyday)])
+            segments.add_terms([make_terms(f"s{number}", number, everyday)])
         mixed = score("last", most + 1, f"{everyday} {BILLING}")
         alone = score("last", most + 1, BILLING)
     assert alone - mixed < 0.02
@@ -170,7 +174,7 @@ def test_terms_are_those_of_the_stored_segments_after_any_changes() -> None:
                 continue
             number = there[name][0] if name in there else chance.randrange(1, 5)
             text = " ".join(chance.sample(words, chance.randrange(0, 8)))
-            add([make_terms(name, number, text)])
+            segments.add_terms([make_terms(name, number, text)])
             there[name] = (number, text)
         assert counted(rows()) == sum(len(text.split()) for _, text in there.values())
         assert spoken(rows()) == {
