@@ -29,7 +29,6 @@ from memtui.store import nodes as store_nodes
 from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
 from memtui.tools import changes, replies, sessions, toc
-from memtui.tools.table import TOOLS
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
@@ -623,17 +622,6 @@ def test_the_order_of_arrival_does_not_matter(
             )
         workspace.stop()
     assert trees[0] == trees[1] and len(trees[0]) > 10
-
-
-def test_s1_70_and_71_programs_are_served_over_mcp_with_exact_times(
-    full_workspace: Workspace,
-) -> None:
-    node = replies.write_data(toc.get_node(full_workspace, "toc:week:2024-W03"))
-    for name in ("start_time", "end_time"):
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", node[name])
-    names = {tool.name for tool in TOOLS}
-    assert {"ingest_event", "get_toc_root", "browse_toc", "get_events"} <= names
-    assert {"expand_grip", "scheduler_status", "scheduler_pause"} <= names
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "local"])

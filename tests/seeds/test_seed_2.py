@@ -445,7 +445,7 @@ def test_titles_are_empty_until_a_client_sets_one(workspace: Workspace) -> None:
     take_in(workspace)
     with database.connection():
         after = sessions.get("claude-code", "s1")
-    assert before is not None and before.summary == ""
+    assert before is not None and (before.agent_title, before.summary) == ("", "")
     assert after is not None and after.title == "Crane works"
 
 

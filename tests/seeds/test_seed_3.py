@@ -20,7 +20,14 @@ from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.errors import UsageError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
-from memtui.model.events import TOOL_CHARS, Event, EventRole, EventType, counted_text
+from memtui.model.events import (
+    TOOL_CHARS,
+    Event,
+    EventRole,
+    EventType,
+    counted_text,
+    to_ms,
+)
 from memtui.model.jobs import Job, JobSchedule, find_cron_error
 from memtui.model.nodes import NodeStatus
 from memtui.pipeline import summarization
@@ -610,9 +617,15 @@ def test_a_hooks_input_may_have_any_layout(raw: str, expected: list[str]) -> Non
     assert [event.text for event in events_of(raw.encode())] == expected
 
 
-def test_a_hook_without_a_time_has_that_of_its_file() -> None:
-    (event,) = events_of(PROMPTS[0])
-    assert event.timestamp == RECEIVED
+def test_a_hook_without_a_time_has_that_of_its_file(workspace: Workspace) -> None:
+    new = workspace.paths.spool / "new"
+    new.mkdir(parents=True)
+    (new / "1.json").write_text(json.dumps(PROMPTS[0]))
+    os.utime(new / "1.json", (RECEIVED.timestamp(), RECEIVED.timestamp()))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        (row,) = EventRow.select()
+    assert row.at_ms == to_ms(RECEIVED)
 
 
 @pytest.mark.parametrize(
@@ -705,16 +718,28 @@ def test_the_example_of_a_week_has_its_days() -> None:
 
 
 def test_a_placeholder_never_enters_a_parents_summary(
-    full_workspace: Workspace,
+    workspace: Workspace,
 ) -> None:
+    for _ in workspace.pipeline.importer().run([HISTORY]):
+        pass
+    with database.connection():
+        database.execute(
+            "CREATE TRIGGER day_fails BEFORE INSERT ON node_versions"
+            " WHEN NEW.node_id = 'toc:day:2024-01-18'"
+            " BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
+    assert workspace.pipeline.run_until_idle(lambda _: None)
+    pending = []
     waiting = [entry.node_id for entry in browse.list_children()]
     while waiting:
         name = waiting.pop()
         node = browse.get_node(name)
-        assert node is not None and node.status is not NodeStatus.PENDING
+        assert node is not None
+        pending += [name] if node.status is NodeStatus.PENDING else []
         text = " ".join([node.headline, *(bullet.text for bullet in node.bullets)])
         assert "pending" not in text.lower()
         waiting += [entry.node_id for entry in browse.list_children(name)]
+    assert "toc:day:2024-01-18" in pending
 
 
 def test_a_node_is_pending_until_it_is_rolled_up(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from memtui.tools.replies import Item, Reply
 from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
-from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
 
 
@@ -338,15 +338,23 @@ def test_a_quoted_message_cannot_pass_for_a_memory(workspace: Workspace) -> None
     assert "The crane.\\n\\n## Memory 2" in quote
 
 
-def test_the_command_line_gives_the_same_memories(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run_memtui(home, "import", str(HISTORY))
-    output = run_memtui(
-        home, "call", "retrieve_memory", "query=token refresh", "detail_limit=0"
-    ).stdout
-    assert output.startswith("## Memory 1 [rank: 1, score: ")
-    assert "**When:** " in output and "**Summary:** " in output
-    assert "**Details:**" not in output
+def test_the_command_line_gives_the_same_memories(
+    full_workspace: Workspace, digested: Path, tmp_path: Path
+) -> None:
+    home = shutil.copytree(digested, tmp_path / "copy")
+    for limit in (0, 5):
+        reply = search.retrieve_memory(
+            full_workspace, "token refresh", detail_limit=limit
+        )
+        output = run_memtui(
+            home,
+            "call",
+            "retrieve_memory",
+            "query=token refresh",
+            f"detail_limit={limit}",
+        ).stdout
+        assert output.strip() == replies.write_text(reply).strip()
+        assert ("**Details:**" in output) is (limit == 5)
 
 
 def test_an_unknown_topic_has_no_memories(full_workspace: Workspace) -> None:

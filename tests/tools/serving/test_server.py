@@ -43,6 +43,35 @@ def test_tools_are_described_as_in_the_golden_file(agent: Agent) -> None:
     assert list_tools(agent) == reading
 
 
+def test_s1_70_and_71_programs_are_served_over_mcp_with_exact_times(
+    full_home: Path,
+) -> None:
+    calls: dict[str, dict[str, object]] = {
+        "get_toc_root": {},
+        "browse_toc": {"node_id": "toc:year:2024"},
+        "get_events": {"when": "January 15 2024"},
+        "expand_grip": {"grip_id": ""},
+        "scheduler_status": {},
+        "scheduler_pause": {"jobs": ["rollup_day"]},
+        "scheduler_resume": {"jobs": ["rollup_day"]},
+    }
+    with serve(full_home, "--tools", "all", "--allow-write") as writer:
+        day = writer.ask("get_node", node_id=DAY)
+        calls["expand_grip"]["grip_id"] = re.findall(r"\[(grip:.*?)\]", day)[0]
+        answers = {name: writer.ask(name, **given) for name, given in calls.items()}
+    assert "toc:year:2024" in answers["get_toc_root"]
+    assert "toc:month:2024-01" in answers["browse_toc"]
+    assert "2024-01-15" in answers["get_events"]
+    assert "EXCERPT" in answers["expand_grip"]
+    data = json_data(
+        run_memtui(
+            full_home, "call", "get_node", "node_id=toc:week:2024-W03", "--json"
+        ).stdout
+    )
+    for name in ("start_time", "end_time"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", data[name])
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
     module = importlib.import_module(f"memtui.tools.{tool.module}")
