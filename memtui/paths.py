@@ -80,9 +80,9 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     databases.add(opencode_database() or opencode / "opencode.db")
     return {
         "claude-code": (_folder("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
-        "codex": (
-            _folder("CODEX_HOME", "~/.codex") / "sessions",
-            _folder("CODEX_HOME", "~/.codex") / "archived_sessions",
+        "codex": tuple(
+            _folder("CODEX_HOME", "~/.codex") / name
+            for name in ("sessions", "archived_sessions", "session_index.jsonl")
         ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
         "antigravity-cli": (Path("~/.gemini/antigravity-cli/brain").expanduser(),),

@@ -457,6 +457,8 @@ class _FileImport:
         self._history: ProblemHistory = {}
         self._titles: dict[tuple[str, str], str] = {}
         """The titles of sessions that are not known yet, by agent and message."""
+        self._latest_at: dict[tuple[str, str], datetime] = {}
+        """The time of the latest event of each session that was read."""
         self._start: Cursor | None = None
         if stored and stored.source == source.name:
             position = stored.offset, stored.line, stored.fingerprint
@@ -475,13 +477,25 @@ class _FileImport:
             if isinstance(item, Cursor):
                 cursor = item
             else:
-                self._batch.add(item)
+                self._batch.add(self._with_time(item))
             # Without a cursor to resume from, the batch may grow larger.
             limit = EVENTS_AT_ONCE * (1 if is_cursor else 4)
             if len(self._batch.events) >= limit:
                 self._store(cursor if is_cursor else None, PARTLY_READ)
                 yield reader.progress
         self._store(cursor, stamp, is_last=True)
+
+    def _with_time(self, item: ParsedItem) -> ParsedItem:
+        """Give the facts of a session the time of the latest event before them."""
+        if isinstance(item, Event | SessionMetadata):
+            key = item.agent, item.session_id
+            latest_at = self._latest_at.get(key)
+            if isinstance(item, SessionMetadata):
+                # What is added to a file later may be facts alone: they hold now.
+                first_at = item.at if self._start is None else None
+                return replace(item, facts_at=item.facts_at or latest_at or first_at)
+            self._latest_at[key] = max(item.timestamp, latest_at or item.timestamp)
+        return item
 
     def _store(
         self, cursor: Cursor | None, stamp: FileStamp, *, is_last: bool = False

@@ -45,6 +45,11 @@ class SessionMetadata:
     summary: str = ""
     own_name: str = ""
     """The name that the user gave it, in an export of memtui."""
+    facts_at: datetime | None = None
+    """The time at which branch, model, title and summary were so: the latest decides.
+    None for now."""
+    title_at: datetime | None = None
+    """That of the title, if the source has another one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,6 @@ def _latest(activity: Collection[SourceActivity]) -> SourceActivity | None:
 
 
 def _count_files(name: str, places: Collection[Path]) -> int:
-    return sum(
-        formats.format_for_path(file, name) is not None
-        for place in places
-        for file in walk_files(place)
-    )
+    files = (file for place in places for file in walk_files(place))
+    sources = ((file, formats.format_for_path(file, name)) for file in files)
+    return sum(source.has_session(file) for file, source in sources if source)

@@ -28,8 +28,9 @@ class SessionRow(Table):
 
     ``first_prompt`` is shown until its work has a name, ``first_prompt_ms`` is the time
     of the message it was taken from, ``project_ms`` that of the earliest record that
-    names its folder and project. ``routes`` are the ways its events came: ``hook``,
-    ``transcript``, ``jsonl``. ``work_name``, ``state``, ``outcome`` and the details in
+    names its folder and project, ``fact_times`` those of the latest that name other
+    facts, as JSON. ``routes`` are the ways its events came: ``hook``, ``transcript``,
+    ``jsonl``. ``work_name``, ``state``, ``outcome`` and the details in
     ``work`` say what came of it (see ``store.work``); ``own_name`` is the name that the
     user gave it, which is shown instead of ``work_name``.
     """
@@ -40,6 +41,7 @@ class SessionRow(Table):
     project = peewee.TextField(default="")
     cwd = peewee.TextField(default="")
     project_ms = peewee.BigIntegerField(null=True)
+    fact_times = peewee.TextField(default="")
     branch = peewee.TextField(default="")
     model = peewee.TextField(default="")
     title = peewee.TextField(default="")

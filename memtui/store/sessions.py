@@ -176,10 +176,10 @@ def recount(number: int) -> None:
 def update_metadata(metadata: SessionMetadata) -> int | None:
     """Update a session with what a source says of it; empty fields change nothing.
 
-    The earliest record decides on folder and project, wherever the agent moves later
-    and in whatever order the records come; the latest on branch, title, model and
-    summary. A name that the user gave stays. Returns the session's number if its
-    project has changed.
+    The earliest record decides on folder and project, wherever the agent moves later,
+    and the latest on branch, title, model and summary, in whatever order the records
+    come. A name that the user gave stays. Returns the session's number if its project
+    has changed.
     """
     row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
@@ -188,17 +188,12 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     values: dict[str, object] = {
         "created_by": row.created_by or clean(metadata.created_by),
         "forked_from": clean(metadata.forked_from) or row.forked_from,
-        "branch": clean(metadata.branch) or row.branch,
-        "model": clean(metadata.model) or row.model,
         "own_name": row.own_name or clean(metadata.own_name)[:TITLE_CHARS],
+        **_latest_facts(row, metadata),
     }
-    if metadata.title and not tombstones.covers_title(metadata.title):
-        values["title"] = clean(metadata.title) or row.title
     if metadata.project and (row.project_ms is None or at_ms < row.project_ms):
         values |= {"cwd": clean(metadata.cwd), "project": clean(metadata.project)}
         values |= {"root": clean(metadata.root), "project_ms": at_ms}
-    if metadata.summary and not tombstones.covers_title(metadata.summary):
-        values["summary"] = clean(metadata.summary)
     changes = {n: value for n, value in values.items() if getattr(row, n) != value}
     if changes:
         SessionRow.update(changes).where(SessionRow.id == row.id).execute()
@@ -215,6 +210,27 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     number: int = row.id
     queues.add_events_of(number)
     return number
+
+
+def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, object]:
+    """Return the facts of a source that are not older than those of the row."""
+    facts: dict[str, object] = {}
+    try:
+        times: dict[str, int] = dict(json.loads(row.fact_times or "{}"))
+    except (ValueError, TypeError):  # The row is damaged.
+        times = {}
+    for name in ("branch", "model", "title", "summary"):
+        value, at = clean(getattr(metadata, name)), metadata.facts_at
+        if name == "title":
+            at = metadata.title_at or at
+        known_ms = times.get(name, 0)
+        at_ms = to_ms(at) if at else max(known_ms, row.updated_ms)
+        is_forgotten = name in ("title", "summary") and tombstones.covers_title(value)
+        if value and at_ms >= known_ms and not is_forgotten:
+            facts[name], times[name] = value, at_ms
+    if facts:
+        facts["fact_times"] = json.dumps(times)
+    return facts
 
 
 def share_events() -> bool:

@@ -280,7 +280,32 @@ def test_session_metadata_precedes_the_first_event() -> None:
         model="gpt-5.5",
         at=datetime(2025, 9, 1, 10, tzinfo=UTC),
         created_by="codex-tui",
+        title_at=datetime(2025, 9, 1, 10, 0, 2, tzinfo=UTC),
     )
+
+
+def test_names_of_sessions_are_read_from_the_index(tmp_path: Path) -> None:
+    names = [
+        ("s1", "Later", "2025-09-02T10:00:00Z"),
+        ("s1", "Earlier", "2025-09-01T10:00:00Z"),
+        ("s2", "Two\n lines", "2025-09-01T10:00:00Z"),
+        ("s3", "", "2025-09-01T10:00:00Z"),
+        ("s3", "Without a time", None),
+    ]
+    file = tmp_path / codex.INDEX
+    file.write_text(
+        "".join(
+            json.dumps({"id": name, "thread_name": title, "updated_at": at}) + "\n"
+            for name, title, at in names
+        )
+    )
+    assert formats.detect_format(file) is codex.FORMAT
+    assert not codex.FORMAT.has_session(file)
+    readings = list(codex.FORMAT.read(file, None, agent="", now=NOW))
+    named = [r for r in readings if isinstance(r, SessionMetadata)]
+    titles = [(r.session_id, r.title, str(r.title_at)[:10]) for r in named]
+    assert titles == [("s1", "Later", "2025-09-02"), ("s2", "Two lines", "2025-09-01")]
+    assert [r.line for r in readings if isinstance(r, InvalidRecord)] == [4, 5]
 
 
 COPIED = (

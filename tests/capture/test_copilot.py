@@ -388,3 +388,33 @@ def test_a_session_belongs_to_the_repository_in_its_records(
     with database.connection():
         items = store_sessions.get("copilot-cli", "s1")
     assert items and items.project == project
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "summary"),
+    [
+        ("name: Pipeline\nsummary: It fails", "Pipeline", "It fails"),
+        ("summary: It fails: now\nid: x", "It fails: now", "It fails: now"),
+        ("name: 'Ada''s pipeline'", "Ada's pipeline", ""),
+        ('name: "caf\\u00e9 \\"x\\""', 'café "x"', ""),
+        ('name: "open', "open", ""),
+        ("summary: |-\n  Two\n\n  lines\nid: x", "Two lines", "Two lines"),
+        ("summary: >\n  Two\n  lines", "Two lines", "Two lines"),
+        ("name: Long\n  name\nid: x", "Long name", ""),
+        ("  name: nested", "", ""),
+        ("name:\nsummary:", "", ""),
+        ("\x00\xff{[", "", ""),
+    ],
+)
+def test_name_is_read_from_the_file_beside(
+    tmp_path: Path, text: str, title: str, summary: str
+) -> None:
+    file, beside = tmp_path / "events.jsonl", tmp_path / copilot.WORKSPACE
+    file.write_text(json.dumps(start()) + "\n")
+    beside.write_text(f"{text}\nupdated_at: 2026-11-20T09:10:00.000Z\n")
+    assert list(copilot.FORMAT.related_files(file)) == [beside]
+    readings = copilot.FORMAT.read(file, None, agent="", now=NOW)
+    *_, last = (r for r in readings if isinstance(r, SessionMetadata))
+    assert (last.title, last.summary) == (title, summary)
+    if title:
+        assert last.facts_at == datetime(2026, 11, 20, 9, 10, tzinfo=UTC)

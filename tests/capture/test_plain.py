@@ -157,6 +157,8 @@ def test_session_metadata_comes_before_the_events_and_once_with_one() -> None:
         agent="claude-code",
         session_id="s1",
         at=datetime(2025, 3, 14, 10, tzinfo=UTC),
+        facts_at=None,
+        title_at=None,
         **{
             name: said
             for name, said in session.items()

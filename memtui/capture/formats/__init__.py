@@ -104,7 +104,7 @@ def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]
     histories = []
     for name, paths in places.items():
         for path in paths:
-            count = sum(map(FORMATS_BY_NAME[name].matches_path, walk_files(path)))
+            count = sum(map(FORMATS_BY_NAME[name].has_session, walk_files(path)))
             if count:
                 histories.append(AgentHistory(name, path, count))
     return histories

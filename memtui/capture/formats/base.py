@@ -164,6 +164,10 @@ class SourceFormat(ABC):
     def matches_path(self, path: PurePath) -> bool:
         """Return whether a file in a watched folder could have this format."""
 
+    def has_session(self, path: PurePath) -> bool:
+        """Return whether a file could have the events of a session."""
+        return self.matches_path(path)
+
     def matches_beginning(self, beginning: bytes) -> bool:
         """Return whether a JSON file of any name could have this format."""
         return False

@@ -734,7 +734,7 @@ class _Sessions:
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:
-        facts = dict(self._facts[session])
+        facts: dict[str, Any] = dict(self._facts[session])
         at = parse_time(facts.pop("at", None))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 

@@ -7,17 +7,21 @@ records.
 
 The files are in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
 day; archived ones in ``archived_sessions`` beside it. Codex compresses rollouts that
-have not changed for a week.
+have not changed for a week. ``session_index.jsonl`` beside these folders has the names
+that sessions were given.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePath
 from uuid import UUID
 
 from memtui.capture.formats import codex_tool_calls
 from memtui.capture.formats.base import (
+    Cursor,
     Fields,
     InvalidRecord,
     ParsedItem,
@@ -43,8 +47,17 @@ from memtui.capture.formats.codex_tool_calls import (
     image_placeholder,
     join_parts,
 )
-from memtui.capture.formats.jsonl import COMPRESSED, JsonLinesFormat, SessionReader
+from memtui.capture.formats.jsonl import (
+    COMPRESSED,
+    JsonLinesFormat,
+    JsonParser,
+    RecordReader,
+    SessionReader,
+    read_head,
+    read_lines,
+)
 from memtui.capture.formats.prompts import (
+    clean_title,
     find_system_kind,
     split_elements,
     split_prompt,
@@ -97,6 +110,15 @@ def _is_record(fields: dict[str, object]) -> bool:
     if has_payload and isinstance(kind, str) and kind in ENVELOPES:
         return True
     return fields.get("record_type") == "state" or _is_flat_header(fields)
+
+
+INDEX = "session_index.jsonl"
+"""The file with the names of sessions, beside the folder of rollouts."""
+
+
+def _is_index_record(fields: Fields) -> bool:
+    """Return whether a record names a session, as in ``session_index.jsonl``."""
+    return {"id", "thread_name"} <= fields.keys() and "type" not in fields
 
 
 def _is_flat_header(fields: Fields) -> bool:
@@ -192,13 +214,12 @@ class _RolloutReader(SessionReader):
         thread, facts = self._thread, dict(self.facts)
         if not thread.session_id:
             return
-        at = parse_time(facts.pop("at", None))
         if thread.subagent:
             own = thread.session_id, thread.subagent, thread.kind
             yield SubagentMetadata(AGENT, *own)
-            of_session = ("cwd", "branch", "project")
+            of_session = ("at", "cwd", "branch", "project")
             facts = {name: facts[name] for name in of_session if name in facts}
-        yield SessionMetadata(AGENT, thread.session_id, at=at, **facts)
+        yield self.make_metadata(thread.session_id, facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         self._is_in_turn = True
@@ -235,6 +256,7 @@ class _RolloutReader(SessionReader):
             self.learn("model", payload.get("model"))
         elif record.kind == "thread_name_updated":
             self.learn("title", payload.get("thread_name", payload.get("name")))
+            self.learn("title_at", at.isoformat() if at else "")
 
     def _subagent_started(self, fields: Fields) -> Iterator[ParsedItem]:
         """Read the start of a subagent, whose own file does not name the call."""
@@ -673,7 +695,54 @@ def _uuid_ms(name: str) -> int:
     return uuid.int >> 80 if uuid.version == 7 else 0
 
 
-FORMAT = JsonLinesFormat(
+class _IndexReader(RecordReader):
+    """Reads the names of sessions; the latest of each counts."""
+
+    def __init__(self, source: Source, context: State) -> None:
+        super().__init__(source, context)
+        self._names: dict[str, SessionMetadata] = {}
+
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        session_id = as_text(record.fields.get("id"))
+        title = clean_title(as_text(record.fields.get("thread_name")))
+        at = parse_time(record.fields.get("updated_at"))
+        if not (session_id and title and at):
+            yield InvalidRecord("a name without session or time", record.line)
+            return
+        before = self._names.get(session_id)
+        if not (before and before.title_at and before.title_at > at):
+            named = SessionMetadata(AGENT, session_id, title=title, title_at=at)
+            self._names[session_id] = named
+
+    def facts_so_far(self) -> Iterator[ParsedItem]:
+        yield from self._names.values()
+
+
+class CodexFormat(JsonLinesFormat):
+    """Rollouts, and the file with the names of their sessions."""
+
+    def has_session(self, path: PurePath) -> bool:
+        return path.name != INDEX and super().has_session(path)
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        is_index = any(_is_index_record(record.fields) for record in head)
+        return is_index or super().matches_content(path, head)
+
+    def read(
+        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
+    ) -> Iterator[ParsedItem]:
+        if not any(_is_index_record(r.fields) for r in read_head(path, 1)):
+            yield from super().read(path, start, agent=agent, now=now)
+            return
+        make_reader = partial(_IndexReader, Source(path, self.name, now))
+        for item in read_lines(path, None, make_reader, JsonParser(_is_index_record)):
+            if not isinstance(item, Cursor):
+                yield item
+        # It is always read from its start, also when there is another session.
+        yield Cursor(state={"titles": []})
+
+
+FORMAT = CodexFormat(
     AGENT,
     "Codex",
     _is_record,

@@ -3,12 +3,15 @@
 A tool call and its result are one event, at the result's time. A subagent is named by
 the call that started it; its events belong to the parent's session. The files are
 ``~/.copilot/session-state/<session>/events.jsonl``, in older versions
-``<session>.jsonl``.
+``<session>.jsonl``; ``workspace.yaml`` beside the former has the session's name.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from memtui.capture.formats.base import (
     Fields,
@@ -28,13 +31,16 @@ from memtui.capture.formats.base import (
     first_text,
     join_texts,
     parse_json,
+    parse_time,
     placeholder,
     repository_name,
     result_text,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
+from memtui.capture.formats.prompts import clean_title
+from memtui.files import read_small_file
 from memtui.model.events import EventType, clean
-from memtui.model.sessions import SubagentMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "copilot-cli"
 
@@ -65,6 +71,20 @@ class _CopilotReader(SessionReader):
     def is_open(self) -> bool:
         # A thought of this turn may be recorded once more.
         return bool(self.recent) or super().is_open
+
+    def finish(self) -> Iterator[ParsedItem]:
+        yield from super().finish()
+        fields = _read_workspace(self.path.with_name(WORKSPACE))
+        names = [clean_title(fields.get(name, "")) for name in ("name", "summary")]
+        if self.session_id and any(names):
+            at = parse_time(fields.get("updated_at"))
+            yield SessionMetadata(
+                AGENT,
+                self.session_id,
+                title=names[0] or names[1],
+                summary=names[1],
+                facts_at=at,
+            )
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         kind, data = record.fields.get("type"), record.fields.get("data")
@@ -111,6 +131,7 @@ class _CopilotReader(SessionReader):
         self.learn("created_by", data.get("producer"))
         if kind == "session.title_changed":
             self.learn("title", data.get("title"))
+            self.learn("title_at", at.isoformat())
         if kind == "assistant.message" and not data.get("parentToolCallId"):
             self.learn("model", data.get("model"))
         if kind in _TYPES_WITH_FOLDER:
@@ -250,6 +271,40 @@ _READERS: dict[
 READ_TYPES = frozenset({*_BOUNDARIES, *_NOTICES, *_FACTS, *_READERS})
 
 
+# The file beside the events
+
+WORKSPACE = "workspace.yaml"
+"""The file with the session's name and summary."""
+
+_FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
+"""A field of the top level, with the indented lines that continue it."""
+
+_BLOCK = re.compile(r"[|>][-+\d]*(?: |$)")
+"""The mark before the lines of a long text."""
+
+
+def _read_workspace(file: Path) -> dict[str, str]:
+    """Return the texts of a YAML file; empty if there is none that can be read."""
+    try:
+        text = read_small_file(file).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return {}
+    return {name: _yaml_text(value) for name, value in _FIELD.findall(text)}
+
+
+def _yaml_text(value: str) -> str:
+    """Return a text of YAML in one line."""
+    line = " ".join(value.split())
+    if line.startswith("'"):
+        return line[1:].removesuffix("'").replace("''", "'")
+    if line.startswith('"'):
+        try:
+            return as_text(json.loads(line))
+        except ValueError:
+            return line.strip('"')
+    return _BLOCK.sub("", line, count=1) if line.startswith(("|", ">")) else line
+
+
 def _attachment(fields: Fields) -> str:
     """Return what stands for an attachment: type and name or size, not its bytes."""
     kind = as_text(fields.get("type")) or "attachment"
@@ -270,4 +325,11 @@ def _result(data: Fields) -> str:
     return as_text(as_object(error).get("message") or error)
 
 
-FORMAT = JsonLinesFormat(AGENT, "GitHub Copilot CLI", _is_record, _CopilotReader)
+class CopilotFormat(JsonLinesFormat):
+    """``events.jsonl``, with the name of the session in a file beside it."""
+
+    def related_files(self, path: Path) -> Iterator[Path]:
+        yield path.with_name(WORKSPACE)
+
+
+FORMAT = CopilotFormat(AGENT, "GitHub Copilot CLI", _is_record, _CopilotReader)

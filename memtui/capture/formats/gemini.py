@@ -48,7 +48,7 @@ from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType, content_hash
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.sessions import SubagentMetadata
 
 AGENT = "gemini-cli"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -193,11 +193,10 @@ class _SessionReader(SessionReader):
     def facts_so_far(self) -> Iterator[ParsedItem]:
         session_id, subagent = self._conversation
         facts = dict(self.facts)
-        at = parse_time(facts.pop("at", None))
         if subagent:
-            facts = {"cwd": facts.get("cwd", "")}
+            facts = {name: facts.get(name, "") for name in ("at", "cwd")}
         if self.session_id:
-            yield SessionMetadata(AGENT, session_id, at=at, **facts)
+            yield self.make_metadata(session_id, facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         fields, line = record.fields, record.line

@@ -168,6 +168,7 @@ class Payload:
             model=self.text("model"),
             created_by=self.text("sender", "created_by"),
             at=self.at,
+            facts_at=self.at,
         )
 
 
@@ -418,6 +419,7 @@ def _session_info(payload: Payload) -> Iterator[SessionMetadata]:
         title=clean_title(payload.text("title")),
         summary=payload.text("summary"),
         created_by=payload.text("sender", "created_by"),
+        facts_at=payload.at,
     )
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from zstandard import ZstdDecompressor, ZstdError
 
@@ -185,7 +185,8 @@ class SessionReader(RecordReader):
         self._is_introduced = False
 
     def context(self) -> State:
-        facts = {name: self.facts[name] for name in self.facts if name != "title"}
+        left_out = ("title", "title_at")
+        facts = {name: self.facts[name] for name in self.facts if name not in left_out}
         return {"session": self.session_id, "facts": facts}
 
     def finish(self) -> Iterator[ParsedItem]:
@@ -206,11 +207,16 @@ class SessionReader(RecordReader):
             yield from self.facts_so_far()
 
     def facts_so_far(self) -> Iterator[ParsedItem]:
-        facts = dict(self.facts)
-        at = parse_time(facts.pop("at", None))
-        if facts and self.session_id:
-            agent = self.builder.agent
-            yield SessionMetadata(agent, self.session_id, at=at, **facts)
+        if self.facts.keys() - {"at"} and self.session_id:
+            yield self.make_metadata(self.session_id, self.facts)
+
+    def make_metadata(
+        self, session_id: str, facts: Mapping[str, str]
+    ) -> SessionMetadata:
+        values: dict[str, Any] = dict(facts)
+        for name in ("at", "title_at"):
+            values[name] = parse_time(facts.get(name))
+        return SessionMetadata(self.builder.agent, session_id, **values)
 
     def notice(
         self, position: Position, kind: str, *texts: object

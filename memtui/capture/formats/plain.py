@@ -280,7 +280,8 @@ def _parse_subagent(fields: _Fields, agent: str) -> SubagentMetadata:
 
 
 def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
-    values = {name: clean(as_text(fields.get(name))) for name in _SESSION_FIELDS}
+    texts = {name: clean(as_text(fields.get(name))) for name in _SESSION_FIELDS}
+    values: dict[str, Any] = texts
     if not values["session_id"].strip():
         raise EventRefused("no session id")
     values["title"] = clean_title(values["title"])

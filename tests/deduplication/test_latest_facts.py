@@ -1,0 +1,148 @@
+"""The latest record decides what a session is called, in whatever order files come."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.store import database, sessions
+from memtui.store.schema import CursorRow
+from memtui.workspace import Workspace
+
+SESSION = "019a0000-0000-7000-8000-000000000077"
+
+
+def rollout(cwd: str = "/home/ada/shop") -> str:
+    content = [{"type": "input_text", "text": "why is this so slow"}]
+    message = {"type": "message", "role": "user", "content": content}
+    records = [
+        ("session_meta", {"id": SESSION, "cwd": cwd}),
+        ("response_item", message),
+    ]
+    return "".join(
+        json.dumps(
+            {"timestamp": "2026-11-20T09:00:00Z", "type": kind, "payload": fields}
+        )
+        + "\n"
+        for kind, fields in records
+    )
+
+
+def index(name: str, day: int) -> str:
+    at = f"2026-11-{day}T09:00:00Z"
+    return json.dumps({"id": SESSION, "thread_name": name, "updated_at": at}) + "\n"
+
+
+def read(workspace: Workspace, *paths: Path) -> None:
+    for _ in workspace.pipeline.importer().run(paths):
+        pass
+
+
+def title() -> str:
+    with database.connection():
+        session = sessions.get("codex", SESSION)
+        return session.agent_title if session else ""
+
+
+@pytest.mark.parametrize("order", permutations(["rollout", "old", "new"]))
+def test_latest_name_in_an_index_is_the_title(
+    workspace: Workspace, tmp_path: Path, order: Sequence[str]
+) -> None:
+    texts = {
+        "rollout": rollout(),
+        "old": index("Old name", 20),
+        "new": index("New name", 21) + index("Older name", 19),
+    }
+    for name in order:
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(texts[name])
+        read(workspace, file)
+    assert title() == "New name"
+
+
+def test_session_is_renamed_when_its_index_grows(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file, names = tmp_path / "rollout.jsonl", tmp_path / "session_index.jsonl"
+    names.write_text(index("Old name", 20))
+    read(workspace, names)
+    assert title() == ""
+    file.write_text(rollout())
+    read(workspace, file)
+    assert title() == "Old name"
+    names.write_text(names.read_text() + index("New name", 21))
+    read(workspace, names)
+    assert title() == "New name"
+
+
+def test_no_name_of_an_excluded_session_is_stored(
+    tmp_path: Path, settings: Settings
+) -> None:
+    workspace = Workspace(
+        in_home(tmp_path / "home"), replace(settings, capture_exclude=("shop",))
+    )
+    (tmp_path / "rollout.jsonl").write_text(rollout())
+    (tmp_path / "session_index.jsonl").write_text(index("Quokka", 20))
+    for _ in range(2):
+        read(workspace, tmp_path)
+    with database.connection():
+        assert sessions.count() == 0
+        states = [row.state for row in CursorRow.select()]
+    assert len(states) == 2 and not any("Quokka" in state for state in states)
+    workspace.stop()
+
+
+def transcript(points: int) -> str:
+    """Return a session as it was at one of three points."""
+    records = []
+    for number in range(points):
+        records += [
+            {
+                "type": "user",
+                "uuid": f"u{number}",
+                "sessionId": "s1",
+                "cwd": "/home/ada/shop",
+                "gitBranch": f"branch {number}",
+                "timestamp": f"2026-11-20T09:0{number}:00Z",
+                "message": {"role": "user", "content": f"message {number}"},
+            },
+            {
+                "type": "custom-title",
+                "customTitle": f"Title {number}",
+                "sessionId": "s1",
+            },
+        ]
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+@pytest.mark.parametrize("order", permutations([1, 2, 3]))
+def test_latest_copy_of_a_session_decides_on_title_and_branch(
+    workspace: Workspace, tmp_path: Path, order: Sequence[int]
+) -> None:
+    for points in order:
+        file = tmp_path / f"{points}.jsonl"
+        file.write_text(transcript(points))
+        read(workspace, file)
+    with database.connection():
+        session = sessions.get("claude-code", "s1")
+    assert session is not None
+    assert (session.agent_title, session.branch) == ("Title 2", "branch 2")
+
+
+def test_title_that_is_added_later_is_the_title(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(transcript(2))
+    read(workspace, file)
+    more = {"type": "custom-title", "customTitle": "Renamed", "sessionId": "s1"}
+    file.write_text(transcript(2) + json.dumps(more) + "\n")
+    read(workspace, file)
+    with database.connection():
+        session = sessions.get("claude-code", "s1")
+    assert session is not None and session.agent_title == "Renamed"
