@@ -74,7 +74,8 @@ BYTES_AT_ONCE = 32 * 1024 * 1024
 """The most bytes that one transaction stores, unless one file is larger."""
 
 DRAFTS_INTERVAL_S = 60.0
-"""The interval between two searches for drafts of killed hooks."""
+"""The interval between two searches for drafts of killed hooks, and for files in the
+quarantine whose time has come."""
 
 ABANDONED_AFTER = timedelta(minutes=10)
 """A draft that was last written before this time is left over from a killed hook."""
@@ -110,6 +111,8 @@ class SpoolIngester:
         self._policy = policy
         self._of_other_projects: set[str] = set()
         self._next_drafts_s = 0.0
+        self._due: dict[str, datetime | None] = {}
+        """When quarantined files are valid; None if not by waiting."""
         self._failure: str | None = None
         self._counted_change = -1
         """The last change of the quarantine whose files have been counted."""
@@ -140,6 +143,7 @@ class SpoolIngester:
         if now_s >= self._next_drafts_s:
             self._next_drafts_s = now_s + DRAFTS_INTERVAL_S
             self._spool.recover_drafts(self._clock() - ABANDONED_AFTER)
+            self._retry_due()
         names = [n for n in self._spool.names() if n not in self._of_other_projects]
         with database.connection():
             files = list(self._parse_files(names[:FILES_AT_ONCE]))
@@ -156,6 +160,20 @@ class SpoolIngester:
         for file in files:
             self._remove(file)
         return len(files)
+
+    def _retry_due(self) -> None:
+        """Take files out of the quarantine whose time, once in the future, has come."""
+        due: dict[str, datetime | None] = {}
+        now = self._clock()
+        for file in self._spool.quarantined():
+            name = file.name
+            due_at = self._due[name] if name in self._due else self._spool.due_at(file)
+            if due_at and due_at <= now:
+                with suppress(SpoolError):
+                    self._spool.retry(file)
+            else:
+                due[name] = due_at
+        self._due = due
 
     def _count_quarantined(self) -> None:
         """Store the number of files in the quarantine if it has changed."""
@@ -280,6 +298,9 @@ EVENTS_AT_ONCE = 1000
 
 LOCK_TIMEOUT_S = 120.0
 
+DUE_INTERVAL_MS = 60_000
+"""The least time between two readings of a file with records in the future."""
+
 MAX_UNREADABLE = 10
 
 PARTLY_READ = FileStamp(-1, -1)
@@ -313,6 +334,8 @@ class _Batch:
     subagents: list[SubagentMetadata] = field(default_factory=list)
     titles: list[MessageTitle] = field(default_factory=list)
     problems: dict[tuple[str, ProblemKind], ProblemCount] = field(default_factory=dict)
+    due_ms: list[int] = field(default_factory=list)
+    """When records in the future are valid."""
     is_replaced: bool = False
 
     def add(self, item: ParsedItem) -> None:
@@ -333,7 +356,10 @@ class _Batch:
             case FileReplaced():
                 self.is_replaced = True
                 self.problems.clear()
+                self.due_ms.clear()
             case InvalidRecord() | SkippedRecord() | PendingRecord():
+                if isinstance(item, InvalidRecord) and item.due_at:
+                    self.due_ms.append(to_ms(item.due_at))
                 problem = _as_problem(item)
                 key = problem.reason, problem.kind
                 if before := self.problems.get(key):
@@ -402,7 +428,8 @@ class TranscriptReader:
                 if source is None:
                     return
                 stamp = read_stamp(file, source.related_files(file))
-                if stored and stored.stamp == stamp and not stored.has_pending:
+                is_pending = stored and (stored.has_pending or self.is_due(stored))
+                if stored and stored.stamp == stamp and not is_pending:
                     self.progress.unchanged += 1
                     return
                 yield from _FileImport(self, name, source, stored).run(file, stamp)
@@ -417,6 +444,10 @@ class TranscriptReader:
         except Exception as error:  # one file's error must not stop the others
             log.exception("%s could not be read", name)
             self._report(name, f"{type(error).__name__}: {error}")
+
+    def is_due(self, cursor: FileCursor) -> bool:
+        """Return whether the time has come of a record that was in the future."""
+        return cursor.due_ms is not None and cursor.due_ms <= to_ms(self.clock())
 
     def _report(self, name: str, reason: str, file: Path | None = None) -> None:
         """Store why a file cannot be read; with it, it is read when it changes."""
@@ -453,14 +484,16 @@ class _FileImport:
         self._filter = IngestFilter(reader.policy, name, is_export=is_export)
         self._batch = _Batch()
         self._stored_offset = stored.offset if stored else None
-        self._is_first_batch = not self._stored_offset
+        is_due = stored is not None and reader.is_due(stored)
+        self._is_first_batch = is_due or not self._stored_offset
+        self._due_ms = None if is_due or stored is None else stored.due_ms
         self._history: ProblemHistory = {}
         self._titles: dict[tuple[str, str], str] = {}
         """The titles of sessions that are not known yet, by agent and message."""
         self._latest_at: dict[tuple[str, str], datetime] = {}
         """The time of the latest event of each session that was read."""
         self._start: Cursor | None = None
-        if stored and stored.source == source.name:
+        if stored and stored.source == source.name and not is_due:
             position = stored.offset, stored.line, stored.fingerprint
             self._start = Cursor(*position, stored.state, stored.has_pending)
             for agent, source_id, title in stored.titles:
@@ -515,7 +548,10 @@ class _FileImport:
             new = [event for event in batch.events if event.event_id in created]
             sources.add_activity(self._source.name, new, now_ms)
             if batch.is_replaced:
-                self._titles = {}
+                self._titles, self._due_ms = {}, None
+            if batch.due_ms:
+                due_ms = max(min(batch.due_ms), now_ms + DUE_INTERVAL_MS)
+                self._due_ms = min(self._due_ms or due_ms, due_ms)
             for item in batch.titles:
                 self._titles[item.agent, item.source_id] = item.title
             if is_last:
@@ -534,6 +570,7 @@ class _FileImport:
                     state=cursor.state,
                     titles=[(*key, title) for key, title in self._titles.items()],
                     has_pending=cursor.needs_reread,
+                    due_ms=self._due_ms,
                 )
                 sources.save_cursor(self._name, stored, now_ms)
                 self._stored_offset = cursor.offset

@@ -25,7 +25,7 @@ from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, Record, SkippedRecord
 from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
-from memtui.model.events import clean, from_ms
+from memtui.model.events import EARLIEST, IN_THE_FUTURE, clean, from_ms
 from memtui.paths import PRIVATE_FOLDER
 
 DRAFTS_FOLDER = "tmp"
@@ -246,6 +246,18 @@ class Spool:
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
 
+    def due_at(self, file: QuarantinedFile) -> datetime | None:
+        """Return when a record of a file that was in the future is valid, or None."""
+        reasons = self.reason_lines("bad", file.path.name)
+        if not any(IN_THE_FUTURE in reason for reason in reasons):
+            return None
+        try:
+            # At the earliest time, all others are in the future.
+            invalid = _list_invalid(_read(file.path), None, EARLIEST)
+        except OSError:
+            return None
+        return min((item.due_at for item in invalid if item.due_at), default=None)
+
     def drop(self, file: QuarantinedFile) -> None:
         if file.path.is_dir() and not file.path.is_symlink():
             raise SpoolError(f"{file.path}: a folder, which memtui does not delete")
@@ -370,7 +382,9 @@ def extract_invalid(
     return InvalidPart(raw, raw != file.raw, redacted, tuple(skipped), kinds)
 
 
-def _list_invalid(file: SpoolFile, raw: bytes, now: datetime) -> list[InvalidRecord]:
+def _list_invalid(
+    file: SpoolFile, raw: bytes | None, now: datetime
+) -> list[InvalidRecord]:
     return [item for item in file.parse(now, raw) if isinstance(item, InvalidRecord)]
 
 

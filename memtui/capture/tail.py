@@ -221,7 +221,8 @@ class Tail:
     def _quick_check(self) -> Iterator[Path]:
         """Yield files that hold something back, and changed files named one by one."""
         with database.connection():
-            pending = sources.list_pending_files(to_ms(self._clock() - HOLD_TIME))
+            now = self._clock()
+            pending = sources.list_pending_files(to_ms(now - HOLD_TIME), to_ms(now))
         yield from filter(Path.is_file, map(Path, pending))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):

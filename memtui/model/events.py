@@ -38,6 +38,8 @@ class Provenance:
 CLOCK_SKEW = timedelta(minutes=5)
 """The maximum distance of a timestamp into the future."""
 
+IN_THE_FUTURE = "a timestamp in the future"
+
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 """An earlier timestamp is an error: seconds taken for milliseconds."""
 
@@ -99,6 +101,9 @@ EventPosition = tuple[int, int, str]
 
 class EventRefused(ValueError):
     """An event is invalid; the message says why."""
+
+    due_at: datetime | None = None
+    """When it is valid, if it is too far in the future now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +282,14 @@ def lowest_id(at_ms: int) -> str:
 
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def require_past(timestamp: datetime, now: datetime) -> None:
+    """Raise EventRefused for a timestamp in the future."""
+    if is_in_future(timestamp, now):
+        error = EventRefused(IN_THE_FUTURE)
+        error.due_at = timestamp - CLOCK_SKEW
+        raise error
 
 
 def is_in_future(timestamp: datetime, now: datetime) -> bool:

@@ -21,14 +21,13 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui.capture import formats, tail
-from memtui.capture.formats.base import IN_THE_FUTURE
 from memtui.capture.spool import Spool
 from memtui.errors import MemtuiError, SearchError, StoreBusyError, StoreError
 from memtui.files import walk_files
 from memtui.integrations import agents
 from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
-from memtui.model.events import clean, to_ms
+from memtui.model.events import IN_THE_FUTURE, clean, to_ms
 from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.quantities import byte_size, plural
 from memtui.paths import Paths, transcript_folders
@@ -497,9 +496,8 @@ def check_quarantine(doctor: Doctor) -> Iterator[Finding]:
     if count := reasons[IN_THE_FUTURE]:
         records = plural(count, "skipped record is", "skipped records are")
         message = f"{records} from the future: was this machine's clock wrong?"
-        yield _ok(
-            message, "set the clock, then: memtui quarantine retry --all", "clock"
-        )
+        advice = "set the clock; memtui stores them once their time has come"
+        yield _ok(message, advice, "clock")
 
 
 def read_counts(doctor: Doctor) -> Iterator[Finding]:

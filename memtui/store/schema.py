@@ -417,7 +417,7 @@ class CheckpointRow(Table):
 
 class CursorRow(Table):
     """The position up to which a file has been read, and its size and time of change
-    then."""
+    then; at ``due_ms`` it is read again from its start."""
 
     path = peewee.TextField(primary_key=True)
     source = peewee.TextField()
@@ -429,6 +429,7 @@ class CursorRow(Table):
     state = peewee.TextField()
     has_pending = peewee.BooleanField()
     read_ms = peewee.BigIntegerField()
+    due_ms = peewee.BigIntegerField(null=True)
 
     class Meta:
         table_name = "cursors"
@@ -507,6 +508,7 @@ INDEXES = (
     "CREATE INDEX events_source_hash ON events (source_hash)"
     " WHERE source_hash IS NOT NULL",
     "CREATE INDEX cursors_pending ON cursors (read_ms) WHERE has_pending",
+    "CREATE INDEX cursors_due ON cursors (due_ms) WHERE due_ms IS NOT NULL",
     "CREATE INDEX nodes_requested ON nodes (requested_ms) WHERE requested_ms > 0",
     "CREATE INDEX events_tool_results ON events (id) WHERE type = 'tool_result'",
 )

@@ -46,6 +46,9 @@ class FileCursor:
     has_pending: bool = False
     titles: Sequence[tuple[str, str, str]] = ()
     """The titles of sessions that are not known yet, with agent and last message."""
+    due_ms: int | None = None
+    """When the file is to be read again from its start: the time of a record that was
+    in the future has come then."""
 
 
 def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
@@ -77,6 +80,7 @@ def get_cursor(path: str) -> FileCursor | None:
         state,
         row.has_pending,
         titles,
+        row.due_ms,
     )
 
 
@@ -95,6 +99,7 @@ def save_cursor(path: str, cursor: FileCursor, now_ms: int) -> None:
         state=json.dumps(state),
         has_pending=cursor.has_pending,
         read_ms=now_ms,
+        due_ms=cursor.due_ms,
     ).on_conflict_replace().execute()
 
 
@@ -125,10 +130,14 @@ def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
         return get_stamps(clean(str(real))).get(clean(str(real)))
 
 
-def list_pending_files(before_ms: int) -> list[str]:
-    """Return files with an incomplete end that were last read before a time."""
-    sql = "SELECT path FROM cursors WHERE has_pending AND read_ms < ?"
-    return fetch_column(sql, before_ms)
+def list_pending_files(before_ms: int, now_ms: int) -> list[str]:
+    """Return files with an incomplete end that were last read before a time, and those
+    with records whose time has come."""
+    sql = (
+        "SELECT path FROM cursors WHERE has_pending AND read_ms < ?"
+        " UNION SELECT path FROM cursors WHERE due_ms <= ?"
+    )
+    return fetch_column(sql, before_ms, now_ms)
 
 
 _HAS_TITLES = "json_extract(state, '$.titles') IS NOT NULL"

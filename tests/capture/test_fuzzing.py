@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from memtui.capture import formats
 from memtui.capture.formats import aider, gemini, hooks, jsonl
 from memtui.capture.formats.base import (
-    IN_THE_FUTURE,
     Cursor,
     FileReplaced,
     InvalidRecord,
@@ -55,7 +54,7 @@ def read(
 
 
 def is_in_future(item: ParsedItem) -> bool:
-    return isinstance(item, InvalidRecord) and item.reason == IN_THE_FUTURE
+    return isinstance(item, InvalidRecord) and item.due_at is not None
 
 
 def last_cursor(items: list[ParsedItem]) -> Cursor:

@@ -154,4 +154,4 @@ def test_records_from_the_future_are_explained(home: Path, ask: Ask) -> None:
     run_memtui(home, "work", "--until-idle")
     (finding,) = [f for f in ask()["findings"] if f["subject"] == "clock"]
     assert "1 skipped record is from the future" in finding["message"]
-    assert "memtui quarantine retry --all" in finding["remedy"]
+    assert "once their time has come" in finding["remedy"]

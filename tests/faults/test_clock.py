@@ -70,6 +70,13 @@ class At:
             )
         )
 
+    def settle_later(self, after_start: timedelta) -> None:
+        """Settle at another time, when all that is checked now and then is due."""
+        self.now = START + after_start
+        self.works._ingester._next_drafts_s = 0.0
+        self.works._tail._next_quick_check_s = 0.0
+        self.settle()
+
     def settle(self) -> None:
         assert self.works.run_until_idle(lambda _: None) == []
 
@@ -107,7 +114,7 @@ def test_hook_files_are_read_by_their_time_after_a_clock_is_set_back(
     assert texts() == [f"Why does parquet {n} time out?" for n in (1, 2, 3, 4)]
 
 
-def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
+def test_hook_files_from_the_future_wait_in_the_quarantine(
     at: At,
 ) -> None:
     write_hook_files(at.workspace.paths.spool / "new", 1, prompts(1, 30))
@@ -119,14 +126,23 @@ def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     (file,) = box.quarantined()
     reasons = box.reason_lines("bad", file.name)
     assert reasons == ["line 1: a timestamp in the future"]
-    at.now = START + timedelta(minutes=31)
-    box.retry(file)
-    at.settle()
+    at.settle_later(timedelta(minutes=20))
+    assert len(texts()) == 1
+    at.settle_later(timedelta(minutes=31))
     assert len(texts()) == 2
+    assert status.read_stats().skipped == 0
     assert list((at.workspace.paths.spool / "new").iterdir()) == []
 
 
-def test_records_from_the_future_are_reported_and_the_others_are_stored(
+def test_retry_of_a_wrong_file_waits_for_no_time(at: At) -> None:
+    new = at.workspace.paths.spool / "new"
+    write_hook_files(new, 1, hook(1, "Novelty", prompt="nobody knows this"))
+    at.settle()
+    at.settle_later(timedelta(days=400))
+    assert len(Spool(at.workspace.paths.spool).quarantined()) == 1
+
+
+def test_records_from_the_future_are_stored_once_their_time_has_come(
     at: At, tmp_path: Path
 ) -> None:
     file = tmp_path / "s1.jsonl"
@@ -143,6 +159,11 @@ def test_records_from_the_future_are_reported_and_the_others_are_stored(
     import_paths(at.works, file)
     assert len(texts()) == 3
     assert status.read_stats().skipped == 1
+    at.settle_later(timedelta(minutes=20))
+    assert len(texts()) == 3
+    at.settle_later(timedelta(minutes=31))
+    assert len(texts()) == 4
+    assert status.read_stats().skipped == 0
 
 
 def test_a_clock_set_back_between_stages_changes_no_result(

@@ -22,7 +22,6 @@ from pathlib import Path, PurePath
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     HOLD_TIME,
-    IN_THE_FUTURE,
     Cursor,
     InvalidRecord,
     ParsedItem,
@@ -39,7 +38,7 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import RecordReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
-from memtui.model.events import EventRole, EventType
+from memtui.model.events import EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
 
 AGENT = "aider"
@@ -250,15 +249,16 @@ class _HistoryReader(RecordReader):
         yield from self.facts_so_far()
         self._started, self._events, self._command, self._model = None, 0, "", ""
         self._is_introduced = False
-        if at is None:
-            self._error = "a bad timestamp"
-        elif events.is_in_future(at, self.now):
-            self._error = IN_THE_FUTURE
+        try:
+            if at is None:
+                raise EventRefused("a bad timestamp")
+            events.require_past(at, self.now)
+        except EventRefused as error:
+            self._error = str(error)
+            yield InvalidRecord.refused(error, line)
         else:
             self._started = at
             yield SkippedRecord("header", line, is_stored_elsewhere=True)
-            return
-        yield InvalidRecord(self._error, line)
 
     def _close(self) -> Iterator[ParsedItem]:
         block, self._block, self._after_blank = self._block, _Block(), False

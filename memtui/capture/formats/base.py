@@ -31,8 +31,6 @@ TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 HOLD_TIME = timedelta(seconds=20)
 """The time for which a reader holds back a message that may not be complete."""
 
-IN_THE_FUTURE = "a timestamp in the future"
-
 MAX_EVENTS_PER_LINE = 100
 """The number of events of one line that get ordinals of their own."""
 
@@ -65,6 +63,12 @@ class InvalidRecord:
 
     reason: str
     line: int = 0
+    due_at: datetime | None = field(default=None, compare=False)
+    """When it is valid, if its time is in the future."""
+
+    @classmethod
+    def refused(cls, error: EventRefused, line: int = 0) -> "InvalidRecord":
+        return cls(str(error), line, error.due_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,8 +479,7 @@ class EventBuilder:
         at = parse_time(value)
         if at is None:
             raise EventRefused("a bad timestamp" if value else "no timestamp")
-        if events.is_in_future(at, self.now):
-            raise EventRefused(IN_THE_FUTURE)
+        events.require_past(at, self.now)
         if at < EARLIEST:
             raise EventRefused(f"the timestamp {at:%Y-%m-%d} is before 2000")
         return at
@@ -506,8 +509,6 @@ class EventBuilder:
             ordinal: Its order among events of one time; by default from the line.
             metadata: Further values; empty ones are left out.
         """
-        if events.is_in_future(position.at, self.now):
-            return InvalidRecord(IN_THE_FUTURE, position.line)
         key = position.key if key is None else key
         if source_id is None:
             source_id = key if self.has_unique_keys else unique_id(key)
@@ -515,6 +516,7 @@ class EventBuilder:
             position.events = min(position.events + 1, MAX_EVENTS_PER_LINE - 1)
             ordinal = position.line * MAX_EVENTS_PER_LINE + position.events
         try:
+            events.require_past(position.at, self.now)
             return events.make(
                 agent=self.agent,
                 session_id=position.session_id,
@@ -529,7 +531,7 @@ class EventBuilder:
                 source_id=source_id,
             )
         except EventRefused as error:
-            return InvalidRecord(str(error), position.line)
+            return InvalidRecord.refused(error, position.line)
 
     def prompt(
         self, position: Position, text: str, kind: str | None = None
@@ -556,9 +558,8 @@ class EventBuilder:
     def thought(
         self, position: Position, text: str, *, key: str | None = None
     ) -> Thought | InvalidRecord:
-        if events.is_in_future(position.at, self.now):
-            return InvalidRecord(IN_THE_FUTURE, position.line)
         try:
+            events.require_past(position.at, self.now)
             return events.make_thought(
                 agent=self.agent,
                 session_id=position.session_id,
@@ -568,7 +569,7 @@ class EventBuilder:
                 subagent=position.subagent,
             )
         except EventRefused as error:
-            return InvalidRecord(str(error), position.line)
+            return InvalidRecord.refused(error, position.line)
 
     def tool_result(
         self,

@@ -291,7 +291,7 @@ class _SessionReader(SessionReader):
                 position = Position(line, at, *self._conversation, message_id)
                 yield from self._read_kind(position, fields, kind)
             except EventRefused as error:
-                yield InvalidRecord(str(error), line)
+                yield InvalidRecord.refused(error, line)
             except RecursionError:
                 yield InvalidRecord(jsonl.TOO_DEEP, line)
 

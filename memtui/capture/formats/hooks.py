@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memtui.capture.formats.base import (
-    IN_THE_FUTURE,
     InvalidRecord,
     ParsedItem,
     Record,
@@ -282,14 +281,13 @@ def _read(payload: Payload, now: datetime) -> Iterator[ParsedItem]:
         yield InvalidRecord(reason if payload.kind else "no event name", payload.line)
     elif reason := events.find_name_error(payload.session_id, payload.agent):
         yield InvalidRecord(reason, payload.line)
-    elif events.is_in_future(payload.at, now):
-        yield InvalidRecord(IN_THE_FUTURE, payload.line)
     else:
         try:
+            events.require_past(payload.at, now)
             yield from READ_EVENTS[payload.kind](payload)
             yield payload.session_facts()
         except EventRefused as error:
-            yield InvalidRecord(str(error), payload.line)
+            yield InvalidRecord.refused(error, payload.line)
 
 
 def _event(

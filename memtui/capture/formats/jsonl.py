@@ -566,7 +566,7 @@ def read_one(
                 is_counted = True
             yield item
     except EventRefused as error:
-        yield InvalidRecord(str(error), record.line)
+        yield InvalidRecord.refused(error, record.line)
     except RecursionError:
         yield InvalidRecord(TOO_DEEP, record.line)
 

@@ -702,7 +702,7 @@ class _MessageReader:
         try:
             yield from self._read(message)
         except EventRefused as error:
-            yield from [InvalidRecord(str(error))] * (1 + len(message.parts))
+            yield from [InvalidRecord.refused(error)] * (1 + len(message.parts))
         except RecursionError:
             yield InvalidRecord(TOO_DEEP)
 
