@@ -18,7 +18,6 @@ from memtui.paths import Paths
 from memtui.pipeline.worker import WorkerLock
 from memtui.redaction import RULES_VERSION
 from memtui.services import export
-from memtui.services.export import ExportCounts
 from memtui.store import backup, database
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
@@ -53,7 +52,7 @@ def run(args: Namespace, context: Context) -> int:
         if args.command == "backup":
             return _backup(args)
         if args.events == STANDARD_OUTPUT:
-            _note_unreadable(export.write_events(sys.stdout))
+            export.write_events(sys.stdout)
             return 0
         return _export(args)
 
@@ -68,19 +67,11 @@ def _backup(args: Namespace) -> int:
 
 def _export(args: Namespace) -> int:
     counts = export.export_events(args.events, may_replace=args.force)
-    _note_unreadable(counts)
     size = args.events.stat().st_size
-    data = {"file": args.events.absolute(), "bytes": size, "records": counts.records}
-    records = ", ".join(plural(n, name) for name, n in counts.records.items())
+    data = {"file": args.events.absolute(), "bytes": size, "records": counts}
+    records = ", ".join(plural(n, name) for name, n in counts.items())
     line = f"Written to {args.events}: {records or 'nothing'}, {size / 1e6:,.1f} MB."
     return output.print_result(args, data, [line])
-
-
-def _note_unreadable(counts: ExportCounts) -> None:
-    if counts.unreadable:
-        events = plural(counts.unreadable, "event")
-        note = f"{events} cannot be read, left out: memtui doctor"
-        print(f"memtui: {note}", file=sys.stderr)
 
 
 def _describe(info: StoreInfo) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.quantities import check_number
+from memtui.model.quantities import check_number, plural
 
 if TYPE_CHECKING:
     from memtui.paths import Paths
@@ -171,6 +171,14 @@ LOG_BYTES = 1_000_000
 """The size at which the log is put aside, in place of the one before."""
 
 
+def _note_unreadable() -> None:
+    from memtui.services import status
+
+    if count := status.count_unreadable_events():
+        note = f"{plural(count, 'event')} cannot be read, left out: memtui doctor"
+        print(f"memtui: {note}", file=sys.stderr)
+
+
 class Context:
     def __init__(self, args: Namespace) -> None:
         """Find the paths; nothing is read or created yet."""
@@ -231,7 +239,7 @@ class Context:
     def workspace(
         self, *, create: bool = False, or_empty: bool = False
     ) -> Iterator["Workspace"]:
-        """Open the store and close it at the end.
+        """Open the store and close it at the end; note events that cannot be read.
 
         If there is no store, one is created, or an empty one is used and deleted at the
         end.
@@ -258,6 +266,7 @@ class Context:
             opened = open_workspace(paths, settings)
             stack.callback(opened.stop)
             yield opened
+            _note_unreadable()
 
 
 def open_workspace(

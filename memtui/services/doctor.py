@@ -144,6 +144,7 @@ class Doctor:
     model_options: ModelOptions
     has_store: bool = False  # The store exists and can be read.
     is_new: bool = False  # There is no store yet.
+    is_damaged: bool = False  # Some of it cannot be read, and is in no index.
     newest: dict[str, datetime] = field(default_factory=dict)
     """The time at which each agent's newest transcript was written."""
     report: Report = field(default_factory=Report)
@@ -302,7 +303,7 @@ def _check_store_file(doctor: Doctor, file: Path) -> Finding:
     try:
         version = backup.open_read_only(file)
         if version == schema.VERSION:
-            finding = _check_content(file)
+            finding = _check_content(doctor, file)
             doctor.has_store = True
             return finding
     except StoreBusyError as error:
@@ -324,13 +325,14 @@ def _check_store_file(doctor: Doctor, file: Path) -> Finding:
     return _ok("nothing is stored yet", "memtui import")
 
 
-def _check_content(file: Path) -> Finding:
+def _check_content(doctor: Doctor, file: Path) -> Finding:
     """Check a store that has the right schema."""
     size = file.stat().st_size
     if size > LARGE_STORE_BYTES and sys.stderr.isatty():
         print(f"memtui: checking the store ({byte_size(size)}) …", file=sys.stderr)
     with database.connection():
         if damages := backup.find_damages():
+            doctor.is_damaged = True
             return _wrong("; ".join(damages), RESTORE)
         event_count = plural(store_sessions.count_events()[0], "event")
         session_count = plural(store_sessions.count(), "session")
@@ -410,7 +412,7 @@ def _check_index(
     elif count is None:
         problem = "it is damaged, of another store, or of another version of memtui"
     else:
-        is_settled = not pending and not doctor.worker
+        is_settled = not (pending or doctor.worker or doctor.is_damaged)
         is_wrong = is_settled and count != expected
         problem = f"it contains {count:,} of {expected:,} entries" if is_wrong else ""
     if problem:

@@ -6,7 +6,6 @@ Both are read and written in pages, so that a long one takes no more memory.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -38,18 +37,10 @@ _RECORD_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ExportCounts:
-    """The number of records in an export."""
-
-    records: Counter[str]
-    """The number of each kind: of sessions, events, subagents and thoughts."""
-    unreadable: int
-    """The number of events that were left out, since they cannot be read."""
-
-
-def export_events(file: Path, *, may_replace: bool) -> ExportCounts:
+def export_events(file: Path, *, may_replace: bool) -> Counter[str]:
     """Write all records into a file; after an error there is no partial file.
+
+    Returns the number of each kind: of sessions, events, subagents and thoughts.
 
     Raises:
         StoreError: It cannot be written, or exists and may not be replaced.
@@ -61,8 +52,8 @@ def export_events(file: Path, *, may_replace: bool) -> ExportCounts:
         return write_events(opened)
 
 
-def write_events(opened: TextIO) -> ExportCounts:
-    """Write all records as lines (docs/jsonl.md)."""
+def write_events(opened: TextIO) -> Counter[str]:
+    """Write all records as lines (docs/jsonl.md); return the number of each kind."""
     from memtui.capture.formats import plain  # imports all formats
 
     counts: Counter[str] = Counter()
@@ -71,7 +62,7 @@ def write_events(opened: TextIO) -> ExportCounts:
             opened.write(plain.to_line(record))
             counts[_RECORD_NAMES[type(record)]] += 1
         opened.flush()
-        return ExportCounts(counts, len(events.unreadable))
+    return counts
 
 
 # A conversation as Markdown

@@ -72,9 +72,9 @@ def read_stats() -> Stats:
         )
 
 
-def has_unreadable_events() -> bool:
-    """Return whether events were met since the start that cannot be read."""
-    return bool(events.unreadable)
+def count_unreadable_events() -> int:
+    """Count the events met since the start that cannot be read."""
+    return len(events.unreadable)
 
 
 def count_waiting_for_model() -> int:

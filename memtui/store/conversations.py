@@ -191,7 +191,7 @@ def find_subagents(number: int, fingerprints: Collection[bytes]) -> dict[bytes, 
 
 
 def _position(row: Sequence[Any]) -> EventPosition:
-    return int(row[0]), int(row[1]), str(row[2])
+    return row[0], row[1], row[2]
 
 
 def count_events(

@@ -27,6 +27,7 @@ from memtui.errors import (
     StoreError,
     StoreGoneError,
 )
+from memtui.model.events import MAX_MS, MIN_MS
 
 IDENTITY_KEY = "identity"
 """The key of a store's random identity in ``meta``."""
@@ -306,6 +307,12 @@ def case_variants(word: str) -> list[str]:
 def prefix_range(prefix: str) -> tuple[str, str]:
     """Return the bounds between which all texts with a prefix are sorted."""
     return prefix, prefix + "\U0010ffff"
+
+
+def valid_ms(column: str) -> str:
+    """Return the expression of the time in a column; NULL if it is damaged."""
+    is_time = f"typeof({column}) = 'integer' AND {column} BETWEEN {MIN_MS} AND {MAX_MS}"
+    return f"CASE WHEN {is_time} THEN {column} END"
 
 
 def is_due(column: str, now_ms: int) -> str:

@@ -31,11 +31,13 @@ from memtui.store.database import (
     fetch_column,
     fetch_value,
     path,
+    valid_ms,
 )
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 
+_AT_MS = f"coalesce({valid_ms('at_ms')}, 0)"
 _SELECTED = "IN (SELECT id FROM selected)"
 _SELECTED_THOUGHTS = "IN (SELECT id FROM selected_thoughts)"
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
@@ -53,10 +55,10 @@ _PROJECT_BY_NAME = (
 """Sessions of a project without a known folder."""
 
 _EMPTY_SESSIONS = (
-    "SELECT DISTINCT session FROM selected d"
-    " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = d.session"
+    "SELECT id FROM sessions s WHERE id IN (SELECT session FROM selected)"
+    " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = s.id"
     f" AND e.id NOT {_SELECTED})"
-    " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = d.session"
+    " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = s.id"
     f" AND c.event_id NOT {_SELECTED})"
 )
 """Sessions that keep no event."""
@@ -192,7 +194,7 @@ def select(forgotten: Iterable[Tombstone]) -> None:
         if whole_sessions:
             condition = f"session_id IN {whole_sessions}"
             _add("selected_sessions", f"SELECT id FROM {whole_sessions}", *values)
-        columns = "SELECT id, session_id, at_ms FROM"
+        columns = f"SELECT id, session_id, {_AT_MS} FROM"
         _add("selected", f"{columns} events WHERE {condition}", *values)
         _add("selected_thoughts", f"{columns} thoughts WHERE {condition}", *values)
     _add("selected_sessions", _EMPTY_SESSIONS)
@@ -207,7 +209,7 @@ def _add(table: str, query: str, *values: object) -> None:
 def select_events(column: str, values: Sequence[object]) -> None:
     """Select the events with some ``id`` or ``session_id``, in place of others."""
     _clear_selection()
-    query = f"SELECT id, session_id, at_ms FROM events WHERE {column} {IN_JSON}"
+    query = f"SELECT id, session_id, {_AT_MS} FROM events WHERE {column} {IN_JSON}"
     _add("selected", query, json.dumps(values))
 
 
@@ -419,14 +421,18 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
     days = {str(calendar.parent_id(segment_id)) for segment_id in segment_ids}
     queues.add_rollups(days, zone)
     queues.add_nodes(fetch_column("SELECT id FROM derived_nodes"), now_ms)
-    first = "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
+    first = (
+        "SELECT min(d.id), min(at_ms), session FROM selected d"
+        " JOIN sessions s ON s.id = session GROUP BY session"
+    )
     queues.add_segment_updates(fetch(first))
 
 
 def delete_selected() -> None:
     """Delete what is selected, and correct the sessions that remain."""
     remaining = fetch_column(
-        f"SELECT DISTINCT session FROM selected WHERE session NOT {_SELECTED_SESSIONS}"
+        "SELECT id FROM sessions WHERE id IN (SELECT session FROM selected)"
+        f" AND id NOT {_SELECTED_SESSIONS}"
     )
     titles, subagents = _list_titles(), _list_subagents()
     for number, _ in titles:

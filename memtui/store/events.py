@@ -6,9 +6,10 @@ index reads: events, and the titles of their sessions.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memtui.model.events import (
     MESSAGES,
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_Made = TypeVar("_Made")
+
 unreadable: set[str] = set()
 """The ids of the events that were skipped because they cannot be read."""
 
@@ -66,6 +69,8 @@ COLUMNS = (
 
 _TYPES = (str, str, str, str, str, int, int, str)
 """The types of an event's id, session, text, and of all that follows its metadata."""
+
+_INDEXABLE_TYPES = (str, str, int, int, str)
 
 IS_DAMAGED = (
     f"(type NOT IN {tuple(map(str, EventType))}"
@@ -255,29 +260,57 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
     )
 
 
-def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
-    """Yield the events of rows with the values of ``COLUMNS``.
+def _read(
+    rows: Iterable[tuple[Any, ...]], make: Callable[..., _Made]
+) -> Iterator[_Made]:
+    """Yield what is made of each row, whose first value is the id of an event.
 
     An event with a value of a wrong type or kind is skipped with a warning.
     """
-    for event_id, name, at_ms, kind, role, text, metadata, *columns in rows:
+    for row in rows:
         try:
-            if not all(map(isinstance, (event_id, name, text, *columns), _TYPES)):
-                raise TypeError("a value has the wrong type")
-            yield Event(
-                event_id,
-                name,
-                from_ms(at_ms),
-                EventType(kind),
-                EventRole(role),
-                text,
-                _parse_metadata(metadata) if metadata else {},
-                *columns,
-            )
+            yield make(*row)
         except (ValueError, TypeError, OverflowError) as error:
-            if event_id not in unreadable:
-                log.warning("event %s cannot be read: %s", event_id, error)
-                unreadable.add(event_id)
+            note_unreadable(row[0], error)
+
+
+def note_unreadable(event_id: str, reason: object) -> None:
+    if event_id not in unreadable:
+        log.warning("event %s cannot be read: %s", event_id, reason)
+        unreadable.add(event_id)
+
+
+def _check_types(values: Iterable[object], types: Iterable[type]) -> None:
+    if not all(map(isinstance, values, types)):
+        raise TypeError("a value has the wrong type")
+
+
+def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
+    """Yield the events of rows with the values of ``COLUMNS`` that can be read."""
+    return _read(rows, _make_event)
+
+
+def _make_event(
+    event_id: str,
+    name: str,
+    at_ms: int,
+    kind: str,
+    role: str,
+    text: str,
+    metadata: str,
+    *columns: Any,
+) -> Event:
+    _check_types((event_id, name, text, *columns), _TYPES)
+    return Event(
+        event_id,
+        name,
+        from_ms(at_ms),
+        EventType(kind),
+        EventRole(role),
+        text,
+        _parse_metadata(metadata) if metadata else {},
+        *columns,
+    )
 
 
 def _parse_metadata(stored: str) -> dict[str, str]:
@@ -485,6 +518,9 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
             " FROM subagents ORDER BY agent, session_name, subagent"
         ):
             yield SubagentMetadata(*columns)
+        sql = "SELECT id FROM events WHERE session_id NOT IN (SELECT id FROM sessions)"
+        for event_id in fetch_column(sql):
+            note_unreadable(event_id, "it has no session")
         thoughts = db.execute_sql(f"{_SELECT_THOUGHTS} ORDER BY t.id")
         yield from map(_to_thought, thoughts)
 
@@ -583,19 +619,19 @@ def list_indexable(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
     """Return the events of these ranges that are still stored, ordered by id."""
     sql = f"{_SELECT_INDEXABLE} WHERE e.rowid BETWEEN ? AND ?"
     rows = [row for part in ranges for row in fetch(sql, part.first, part.last)]
-    return list(_read_indexable(sorted(rows)))
+    return sorted(_read(rows, _make_indexable), key=attrgetter("event_id"))
 
 
 def list_indexable_before(event_id: str, limit: int) -> list[IndexableEvent]:
     """Return the events before one (before all for ""), the latest first."""
     sql = f"{_SELECT_INDEXABLE} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
     # "~" follows all ids.
-    return list(_read_indexable(fetch(sql, event_id or "~", limit)))
+    return list(_read(fetch(sql, event_id or "~", limit), _make_indexable))
 
 
 def list_newest_indexable(limit: int) -> list[IndexableEvent]:
     sql = f"{_SELECT_INDEXABLE} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
-    return list(_read_indexable(reversed(fetch(sql, limit))))
+    return list(_read(reversed(fetch(sql, limit)), _make_indexable))
 
 
 def count_messages() -> int:
@@ -635,23 +671,31 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     ]
 
 
-def _read_indexable(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
-    """Yield events, without those whose type, role or subagent cannot be read."""
-    types, roles = set(map(str, EventType)), set(map(str, EventRole))
-    for name, session, subagent, at_ms, ordinal, kind, role, text, *columns in rows:
-        if kind in types and role in roles and isinstance(subagent, str):
-            tool, ids, agent, project = columns
-            yield IndexableEvent(
-                event_id=name,
-                session=session,
-                subagent=subagent,
-                at_ms=at_ms,
-                ordinal=ordinal,
-                type=EventType(kind),
-                role=EventRole(role),
-                text=text,
-                tool=tool or "",
-                copy_ids=tuple(ids.split(",")) if ids else (),
-                agent=agent,
-                project=project,
-            )
+def _make_indexable(
+    event_id: str,
+    session: int,
+    subagent: str,
+    at_ms: int,
+    ordinal: int,
+    kind: str,
+    role: str,
+    text: str,
+    tool: str | None,
+    copy_ids: str | None,
+    *names: str,
+) -> IndexableEvent:
+    _check_types((event_id, subagent, at_ms, ordinal, text), _INDEXABLE_TYPES)
+    from_ms(at_ms)  # Raises an error for a time of no calendar.
+    return IndexableEvent(
+        event_id,
+        session,
+        subagent,
+        at_ms,
+        ordinal,
+        EventType(kind),
+        EventRole(role),
+        text,
+        tool or "",
+        tuple(copy_ids.split(",")) if copy_ids else (),
+        *names,
+    )

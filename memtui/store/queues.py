@@ -31,6 +31,7 @@ from memtui.store.database import (
     insert,
     is_due,
     retry_later,
+    valid_ms,
 )
 from memtui.store.schema import NodeRow, OutboxRow
 
@@ -99,7 +100,8 @@ def add_events_of(session: int) -> None:
     """Have all events of a session indexed again."""
     execute(
         "INSERT INTO outbox (action, subject_id, at_ms)"
-        " SELECT ?, min(id) || '-' || max(id), min(at_ms) FROM (SELECT rowid AS id,"
+        f" SELECT ?, min(id) || '-' || max(id), coalesce(min({valid_ms('at_ms')}), 0)"
+        " FROM (SELECT rowid AS id,"
         " at_ms, rowid - row_number() OVER (ORDER BY rowid) AS run FROM events"
         " WHERE session_id = ?) GROUP BY run",
         INDEX_EVENT,

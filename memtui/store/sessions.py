@@ -44,6 +44,7 @@ from memtui.store.database import (
     fetch_value,
     like_pattern,
     prefix_range,
+    valid_ms,
 )
 from memtui.store.schema import IS_MESSAGE, SessionRow
 
@@ -127,15 +128,16 @@ def _find_first_prompt(number: int) -> tuple[int | None, str]:
     """
     for operator in ("=", "!="):
         prompts = db.execute_sql(
-            "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
-            f" AND subagent {operator} '' AND type = 'user_message' AND role = 'user'"
-            " ORDER BY at_ms, ordinal, id",
+            f"SELECT {valid_ms('at_ms')}, substr(text, 1, ?) FROM events"
+            f" WHERE session_id = ? AND subagent {operator} ''"
+            " AND type = 'user_message' AND role = 'user' ORDER BY at_ms, ordinal, id",
             (PROMPT_READ_CHARS, number),
         )
         # Most sessions have it in the first row: read only as far as needed.
         for at_ms, text in prompts:
-            if beginning := _prompt_beginning(text):
-                return (int(at_ms) if operator == "=" else None), beginning
+            is_readable = at_ms is not None and isinstance(text, str)
+            if is_readable and (beginning := _prompt_beginning(text)):
+                return (at_ms if operator == "=" else None), beginning
     return None, ""
 
 
@@ -148,15 +150,16 @@ def _prompt_beginning(text: str) -> str:
 
 def recount(number: int) -> None:
     """Update the times, counts and first prompt of a session from its events."""
+    at_ms = valid_ms("at_ms")
     ((first_ms, last_ms, events, messages),) = fetch(
-        f"SELECT min(at_ms), max(at_ms), count(*), sum({IS_MESSAGE} AND subagent = '')"
-        " FROM events WHERE session_id = ?",
+        f"SELECT min({at_ms}), max({at_ms}), count(*),"
+        f" sum({IS_MESSAGE} AND subagent = '') FROM events WHERE session_id = ?",
         number,
     )
     if not events:
         # All its events are stored with other sessions: use their times.
         ((first_ms, last_ms),) = fetch(
-            "SELECT min(at_ms), max(at_ms) FROM source_copies c"
+            f"SELECT min({at_ms}), max({at_ms}) FROM source_copies c"
             " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
             number,
         )

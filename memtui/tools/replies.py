@@ -132,7 +132,7 @@ def note_damage(reply: Reply) -> Reply:
     """Add a note if events of the store were met that cannot be read."""
     from memtui.services import status  # loaded with the workspace
 
-    if not status.has_unreadable_events():
+    if not status.count_unreadable_events():
         return reply
     return replace(reply, notes=[*reply.notes, DAMAGED])
 

@@ -94,6 +94,59 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
 
 
 @pytest.mark.parametrize(
+    "damage",
+    [
+        *("text = x'ff'", "text = CAST(x'ff' AS TEXT)"),
+        *("at_ms = 'abc'", "at_ms = x'00'", "at_ms = 9000000000000000000"),
+        *("session_id = 'abc'", "session_id = 999", "session_id = x'00'"),
+        *("ordinal = 'abc'", "id = x'00'", "subagent = x'00'"),
+    ],
+)
+def test_s3_79_all_work_goes_on_beside_an_event_that_cannot_be_read(
+    damage: str, digested: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        (event_id,) = opened.execute(
+            "SELECT id FROM events WHERE type = 'user_message' ORDER BY id LIMIT 1"
+        ).fetchone()
+        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+        opened.execute(f"UPDATE events SET {damage} WHERE id = ?", (event_id,))
+        opened.execute("DELETE FROM events_unlocked")
+    assert "memtui restore" in run_memtui(home, "doctor", code=1).stdout
+    events.unreadable.clear()
+    noted = "1 event cannot be read, left out: memtui doctor"
+    reindexed = run_memtui(home, "reindex")
+    assert noted in reindexed.stderr or not damage.startswith(("at_ms", "text = x"))
+    file = tmp_path / "more.jsonl"
+    file.write_text(
+        json.dumps(
+            {
+                "agent": "claude-code",
+                "session_id": "shop-1",
+                "timestamp": "2025-03-14T20:00:00Z",
+                "event_type": "user_message",
+                "text": "Now the walrus",
+            }
+        )
+    )
+    run_memtui(home, "import", str(file))
+    assert "walrus" in run_memtui(home, "search", "walrus").stdout
+    run_memtui(home, "rename", "shop-1", "The walrus")
+    run_memtui(home, "redact")
+    run_memtui(home, "work", "--until-idle")
+    if "CAST" not in damage:
+        assert noted in run_memtui(home, "export", "--events").stderr
+    output = run_memtui(home, "doctor", code=1).stdout
+    assert "memtui restore" in output and "memtui reindex" not in output
+    run_memtui(home, "forget", "before", "2025-03-14", "--yes")
+    run_memtui(home, "forget", "session", "shop-1", "--yes")
+    run_memtui(home, "work", "--until-idle")
+    assert "walrus" not in run_memtui(home, "export", "--events").stdout
+
+
+@pytest.mark.parametrize(
     ("damage", "count"),
     [
         ("source_hash = 'abc'", 44),
