@@ -1,7 +1,5 @@
 """The ``jobs`` command, in real processes."""
 
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -95,15 +93,6 @@ def test_json_has_the_same_as_the_list(home: Path) -> None:
     due = datetime.fromisoformat(day["next_at"])
     assert timedelta() < due - datetime.now(UTC) < timedelta(days=1, hours=2)
     assert statuses(home)["segments"]["next_at"] is None
-
-
-def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
-    with closing(sqlite3.connect(home / "memory.db")) as db, db:
-        db.execute("UPDATE job_runs SET result = 'broken off', reason = 'by hand'")
-    output = run_memtui(home, "jobs")
-    assert "(work pending), 1h 2m, unknown" in output.stdout
-    output = run_memtui(home, "jobs", "history")
-    assert output.stdout.count(", unknown") == 2
 
 
 def test_jobs_stay_paused_until_they_are_resumed(home: Path) -> None:
