@@ -2,18 +2,19 @@
 
 It searches the best few sessions again for all their messages that match, and quotes
 several passages of one session if need be. A question asked there is followed by its
-answer.
+answer, and the best quotes by what a later session of the project says about the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
+from textwrap import shorten
 
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
-from memtui.search.query import Query, parse_with_dates, resolve_names
+from memtui.search.query import Query, parse, parse_with_dates, resolve_names
 from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.search import LIMIT, SessionSearch
 from memtui.search.snippets import QUOTE_CHARS, Sentences
@@ -35,6 +36,18 @@ ANSWER_QUOTE = 0.95
 
 OTHER_SESSION = 0.3
 """The rank of a session that is not searched again, against the best one."""
+
+LATER_PLACE = 3
+"""The place among the quotes of what was said later about the same."""
+
+LATER_WORDS = 20
+"""The number of words of the best quotes that are searched for in later sessions."""
+
+LATER_CHARS = 160
+"""The length that it is cut to."""
+
+LATER_RANK = 0.7
+"""The newest of the later messages with this share of the best one's rank is taken."""
 
 QUESTION_MARKS = ("?", "？")
 
@@ -98,6 +111,11 @@ class QuoteSearch:
                 if hit.session_key not in quoted
             ]
             distinct = [*islice(_distinct(quotes, best), max(1, limit))]
+            later = self._find_later(query, distinct)
+            first_ids = {quote.event_id for quote in distinct[:LATER_PLACE]}
+            if later and later.event_id not in first_ids:
+                distinct = [q for q in distinct if q.event_id != later.event_id]
+                distinct.insert(LATER_PLACE, later)
             terms = {
                 number: {*analyzer.terms(hit.title)} for number, hit in hits.items()
             }
@@ -109,6 +127,54 @@ class QuoteSearch:
                 _coverage(query, terms.values()),
                 self._list_unknown(query, terms.values()),
             )
+
+    def _find_later(self, query: Query, quotes: Sequence[Hit]) -> Hit | None:
+        """Return what was said last about the same in a later session of the project.
+
+        A decision may have been reversed in other words than those of the question: the
+        later message has some that only the best quotes have.
+        """
+        best = quotes[0] if quotes else None
+        if best is None or best.session is None or not best.session.project:
+            return None
+        said = [q for q in quotes[:2] if q.session_key == best.session_key]
+        text = " ".join(quote.snippet.text for quote in said)
+        asked = {term for word in query.words for term in word.terms}
+        new_words = tuple(
+            word
+            for word in parse(text, self._zone).words
+            if word.is_specific and asked.isdisjoint(word.terms)
+        )[:LATER_WORDS]
+        new_terms = {term for word in new_words for term in word.terms}
+        filters = replace(
+            query.filters,
+            scope=replace(query.filters.scope, project=best.session.project),
+            since=max(quote.at for quote in said),
+        )
+        words = (*query.words, *new_words)
+        ranking = self._ranker.rank(Query("", words=words, filters=filters))
+        later = [
+            hit
+            for hit in ranking.hits
+            if hit.event
+            and (hit.event.agent, hit.event.session_id) != best.session_key
+            and any(term.term in new_terms for term in hit.terms)
+        ]
+        if not later:
+            return None
+        enough = LATER_RANK * max(hit.rank for hit in later)
+        newest = max(
+            ((hit, hit.event) for hit in later if hit.event and hit.rank >= enough),
+            key=lambda pair: pair[1].timestamp,
+        )
+        hit, event = newest
+        session = sessions.get_many([hit.session]).get(hit.session)
+        sentences = Sentences(event.text, Query("", words=words))
+        passage = sentences.passages(ranking.idfs)[0]
+        whole = replace(best, session=session, node=None, opens="", more=0)
+        text = shorten(sentences.text(passage), LATER_CHARS, placeholder="…")
+        score = min(hit.score, best.score)
+        return replace(_quote(whole, event, text), score=score)
 
     def _list_unknown(
         self, query: Query, sessions: Iterable[set[str]]

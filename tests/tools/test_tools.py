@@ -22,7 +22,7 @@ from memtui.services import browse
 from memtui.services import keywords as keyword_search
 from memtui.settings import Settings
 from memtui.store import database, nodes
-from memtui.store.schema import NodeRow, SegmentRow
+from memtui.store.schema import NodeRow
 from memtui.text import tokens
 from memtui.tools import history, replies, routing, search, sessions, toc
 from memtui.tools.replies import Item, Reply
@@ -410,9 +410,10 @@ def test_age_of_a_memory_is_that_of_its_last_message(
     assert first["when"] == "30 minutes ago"
 
 
-def test_memories_have_citations(full_workspace: Workspace) -> None:
-    with database.transaction():
-        SegmentRow.update(surprise=0.9).execute()
+def test_memories_have_citations(
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.services.memories.get_surprise", lambda _: 0.9)
     memories = as_data(
         search.retrieve_memory(full_workspace, "token refresh", limit=3)
     )["memories"]
@@ -1002,6 +1003,31 @@ def test_words_in_no_message_are_named_by_each_search(
     for answer in (search.search_memory, search.retrieve_memory):
         reply = answer(full_workspace, question)
         assert reply.items and "In no message: Kafka." in reply.notes
+
+
+@pytest.mark.parametrize("is_late_first", [False, True])
+def test_a_later_decision_in_other_words_stands_beside_the_older(
+    full_workspace: Workspace, *, is_late_first: bool
+) -> None:
+    day = 86_400
+    first = [
+        make_message("Which ledger does the walrus desk need?", 0, session="w1"),
+        make_message("A paper ledger will do.", 60, session="w1", role=ASSISTANT),
+    ]
+    other = make_message("Paint the walrus desk.", day, session="w2")
+    later = make_message(
+        "The paper got wet, scan it all instead.", 2 * day, session="w3"
+    )
+    messages = [*first, other, later]
+    store_messages(*(reversed(messages) if is_late_first else messages))
+    for name in ("w1", "w2", "w3"):
+        name_session(name, project="walrus")
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    question = "Which ledger does the walrus desk use?"
+    for answer in (search.search_memory, routing.route):
+        reply = answer(full_workspace, question)
+        text = replies.fit_text(reply, 500, full_workspace.counter).text
+        assert "paper ledger" in text and "scan it all instead" in text
 
 
 def test_neighbors_of_a_citation_are_cut_before_they_are_left_out(
