@@ -9,10 +9,8 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memtui.capture.ingest import LOCK_TIMEOUT_S, SpoolIngester, TranscriptReader
 from memtui.capture.spool import Spool
@@ -45,15 +43,9 @@ from memtui.store import (
     segments,
     versions,
 )
-from memtui.store.events import IndexableEvent
 from memtui.store.queues import ChangedSession
 from memtui.store.segments import SegmentRange
 from memtui.summarize import segmenter
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from memtui.search.term_process import TermProcess
 
 MODEL_IDLE_WAITS_S = (1.0,)
 """Seconds the model worker waits when it has nothing to do."""
@@ -189,7 +181,6 @@ class Pipeline:
         """Recreate both indexes; the stages then fill them."""
         self._node_indexer.rebuild()
         self._message_indexer.rebuild()
-        self._message_indexer.use_process()
 
     def take_changed_nodes(self) -> frozenset[str]:
         """Return and clear the ids of the nodes that changed, in any process."""
@@ -416,22 +407,12 @@ RANGES_AT_ONCE = 200
 """The number of outbox rows that one step reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class _OlderEvents:
-    """Events to index, with their terms if a second process finds them."""
-
-    events: Sequence[IndexableEvent]
-    terms: "Future[list[str]] | None" = None
-
-
 class MessageIndexer:
     """Keeps the message index up to date."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
         self._is_checked = self._is_complete = False
-        self._process: TermProcess | None = None
-        self._next: _OlderEvents | None = None
 
     def step(self) -> int:
         """Index a batch of events or titles; return how many were read."""
@@ -474,38 +455,16 @@ class MessageIndexer:
             queues.delete_rows([event_range.row for event_range in ranges])
         return sum(event_range.count for event_range in ranges)
 
-    def use_process(self) -> None:
-        """Find the terms of older events in a second process, until all are indexed."""
-        from memtui.search.term_process import TermProcess  # not for the app
-
-        with suppress(OSError):
-            self._process = TermProcess()
-
     def _add_older(self) -> int:
         """Index the next events that were stored before the index was made."""
         if self._is_complete:
             return 0
-        batch = self._next or self._read_older(self._index.status().oldest_id)
-        # After an error this batch is read again.
-        self._next = following = None
-        if self._process and batch.events:
-            # Its terms are found while this batch is written.
-            following = self._read_older(batch.events[-1].event_id)
-        terms = batch.terms.result() if batch.terms else None
-        self._index.add_older(batch.events, terms)
-        self._next = following
-        self._is_complete = not batch.events
-        if self._process and self._is_complete:
-            self._process.close()
-            self._process = None
-        return len(batch.events)
-
-    def _read_older(self, oldest_id: str) -> _OlderEvents:
+        oldest_id = self._index.status().oldest_id
         with database.connection():
             older = events.list_indexable_before(oldest_id, EVENTS_AT_ONCE)
-        if self._process is None:
-            return _OlderEvents(older)
-        return _OlderEvents(older, self._process.submit(self._index.texts(older)))
+        self._index.add_older(older)
+        self._is_complete = not older
+        return len(older)
 
     def _add_titles(self) -> int:
         with database.connection():

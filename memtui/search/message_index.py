@@ -434,22 +434,16 @@ class MessageIndex:
         An event that has moved to another session or project is indexed again, and
         copies of an event under other ids are removed.
         """
-        batch = list(events)
-        entries = self._make_entries(batch, map(analyzer.term_text, self.texts(batch)))
+        entries = self._make_entries(events)
         with self._writing() as db:
             _add(db, entries)
 
-    def add_older(
-        self, events: Sequence[IndexableEvent], terms: Sequence[str] | None = None
-    ) -> None:
+    def add_older(self, events: Sequence[IndexableEvent]) -> None:
         """Index the next events before ``oldest_id``, and record how far back it got.
 
-        The latest come first; none are given if there are no more. The terms are those
-        of their ``texts``, if they are known.
+        The latest come first; none are given if there are no more.
         """
-        if terms is None:
-            terms = list(map(analyzer.term_text, self.texts(events)))
-        entries = self._make_entries(events, terms)
+        entries = self._make_entries(events)
         with self._writing() as db:
             _add(db, entries)
             changes: dict[str, object] = {"is_complete": int(not events)}
@@ -474,28 +468,17 @@ class MessageIndex:
                 rows,
             )
 
-    def texts(self, events: Iterable[IndexableEvent]) -> list[str]:
-        """Return the text of each event that is indexed; "" for none."""
-        return list(map(self._text, events))
-
-    def _text(self, event: IndexableEvent) -> str:
-        if event.indexed_role is None:
-            return ""
-        return event.tool if self._is_only_name(event) else event.text
-
-    def _is_only_name(self, event: IndexableEvent) -> bool:
-        """Return whether of an event only the name of its tool is indexed."""
-        return not self.with_tools and event.indexed_role is EventRole.TOOL
-
-    def _make_entries(
-        self, events: Sequence[IndexableEvent], terms: Iterable[str]
-    ) -> "list[_Entry]":
-        return [
-            _Entry(event, role, text, self._is_only_name(event))
-            for event, text in zip(events, terms, strict=True)
-            if (role := event.indexed_role) is not None
-            and (text or role is not EventRole.TOOL)
-        ]
+    def _make_entries(self, events: Iterable[IndexableEvent]) -> "list[_Entry]":
+        entries = []
+        for event in events:
+            role = event.indexed_role
+            if role is None:
+                continue
+            is_only_name = role is EventRole.TOOL and not self.with_tools
+            terms = analyzer.term_text(event.tool if is_only_name else event.text)
+            if terms or role is not EventRole.TOOL:
+                entries.append(_Entry(event, role, terms, is_only_name))
+        return entries
 
     # Searching
 

@@ -1,12 +1,10 @@
 """The message index follows the store, whatever happens to it."""
 
 import random
-import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,47 +85,6 @@ def test_filling_begins_with_the_newest_and_resumes(
     assert count(workspace) == 2_500
     (hit, *_) = workspace.message_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
-
-
-def read_index(workspace: Workspace) -> list[tuple[object, ...]]:
-    """Return the messages and the terms of the index."""
-    with closing(sqlite3.connect(workspace.paths.message_index)) as db:
-        db.execute(
-            "CREATE VIRTUAL TABLE temp.terms"
-            " USING fts5vocab (main, message_terms, instance)"
-        )
-        return [
-            *db.execute("SELECT * FROM messages ORDER BY 1"),
-            *db.execute("SELECT * FROM terms ORDER BY term, doc"),
-        ]
-
-
-def rebuild_with_process(workspace: Workspace, *, lose_process: bool = False) -> None:
-    """Rebuild the message index with the help of a second process."""
-    stage = MessageIndexer(MessageIndex(workspace.paths.message_index))
-    stage.rebuild()
-    stage.use_process()
-    process = stage._process
-    assert process is not None
-    if lose_process:
-        process._process.kill()
-    while stage.step():
-        pass
-    assert stage._process is None and process._process.returncode is not None
-
-
-@pytest.mark.parametrize("lose_process", [False, True])
-def test_a_second_process_makes_the_same_index(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, *, lose_process: bool
-) -> None:
-    monkeypatch.setattr(pipeline, "EVENTS_AT_ONCE", 40)
-    texts = [f"quay {n} getUserName größe 潮汐\nпричал" for n in range(100)]
-    store_messages(*(make_message(text, n) for n, text in enumerate(texts)))
-    index_messages(workspace)
-    expected = read_index(workspace)
-    rebuild_with_process(workspace, lose_process=lose_process)
-    assert count(workspace) == 100
-    assert read_index(workspace) == expected
 
 
 def test_an_event_with_a_better_copy_is_listed_once(workspace: Workspace) -> None:
