@@ -126,29 +126,24 @@ def fill(index: NodeIndex, size: int) -> float:
     return size / (time.perf_counter() - begun)
 
 
-def find(
-    index: NodeIndex, text: str, limit: int
-) -> tuple[Sequence[NodeMatch], set[str]]:
-    """Search the index: the matches, and the terms that were too common."""
+def find(index: NodeIndex, text: str, limit: int) -> Sequence[NodeMatch]:
     query = search_query.parse(text, UTC)
     return index.read(lambda reader: reader.search(query, limit))
 
 
 def keystrokes(index: NodeIndex, queries: Sequence[str], behind: str = "") -> Figures:
-    """What each keystroke costs, and in how many something was left out.
+    """What each keystroke costs.
 
     On a busy machine the processor's time says more than the clock's.
     """
-    taken: Figures = {"ms": [], "processor ms": [], "left out": []}
+    taken: Figures = {"ms": [], "processor ms": []}
     for query in queries:
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            _, skipped = find(index, text, 50)
+            find(index, text, 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
-            if skipped:
-                taken["left out"].append(end)
     return taken
 
 
@@ -175,7 +170,7 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
         changed = Document(name, texts)
         begun = time.perf_counter()
         index.update([changed], [name])
-        matches, _ = find(reader, f"{word} ", 5)
+        matches = find(reader, f"{word} ", 5)
         taken.append((time.perf_counter() - begun) * 1000)
         assert [match.node_id for match in matches] == [name]
     reader.close()
@@ -198,9 +193,6 @@ def measure(folder: Path, size: int, count: int) -> Figures:
     keystroke_figures = keystrokes(index, queries)
     taken["keystroke ms"] = keystroke_figures["ms"]
     taken["of the processor ms"] = keystroke_figures["processor ms"]
-    taken["left out"] = [
-        100 * len(keystroke_figures["left out"]) / len(keystroke_figures["ms"])
-    ]
     few = queries[: max(count // 10, 1)]
     taken["after: ms"] = keystrokes(index, few, "after:2023-06 ")["ms"]
     taken["suggestion ms"] = suggested(index, random.Random(6))

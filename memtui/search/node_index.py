@@ -6,33 +6,31 @@ its files is a ``SearchError``.
 
 Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
 (see ``node_scoring``) depends on how many of the query's terms a document contains.
-Whoosh's own searcher only adds up terms, and takes three to five times as long.
+Whoosh's own searcher only adds up terms, and takes five times as long.
 """
 
 import logging
 import os
 import shutil
 import threading
-import weakref
-from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from heapq import nlargest
-from itertools import islice
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar, cast
 
 from whoosh import columns, fields, formats
 from whoosh.codec.whoosh3 import W3Codec
 from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.index import LockError
 from whoosh.query import And, Or, Prefix, Term
-from whoosh.reading import SegmentReader, TermNotFound
+from whoosh.reading import TermNotFound
 from whoosh.searching import Searcher
 from whoosh.support.levenshtein import distance
 
@@ -43,9 +41,9 @@ from memtui.model.citations import Grip
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import TocNode
 from memtui.search import node_scoring
-from memtui.search.node_scoring import FieldText, NodeField, WeightedTerm, node_texts
+from memtui.search.node_scoring import FieldText, NodeField, node_texts
 from memtui.search.query import Query, Word
-from memtui.text.analyzer import fold
+from memtui.text.analyzer import fold, inverse_document_frequency
 from memtui.text.stems import stem
 
 log = logging.getLogger(__name__)
@@ -66,36 +64,6 @@ MEMORY_MB = 64
 
 VERSION = "11"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
-
-# Whoosh divides an index into parts, which it calls segments.
-
-LARGE, SMALL = 25_000, 400
-"""The most documents of a part that is merged, which takes up to 1.5 ms for each: in
-large updates, and in small ones, which are to be visible within a second."""
-
-LARGE_UPDATE = 200
-"""The number of documents that makes an update large."""
-
-MANY_PARTS = 8
-"""Parts are merged when there are this many, each with others of about its size."""
-
-SIMILAR_SIZE = 2
-"""A part up to this many times as large as all smaller ones is merged with them."""
-
-
-MAX_POSTINGS = 40_000
-"""The number of postings of a query's rarer terms that are read to find documents."""
-
-MANY_POSTINGS = 4_000
-"""A term with so many postings finds no more documents if there are enough."""
-
-SAMPLE_SIZE, ENOUGH_COMPLETIONS = 3_000, 200
-"""Completions are searched for in index segments near this size first, until this many
-are known."""
-
-ONE_TERM = 65_536.0
-"""Added to the sum of a document's weights for each term it has, so that one number
-holds both: the weights of all terms together stay far below."""
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
 """The letters that may have been typed by mistake."""
@@ -156,19 +124,14 @@ def filter_token(name: str, value: str) -> str:
     return f"{name}\x1f{value}"
 
 
-def filter_groups(filters: Filters) -> list[set[str]]:
-    """Return groups of filter tokens; a document passes if it has one of each group."""
-    values: dict[str, Iterable[str | None]] = {
-        AGENT: [filters.scope.agent],
-        PROJECT: [filters.scope.project],
-        LEVEL: filters.levels,
-        BY: [filters.summarizer_kind],
+def filter_tokens(filters: Filters) -> list[str]:
+    """Return the filter tokens of which a document must have each, except levels."""
+    values = {
+        AGENT: filters.scope.agent,
+        PROJECT: filters.scope.project,
+        BY: filters.summarizer_kind,
     }
-    groups = (
-        {filter_token(name, value) for value in allowed if value}
-        for name, allowed in values.items()
-    )
-    return [group for group in groups if group]
+    return [filter_token(name, value) for name, value in values.items() if value]
 
 
 def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
@@ -200,6 +163,14 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
 
 def minute(at: datetime) -> int:
     return int(at.timestamp() // MINUTE_S)
+
+
+def _minutes(filters: Filters) -> tuple[int, int]:
+    """Return the first minute that passes, and the one after the last."""
+    return (
+        minute(filters.since) if filters.since else 0,
+        minute(filters.until) if filters.until else 2**31,
+    )
 
 
 # The index
@@ -270,9 +241,9 @@ class NodeIndex:
             if path != self._mark:
                 _delete(path)
 
-    def _storage(self) -> "_Storage":
+    def _storage(self) -> FileStorage:
         # A mapped file that is truncated would end the process.
-        return _Storage(str(self._folder), supports_mmap=False)
+        return FileStorage(str(self._folder), supports_mmap=False)
 
     # Damage
 
@@ -297,21 +268,14 @@ class NodeIndex:
             with self._lock:
                 opened = self._open()
             before = self._files()
-            try:
-                writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
-            except LockError:  # the open files are another thread's
-                raise
-            except BaseException:
-                opened.storage.close_written()
-                raise
+            writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
             try:
                 if node_ids:
                     nodes = Or([Term(NODE, node_id) for node_id in node_ids])
                     writer.delete_by_query(nodes)
                 for document in documents:
                     writer.add_document(**field_values(document))
-                largest = LARGE if len(documents) >= LARGE_UPDATE else SMALL
-                writer.commit(mergetype=partial(_merge, largest=largest))
+                writer.commit()
             except BaseException:
                 self._discard(writer, before)
                 raise
@@ -321,7 +285,6 @@ class NodeIndex:
         """Give up a commit and delete its files, which may fill the disk."""
         with suppress(Exception):
             writer.cancel()
-        writer.storage.close_written()
         if not any(path.suffix == ".toc" for path in self._files() - before):
             for path in self._files() - before:
                 with suppress(OSError):
@@ -411,45 +374,30 @@ class NodeIndex:
 
 
 class NodeReader:
-    """Searches one commit of the index; its terms and documents are cached."""
+    """Searches one commit of the index; its terms are cached."""
 
     def __init__(self, reader: Any) -> None:
         """Use an ``IndexReader``."""
         self._reader = reader
         self.generation: int = reader.generation()
-        self.size: int = reader.doc_count_all()
         self.count: int = reader.doc_count()
-        self._leaves = list(reader.leaf_readers()) if self.size else []
-        self._frequency = lru_cache(4096)(self._read_frequency)
+        self._leaves = list(reader.leaf_readers()) if self.count else []
         self._weights = lru_cache(256)(self._read_weights)
         self._complete = lru_cache(4096)(self._find_completions)
-        self._stored = lru_cache(4096)(reader.stored_fields)
 
     def close(self) -> None:
         self._reader.close()
 
     # Terms
 
-    def frequencies(self, terms: Iterable[str]) -> Counter[str]:
-        return Counter({term: n for term in terms if (n := self._frequency(term))})
+    def frequency(self, term: str) -> int:
+        return int(self._reader.doc_frequency(WORDS, _encode(term)))
 
-    def _read_frequency(self, term: str) -> int:
-        text = _encode(term)
-        return sum(leaf.doc_frequency(WORDS, text) for leaf, _ in self._leaves)
-
-    def beginning(self, start: str, enough: int | None = None) -> Counter[str]:
-        """Return terms that begin so, and how many documents have each.
-
-        Many terms begin with one letter: stop after the segment in which there are
-        enough, those of a usual size first.
-        """
+    def beginning(self, start: str) -> Counter[str]:
+        """Return terms that begin so, and how many documents have each."""
         text = _encode(start)
         counts = Counter[bytes]()
-        leaves = [leaf for leaf, _ in self._leaves]
-        leaves.sort(key=lambda leaf: abs(int(leaf.doc_count_all()) - SAMPLE_SIZE))
-        for leaf in leaves:
-            if enough and len(counts) >= enough:
-                break
+        for leaf, _ in self._leaves:
             for (field, term), info in leaf.iter_from(WORDS, text):
                 if field != WORDS or not term.startswith(text):
                     break
@@ -470,6 +418,28 @@ class NodeReader:
                 text = text.replace(word.text, correct, 1)
         return "" if text == query.text else text
 
+    def _find_completions(self, start: str) -> Sequence[str]:
+        """Return the most frequent other terms that begin so."""
+        counts = self.beginning(start)
+        counts.pop(start, None)
+        by_count = sorted(counts, key=lambda term: (-counts[term], term))
+        return by_count[: node_scoring.MAX_COMPLETIONS]
+
+    def _read_weights(self, term: str) -> dict[int, float]:
+        """Return a term's weight in each document that has it."""
+        text = _encode(term)
+        weights: dict[int, float] = {}
+        for leaf, base in self._leaves:
+            try:
+                matcher = leaf.postings(WORDS, text)
+            except TermNotFound:
+                continue
+            number, weight, advance = matcher.id, matcher.weight, matcher.next
+            while matcher.is_active():
+                weights[base + number()] = weight()
+                advance()
+        return weights
+
     # Documents
 
     @cached_property
@@ -477,22 +447,19 @@ class NodeReader:
         return Searcher(self._reader, closereader=False)
 
     @cached_property
-    def _starts(self) -> "array[int]":
+    def _starts(self) -> Sequence[int]:
         """The minute each document starts in."""
         return self._column("start")
 
     @cached_property
-    def _ends(self) -> "array[int]":
+    def _ends(self) -> Sequence[int]:
         """The minute each document ends in."""
         return self._column("end")
 
-    def _column(self, name: str) -> "array[int]":
-        values = array("i")
-        for leaf, base in self._leaves:
-            values.extend(leaf.column_reader(name, translate=False).load())
-            # A column ends with the last document that has a value.
-            values.extend([0] * (base + leaf.doc_count_all() - len(values)))
-        return values
+    def _column(self, name: str) -> Sequence[int]:
+        leaves = (leaf for leaf, _ in self._leaves)
+        readers = (leaf.column_reader(name, translate=False) for leaf in leaves)
+        return [*chain.from_iterable(readers)]
 
     @cached_property
     def _segments(self) -> list[int]:
@@ -509,179 +476,108 @@ class NodeReader:
         *,
         among: Collection[str] | None = None,
         is_exact: bool = True,
-    ) -> tuple[Sequence[NodeMatch], set[str]]:
+    ) -> Sequence[NodeMatch]:
         """Return the best documents, the best first and the latest among equals.
-
-        Also returned are the terms so common that not all their documents were scored.
 
         A document of several agents and projects passes a filter for any of them. Of a
         phrase the words are looked up, all of them if ``is_exact``, but not their
         order. Only documents of the nodes ``among`` these are found; None for all.
         """
-        terms = node_scoring.weighted_terms(
-            query, self.size, self.frequencies, self._complete
-        )
-        if not terms or not self.size:
-            return (), set()
-        any_level = replace(query.filters, levels=frozenset())
+        filters = query.filters
+        scores = self._score(query)
         required = query.phrase_terms if is_exact else ()
-        in_segments = self._passing(any_level, among, required, query.excluded)
-        allowed = in_segments
-        if query.filters.levels:
-            levels = replace(Filters(), levels=query.filters.levels)
-            of_levels = self._passing(levels, None, (), ()) or frozenset()
-            allowed = of_levels if allowed is None else allowed & of_levels
-        sums, left_out = self._add_up(terms, allowed, limit)
-        passing = set(sums) if allowed is None else sums.keys() & allowed
-        passing -= self._matching_elsewhere(query.filters, passing, sums, in_segments)
-        totals = _totals([sums[number] for number in passing])
-        best = nlargest(limit, zip(totals, passing, strict=True))
-        most = sum(term.idf for term in terms) * len(terms)
-        scores = {number: total / most for total, number in best}
-        return [*self._matches(scores, sums, in_segments)], {*left_out}
+        passing = self._passing(scores, query, required, among)
+        scores = {number: scores[number] for number in passing}
+        if filters.levels:
+            tokens = [filter_token(LEVEL, level) for level in filters.levels]
+            passing.intersection_update(self._having_any(FILTERS, tokens))
+        if filters.since or filters.until:
+            passing -= self._matching_elsewhere(passing, scores, filters)
+        best = nlargest(limit, ((scores[number], number) for number in passing))
+        return [self._match(number, scores) for _, number in best]
 
-    def _find_completions(self, start: str) -> Sequence[str]:
-        """Return the most frequent other terms that begin so, of a sample."""
-        counts = self.beginning(start, enough=ENOUGH_COMPLETIONS)
-        counts.pop(start, None)
-        most = node_scoring.MAX_COMPLETIONS
-        likely = [term for term, _ in counts.most_common(2 * most)]
-        likely.sort(key=lambda term: (-self._frequency(term), term))
-        return likely[:most]
+    def _score(self, query: Query) -> dict[int, float]:
+        """Return the score of each document that has a term of a query."""
+        sums, counts, most = defaultdict[int, float](float), Counter[int](), 0.0
+        terms = node_scoring.query_terms(query, self._complete)
+        for term in terms:
+            weights = self._best_weights(term.forms)
+            idf = term.weight * inverse_document_frequency(self.count, len(weights))
+            most += idf
+            counts.update(weights.keys())
+            for number, weight in weights.items():
+                sums[number] += idf * weight
+        most *= len(terms)
+        return {number: counts[number] * sums[number] / most for number in sums}
+
+    def _best_weights(self, forms: Mapping[str, float]) -> dict[int, float]:
+        """Return the weight of a term's best form in each document that has one."""
+        best: dict[int, float] = {}
+        for form, factor in forms.items():
+            for number, weight in self._weights(form).items():
+                best[number] = max(best.get(number, 0.0), factor * weight)
+        return best
 
     def _passing(
         self,
-        filters: Filters,
+        numbers: Iterable[int],
+        query: Query,
+        required: Iterable[str],
         among: Collection[str] | None,
-        required: Sequence[str],
-        excluded: Sequence[Word],
-    ) -> frozenset[int] | None:
-        """Return the documents that pass; None if all do."""
-        groups = filter_groups(filters)
-        clauses = [Or([Term(FILTERS, token) for token in group]) for group in groups]
-        clauses += [Term(WORDS, term) for term in required]
+    ) -> set[int]:
+        """Return which of some documents pass all filters but that of the level."""
+        passing, filters = set(numbers), query.filters
+        for token in filter_tokens(filters):
+            passing.intersection_update(self._having_any(FILTERS, [token]))
+        for term in required:
+            passing.intersection_update(self._weights(term))
         if among is not None:
-            clauses.append(Or([Term(NODE, name) for name in among]))
-        sets = [frozenset(And(clauses).docs(self._searcher))] if clauses else []
-        if since := filters.since:
-            first = minute(since)
-            sets.append(frozenset(n for n, e in enumerate(self._ends) if e >= first))
-        if until := filters.until:
-            last = minute(until)
-            sets.append(frozenset(n for n, s in enumerate(self._starts) if s < last))
-        if excluded:
-            having = Or([_word_query(word) for word in excluded]).docs(self._searcher)
-            sets.append(frozenset(range(self.size)).difference(having))
-        return frozenset.intersection(*sets) if sets else None
+            passing.intersection_update(self._having_any(NODE, among))
+        for word in query.excluded:
+            passing.difference_update(_word_query(word).docs(self._searcher))
+        if filters.since or filters.until:
+            first, last = _minutes(filters)
+            starts, ends = self._starts, self._ends
+            passing = {n for n in passing if ends[n] >= first and starts[n] < last}
+        return passing
+
+    def _having_any(self, field: str, tokens: Iterable[str]) -> Iterable[int]:
+        query = Or([Term(field, token) for token in tokens])
+        return cast("Iterable[int]", query.docs(self._searcher))
 
     def _matching_elsewhere(
-        self,
-        filters: Filters,
-        passing: Collection[int],
-        sums: Mapping[int, float],
-        in_segments: frozenset[int] | None,
+        self, numbers: Collection[int], scores: Mapping[int, float], filters: Filters
     ) -> set[int]:
         """Return the wide nodes without a match within the dates.
 
         Those that lie within the dates themselves do not count.
         """
-        if not (filters.since or filters.until):
-            return set()
-        first = minute(filters.since) if filters.since else 0
-        last = minute(filters.until) if filters.until else 2**31
+        first, last = _minutes(filters)
         starts, ends, segments = self._starts, self._ends, set(self._segments)
         return {
             number
-            for number in passing
+            for number in numbers
             if (starts[number] < first or ends[number] >= last)
             and number not in segments
-            and not self._best_segment(number, sums, in_segments)
+            and self._best_segment(number, scores) is None
         }
 
-    def _add_up(
-        self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
-    ) -> tuple[dict[int, float], list[str]]:
-        """Return ONE_TERM for each term a document has, plus the terms' weights.
+    def _match(self, number: int, scores: Mapping[int, float]) -> NodeMatch:
+        stored = self._reader.stored_fields(number)
+        node_id, grip_id = stored["node_id"], stored["grip_id"]
+        best = None if grip_id else self._best_segment(number, scores)
+        opens = node_id
+        if best is not None and stored["level"] != TocLevel.SEGMENT:
+            opens = self._reader.stored_fields(best)["node_id"]
+        return NodeMatch(node_id, grip_id, scores[number], opens)
 
-        The rarest terms come first. When ``MAX_POSTINGS`` have been read, the others
-        count in the documents passing so far, and are returned too.
-        """
-        sums: dict[int, float] = {}
-        left_out: list[str] = []
-        room = MAX_POSTINGS
-        for term in sorted(terms, key=lambda term: term.postings):
-            passing = sums if allowed is None else sums.keys() & allowed
-            is_enough = term.postings >= MANY_POSTINGS and len(passing) >= limit
-            if term.postings > room and not is_enough:
-                left_out.append(term.term)
-            is_cut = bool(sums) and (is_enough or term.postings > room)
-            best = self._best_forms(term, sums if is_cut else None)
-            added = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
-            sums |= best
-            sums |= added
-            room -= term.postings
-        return sums, left_out
-
-    def _best_forms(
-        self, term: WeightedTerm, among: Mapping[int, float] | None
-    ) -> dict[int, float]:
-        """Return ONE_TERM plus the weight of a term's best form in each document.
-
-        Only the documents ``among`` these are looked at; if None, the newest ones.
-        """
-        best: dict[int, float] = {}
-        for form in term.forms:
-            weights, factor = self._weights(form.term), form.factor * term.idf
-            numbers = weights if among is None else weights.keys() & among.keys()
-            own = {n: ONE_TERM + factor * weights[n] for n in numbers}
-            better = {n: max(best[n], own[n]) for n in best.keys() & own.keys()}
-            best |= own
-            best |= better
-        return best
-
-    def _read_weights(self, term: str) -> dict[int, float]:
-        """Return a term's weight in each document; of very many, the newest."""
-        text = _encode(term)
-        weights: dict[int, float] = {}
-        for leaf, base in reversed(self._leaves):
-            try:
-                matcher = leaf.postings(WORDS, text)
-            except TermNotFound:
-                continue
-            number, weight, advance = matcher.id, matcher.weight, matcher.next
-            while matcher.is_active():
-                weights[base + number()] = weight()
-                advance()
-            if len(weights) >= MAX_POSTINGS:
-                break
-        return weights
-
-    def _matches(
-        self,
-        scores: Mapping[int, float],
-        sums: Mapping[int, float],
-        in_segments: frozenset[int] | None,
-    ) -> Iterator[NodeMatch]:
-        for number, score in scores.items():
-            stored = self._stored(number)
-            node_id, grip_id = stored["node_id"], stored["grip_id"]
-            opens = node_id
-            if not grip_id and stored["level"] != TocLevel.SEGMENT:
-                opens = self._best_segment(number, sums, in_segments) or node_id
-            yield NodeMatch(node_id, grip_id, score, opens)
-
-    def _best_segment(
-        self, wide: int, sums: Mapping[int, float], allowed: frozenset[int] | None
-    ) -> str:
-        """Return the id of the best segment in a wide node's time; "" if none is."""
+    def _best_segment(self, wide: int, scores: Mapping[int, float]) -> int | None:
+        """Return the best segment in a wide node's time; None if none matches."""
         starts, segments = self._starts, self._segments
         first = bisect_left(segments, starts[wide], key=starts.__getitem__)
         last = bisect_right(segments, self._ends[wide], key=starts.__getitem__)
-        matching = (n for n in islice(segments, first, last) if n in sums)
-        passing = [n for n in matching if allowed is None or n in allowed]
-        totals = _totals([sums[number] for number in passing])
-        best = max(zip(totals, passing, strict=True), default=None)
-        return str(self._stored(best[1])["node_id"]) if best else ""
+        matching = [number for number in segments[first:last] if number in scores]
+        return max(matching, key=lambda n: (scores[n], n), default=None)
 
 
 @contextmanager
@@ -719,48 +615,6 @@ def _word_query(word: Word) -> And:
     if word.is_prefix:
         clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.prefix)])
     return And(clauses)
-
-
-def _totals(sums: Iterable[float]) -> list[float]:
-    """Return the number of a document's terms times the sum of their weights."""
-    return [total // ONE_TERM * (total % ONE_TERM) for total in sums]
-
-
-class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
-    """A folder whose files are closed when Whoosh fails to read or write one of them.
-
-    Whoosh leaves the files of a commit open if it fails.
-    """
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self._written: list[BinaryIO] = []
-        # Of its temporary files Whoosh keeps only the file within, and closes it.
-        self._closes_unused = True
-
-    def create_file(self, name: str, *args: Any, **named: Any) -> Any:
-        created = super().create_file(name, *args, **named)
-        self._written[:] = [file for file in self._written if not file.closed]
-        self._written.append(created.raw_file())
-        return created
-
-    def temp_storage(self, name: str | None = None) -> "_Storage":
-        folder = super().temp_storage(name).folder
-        storage = _Storage(folder, supports_mmap=self.supports_mmap)
-        storage._written, storage._closes_unused = self._written, False
-        return storage
-
-    def close_written(self) -> None:
-        """Close the files that are still being written; what is missing is lost."""
-        for file in self._written:
-            with suppress(OSError):
-                file.close()
-
-    def open_file(self, name: str, *args: Any, **named: Any) -> Any:
-        file = super().open_file(name, *args, **named)
-        if self._closes_unused:
-            weakref.finalize(file, file.file.close)
-        return file
 
 
 class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hints
@@ -810,33 +664,6 @@ def field_values(document: Document) -> dict[str, Any]:
     }
 
 
-def _merge(writer: Any, parts: Sequence[Any], largest: int) -> list[Any]:
-    """Write parts with up to so many documents again; return those that stay."""
-    merged = parts_to_merge(parts, largest)
-    for part in merged:
-        reader = SegmentReader(writer.storage, writer.schema, part)
-        writer.add_reader(reader)
-        reader.close()
-    return [part for part in parts if part not in merged]
-
-
-def parts_to_merge(parts: Sequence[Any], largest: int) -> list[Any]:
-    """Return the parts that are mostly deleted, and small ones if there are many."""
-    within = [part for part in parts if part.doc_count() <= largest]
-    chosen = [part for part in within if part.doc_count() * 2 < part.doc_count_all()]
-    small = [part for part in within if part not in chosen]
-    small.sort(key=lambda part: int(part.doc_count()))
-    total = sum(part.doc_count() for part in chosen)
-    for part in small if len(small) >= MANY_PARTS else ():
-        if chosen and part.doc_count() > max(total, 1) * SIMILAR_SIZE:
-            break
-        if total > largest:
-            break
-        chosen.append(part)
-        total += part.doc_count()
-    return chosen
-
-
 def _is_file(path: Path) -> bool:
     """Return True if there is such a file and its folder can be read."""
     try:
@@ -859,11 +686,10 @@ def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
     written = fold(word.text)
     if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
         return ""
-    counts = reader.frequencies([written, *word.terms])
-    frequency = max(counts[written], min(counts[term] for term in word.terms))
+    frequency = max(reader.frequency(written), min(map(reader.frequency, word.terms)))
     if frequency and not has_few:
         return ""
-    if not frequency and word.is_prefix and reader.beginning(word.prefix, enough=1):
+    if not frequency and word.is_prefix and reader.beginning(word.prefix):
         return ""
     same = {written, stem(written), *word.terms}
     for _, count, other in sorted(_similar(reader, written)):
@@ -877,8 +703,8 @@ def _similar(reader: NodeReader, word: str) -> Iterator[tuple[int, int, str]]:
 
     The terms are one edit off, or two after a right beginning.
     """
-    near = reader.frequencies(set(neighbours(word, BEGINNING)) - {word})
-    yield from ((1, -count, other) for other, count in near.items())
+    near = set(neighbours(word, BEGINNING)) - {word}
+    yield from ((1, -reader.frequency(other), other) for other in near)
     most = 2 if len(word) >= TWO_EDITS else 1
     for other, count in reader.beginning(word[:BEGINNING]).items():
         if other in near or abs(len(other) - len(word)) > most:

@@ -6,15 +6,14 @@ could be, times the share of the query's terms that the document has: 0 to less 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import TocNode
 from memtui.search.query import Query
 from memtui.text import analyzer
-from memtui.text.analyzer import inverse_document_frequency
 
 
 class NodeField(StrEnum):
@@ -81,74 +80,40 @@ def node_texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]
         yield NodeField.BULLETS, bullet.text, bullet.grip_ids
 
 
-@dataclass(frozen=True, slots=True)
-class TermForm:
-    """A form in which a term may occur."""
+class QueryTerm(NamedTuple):
+    """A term of a query; of its forms the best one in a document counts."""
 
-    term: str
-    factor: float
-    """Its weight against the best form."""
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedTerm:
-    """A term of a query with all its forms: the best one in a document counts."""
-
-    term: str
-    forms: tuple[TermForm, ...]
-    idf: float
-    postings: int
-    """The number of documents that contain its forms."""
+    forms: dict[str, float]
+    """The forms in which it may occur, each with its weight against the best one."""
+    weight: float
+    """The factor on its idf."""
 
 
-def weighted_terms(
-    query: Query,
-    size: int,
-    frequencies: Callable[[Iterable[str]], Counter[str]],
-    complete: Callable[[str], Sequence[str]],
-) -> list[WeightedTerm]:
-    """Return the terms of a query with those of their forms that occur.
+def query_terms(
+    query: Query, complete: Callable[[str], Iterable[str]]
+) -> list[QueryTerm]:
+    """Return the terms of a query with their forms.
 
-    Two functions read the index: one returns how many of its documents contain each of
-    some terms, the other the most frequent terms that begin so.
+    A function returns the most frequent terms of the index that begin so.
     """
 
     def completions(start: str) -> dict[str, float]:
         return dict.fromkeys(complete(start), COMPLETED)
 
-    forms: dict[str, dict[str, float]] = {}
-    weights: dict[str, float] = {}
+    terms: dict[str, QueryTerm] = {}
     for word in query.words:
         shared = {word.exact: 1.0} if word.exact else {}
         factor = (PARTS if len(word.terms) > 1 else STEMMED) if word.exact else 1.0
         if word.is_prefix and word.exact:
             shared = completions(word.exact) | shared
-        for place, term in enumerate(word.terms, 1):
+        for term in word.terms:
             own = {term: factor}
-            if word.is_prefix and place == len(word.terms):
+            if word.is_prefix and term == word.terms[-1]:
                 own = completions(word.prefix) | own
-            factors = forms.setdefault(term, {})
+            forms = terms.setdefault(term, QueryTerm({}, query.weight(word))).forms
             for form, own_factor in (own | shared).items():
-                factors[form] = max(own_factor, factors.get(form, 0.0))
-            weights[term] = query.weight(word)
-    terms = [*forms][:MAX_TERMS]
-    counts = frequencies(form for term in terms for form in forms[term])
-    weighted = []
-    for term in terms:
-        own = forms[term]
-        total = sum(counts[form] for form in own)
-        # An unknown term is as frequent as all of its completions.
-        frequency = counts[term] or min(total, size)
-        ranked = sorted(own.items(), key=lambda form: (-form[1], -counts[form[0]]))
-        weighted.append(
-            WeightedTerm(
-                term,
-                tuple(TermForm(*form) for form in ranked if counts[form[0]]),
-                weights[term] * inverse_document_frequency(size, frequency),
-                total,
-            )
-        )
-    return weighted
+                forms[form] = max(own_factor, forms.get(form, 0.0))
+    return [*terms.values()][:MAX_TERMS]
 
 
 def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float]:

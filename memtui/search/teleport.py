@@ -66,7 +66,6 @@ NO_INDEX = (
 )
 ONLY_STOP_WORDS = "These words are too common to search for: add a more specific one."
 MESSAGES_ONLY = "role: applies to messages; this searches summaries."
-TOO_COMMON = "Too common to search everywhere: {}. Add a more specific word."
 PENDING = "The summary index is being built: {:,} nodes to go."
 
 
@@ -191,17 +190,13 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
     is_checked = query.needs_text or scope.keyword or (scope.agent and scope.project)
     most = max(limit, MAX_CHECKED) if is_checked else limit
     for is_exact in (True, False) if query.phrase_terms else (True,):
-        matches, skipped = reader.search(query, most, among=among, is_exact=is_exact)
+        matches = reader.search(query, most, among=among, is_exact=is_exact)
         if is_checked:
             matches = _check(matches, query, limit)
         if matches:
             break
-    note, pending = "", queues.count_rows(queues.INDEX_NODE)
-    common = [word.text for word in query.words if not skipped.isdisjoint(word.terms)]
-    if pending > MAX_PENDING:
-        note = PENDING.format(pending)
-    elif common:
-        note = TOO_COMMON.format(", ".join(common))
+    pending = queues.count_rows(queues.INDEX_NODE)
+    note = PENDING.format(pending) if pending > MAX_PENDING else ""
     suggestion = reader.suggestion(query, has_few=len(matches) < SUGGEST_BELOW)
     return NodeMatches(matches, note, suggestion)
 

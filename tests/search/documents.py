@@ -1,6 +1,6 @@
 """Sample documents, and helpers that search them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.calendar import TocLevel
@@ -13,7 +13,7 @@ from memtui.search.node_index import (
     NodeMatch,
     filter_token,
 )
-from memtui.search.node_scoring import NodeField, WeightedTerm
+from memtui.search.node_scoring import NodeField
 from memtui.search.query import Query
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
@@ -45,8 +45,7 @@ def search(
     *,
     among: Collection[str] | None = None,
     is_exact: bool = True,
-) -> tuple[Sequence[NodeMatch], set[str]]:
-    """Return the matches, and the terms that were too common."""
+) -> Sequence[NodeMatch]:
     return index.read(
         lambda reader: reader.search(query, limit, among=among, is_exact=is_exact)
     )
@@ -56,37 +55,16 @@ def find(
     index: NodeIndex, query: str, limit: int = 50, *, is_exact: bool = True
 ) -> Sequence[NodeMatch]:
     parsed = search_query.parse(query, UTC)
-    return search(index, parsed, limit, is_exact=is_exact)[0]
+    return search(index, parsed, limit, is_exact=is_exact)
 
 
 def find_ids(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
     return [match.node_id for match in find(index, query, limit, **how)]
 
 
-def find_skipped(index: NodeIndex, query: str) -> set[str]:
-    """Return the terms that were too common to be looked up everywhere."""
-    return search(index, search_query.parse(query, UTC))[1]
-
-
 def suggest(index: NodeIndex, query: str, *, has_few: bool = False) -> str:
     parsed = search_query.parse(query, UTC)
     return index.read(lambda reader: reader.suggestion(parsed, has_few=has_few))
-
-
-def score_document(
-    terms: Sequence[WeightedTerm], weights: Mapping[str, float]
-) -> float:
-    """Return the score that the formula gives a document."""
-    best = [
-        max(
-            (form.factor * weights.get(form.term, 0.0) for form in term.forms),
-            default=0,
-        )
-        for term in terms
-    ]
-    most = sum(term.idf for term in terms) * len(terms)
-    total = sum(term.idf * weight for term, weight in zip(terms, best, strict=True))
-    return sum(weight > 0 for weight in best) * total / most
 
 
 def score(index: NodeIndex, query: str, name: str) -> float:

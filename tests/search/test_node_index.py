@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from whoosh.filedb.filestore import FileStorage
 
 from memtui.errors import SearchError
-from memtui.search import node_index
+from memtui.model.calendar import TocLevel
+from memtui.search import node_index, node_scoring
 from memtui.search.node_index import Document, NodeIndex, NodeMatch
 from memtui.search.node_scoring import NodeField
+from memtui.text.analyzer import inverse_document_frequency
 from tests.conftest import often
 from tests.search.documents import find, find_ids, make_word
 
@@ -112,6 +114,23 @@ def test_word_in_title_ranks_above_word_in_bullet(index: NodeIndex) -> None:
         [],
     )
     assert find_ids(index, "zeppelin") == ["heavy", "light"]
+
+
+def test_score_is_the_share_of_the_upper_bound_and_of_the_terms(
+    index: NodeIndex,
+) -> None:
+    texts = {"two": "zeppelin quay", "one": "zeppelin mast"}
+    index.update([document(name, text) for name, text in texts.items()], [])
+    weights = {
+        name: node_scoring.term_weights([(NodeField.BULLETS, text)], TocLevel.SEGMENT)
+        for name, text in texts.items()
+    }
+    zeppelin, quay = (inverse_document_frequency(6, count) for count in (2, 1))
+    both = zeppelin * weights["two"]["zeppelin"] + quay * weights["two"]["quay"]
+    scores = {match.node_id: match.score for match in find(index, "zeppelin quay ")}
+    assert scores["two"] == pytest.approx(both / (zeppelin + quay), rel=1e-5)
+    half = zeppelin * weights["one"]["zeppelin"] / 2
+    assert scores["one"] == pytest.approx(half / (zeppelin + quay), rel=1e-5)
 
 
 def test_limit_holds(index: NodeIndex) -> None:

@@ -1,6 +1,6 @@
 """Scores from 0 to 1, in four bands."""
 
-from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -15,10 +15,9 @@ from memtui.model.hit import (
     score_band,
 )
 from memtui.search import node_scoring
-from memtui.search.node_scoring import FieldText, NodeField, TermForm, WeightedTerm
+from memtui.search.node_scoring import FieldText, NodeField
 from memtui.text import analyzer
 from memtui.text.analyzer import inverse_document_frequency
-from tests.search.documents import score_document
 
 SIZE = 10_000
 RARE, COMMON = 5, 4000
@@ -32,24 +31,23 @@ QUERIES = st.lists(
 TEXTS = st.lists(st.sampled_from(VOCABULARY), max_size=60)
 
 
-def weighted(query: str, common: str = "") -> list[WeightedTerm]:
-    return [
-        WeightedTerm(
-            term,
-            (TermForm(term, 1.0),),
-            inverse_document_frequency(
-                SIZE, COMMON if term in common.split() else RARE
-            ),
-            RARE,
+def score(
+    query: str,
+    *texts: FieldText,
+    level: TocLevel = TocLevel.SEGMENT,
+    common: str = "",
+) -> float:
+    """Return the score that the formula gives a document."""
+    idfs = {
+        term: inverse_document_frequency(
+            SIZE, COMMON if term in common.split() else RARE
         )
         for term in analyzer.query_terms(query)
-    ]
-
-
-def score(
-    terms: Sequence[WeightedTerm], *texts: FieldText, level: TocLevel = TocLevel.SEGMENT
-) -> float:
-    return score_document(terms, node_scoring.term_weights(texts, level))
+    }
+    weights = node_scoring.term_weights(texts, level)
+    total = sum(idf * weights.get(term, 0.0) for term, idf in idfs.items())
+    matched = idfs.keys() & weights.keys()
+    return total / sum(idfs.values()) * len(matched) / len(idfs)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +79,13 @@ def test_query_within_a_title_is_an_excellent_match(
     part: NodeField, level: TocLevel
 ) -> None:
     text = part, "The token refresh of the sliding window, and what else was decided"
-    value = score(weighted("sliding window token refresh"), text, level=level)
+    value = score("sliding window token refresh", text, level=level)
     assert score_band(value) is ScoreBand.EXCELLENT
 
 
 def test_short_excerpt_with_all_words_is_an_excellent_match() -> None:
     text = NodeField.EXCERPT, "sliding window approach for token refresh"
-    value = score(weighted("sliding window token refresh"), text)
+    value = score("sliding window token refresh", text)
     assert score_band(value) is ScoreBand.EXCELLENT
 
 
@@ -96,13 +94,13 @@ def test_query_within_a_bullet_is_a_good_match() -> None:
         NodeField.BULLETS,
         "Chose a sliding window for the refresh of the token at last",
     )
-    value = score(weighted("sliding window token refresh"), text)
+    value = score("sliding window token refresh", text)
     assert score_band(value) is ScoreBand.GOOD
 
 
 def test_most_words_are_a_partial_match() -> None:
     value = score(
-        weighted("sliding window token refresh"),
+        "sliding window token refresh",
         (NodeField.TITLE, "sliding window token"),
     )
     assert score_band(value) is ScoreBand.PARTIAL
@@ -110,8 +108,8 @@ def test_most_words_are_a_partial_match() -> None:
 
 @pytest.mark.parametrize("part", list(NodeField))
 def test_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
-    terms = weighted("file window token refresh", common="file")
-    value = score(terms, (part, "The file, the file and the file"))
+    text = part, "The file, the file and the file"
+    value = score("file window token refresh", text, common="file")
     assert 0 < value < 0.1
     assert score_band(value) is ScoreBand.WEAK
 
@@ -120,7 +118,7 @@ def test_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
 def test_no_score_reaches_one(words: list[str], query: list[str]) -> None:
     text = " ".join(words)
     texts = [(part, text) for part in NodeField]
-    value = score(weighted(" ".join(query)), *texts, *texts)
+    value = score(" ".join(query), *texts, *texts)
     assert 0 <= value < 1
     assert (value > 0) == (not set(query).isdisjoint(words))
 
@@ -130,15 +128,15 @@ def test_another_word_of_the_query_raises_the_score(
     words: list[str], query: list[str], data: st.DataObject
 ) -> None:
     missing = sorted(set(query).difference(words))
-    terms = weighted(" ".join(query), common="mast tide")
+    score_of = partial(score, " ".join(query), common="mast tide")
     bullet = NodeField.BULLETS, " ".join(words)
-    before = score(terms, bullet)
+    before = score_of(bullet)
     for word in missing:
         part = data.draw(st.sampled_from(list(NodeField)))
         if part is NodeField.BULLETS:
-            after = score(terms, (part, f"{bullet[1]} {word}"))
+            after = score_of((part, f"{bullet[1]} {word}"))
         else:
-            after = score(terms, bullet, (part, word))
+            after = score_of(bullet, (part, word))
         assert after > before
 
 
@@ -149,27 +147,25 @@ def test_another_matching_word_in_the_query_does_not_lower_the_score(
     distinct = list(dict.fromkeys(words))
     others = [word for word in more if word in distinct and word not in query]
     title = NodeField.TITLE, " ".join(distinct)
-    before = score(weighted(" ".join(query)), title)
+    before = score(" ".join(query), title)
     for word in others:
-        assert score(weighted(" ".join([*query, word])), title) >= before - 1e-12
+        assert score(" ".join([*query, word]), title) >= before - 1e-12
 
 
 def test_narrower_node_comes_first_among_equals() -> None:
     title = NodeField.TITLE, "ferry"
-    scores = [score(weighted("ferry"), title, level=level) for level in LEVELS]
+    scores = [score("ferry", title, level=level) for level in LEVELS]
     assert scores == sorted(set(scores))
     assert scores[-1] - scores[0] < 0.05
 
 
 def test_title_outweighs_keywords_and_bullets() -> None:
     parts = [NodeField.BULLETS, NodeField.KEYWORDS, NodeField.TITLE]
-    scores = [score(weighted("ferry"), (part, "ferry")) for part in parts]
+    scores = [score("ferry", (part, "ferry")) for part in parts]
     assert scores == sorted(set(scores))
 
 
 def test_word_in_short_text_outweighs_word_in_long_text() -> None:
-    short = score(weighted("ferry"), (NodeField.BULLETS, "ferry timetable"))
-    long = score(
-        weighted("ferry"), (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40)
-    )
+    short = score("ferry", (NodeField.BULLETS, "ferry timetable"))
+    long = score("ferry", (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40))
     assert short > long > 0

@@ -10,7 +10,7 @@ import pytest
 from memtui.model.calendar import TocLevel
 from memtui.model.hit import Hit, HitKind, ScoreBand
 from memtui.paths import in_home
-from memtui.search import node_index, teleport
+from memtui.search import teleport
 from memtui.search.node_index import NodeMatch
 from memtui.search.query import NO_WORD, Query
 from memtui.search.teleport import Teleport
@@ -125,14 +125,6 @@ def test_stop_words_have_a_note(
     answer = full_workspace.teleport.find("the of and ")
     assert answer.notes == (teleport.ONLY_STOP_WORDS,)
     assert full_workspace.teleport.find("the token of ").notes == ()
-
-
-def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
-    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(node_index, "MAX_POSTINGS", 3)
-    (note,) = full_workspace.teleport.find("Tokens refreshing ").notes
-    assert note.startswith("Too common to search everywhere: Tokens, refr")
 
 
 def test_what_cannot_be_understood_is_said(full_workspace: Workspace) -> None:
