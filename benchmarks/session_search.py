@@ -16,7 +16,7 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 def finder(paths: Paths) -> Callable[[str], Hits]:
     """Finds the best messages of a store, as a workspace does."""
     return MessageSearch(
-        MessageRanker(MessageIndex(paths.message_index, keep_open=True)),
+        MessageRanker(MessageIndex(paths.message_index)),
         UTC,
         lambda: TODAY,
     ).find

@@ -32,7 +32,6 @@ from memtui.store import database, meta
 if TYPE_CHECKING:
     from memtui.pipeline.config import PipelineConfig
     from memtui.pipeline.pipeline import Pipeline
-    from memtui.search.message_index import MessageIndex
     from memtui.search.quotes import QuoteSearch
     from memtui.search.ranking import MessageRanker
     from memtui.search.search import MessageSearch, SessionSearch
@@ -167,18 +166,12 @@ class Workspace:
 
     @cached_property
     def _message_ranker(self) -> "MessageRanker":
+        from memtui.search.message_index import MessageIndex
         from memtui.search.ranking import MessageRanker
 
-        return MessageRanker(self._message_index)
-
-    @cached_property
-    def _message_index(self) -> "MessageIndex":
-        from memtui.search.message_index import MessageIndex
-
-        return MessageIndex(
-            self.paths.message_index,
-            with_tools=self.settings.search_include_tools,
-            keep_open=True,
+        with_tools = self.settings.search_include_tools
+        return MessageRanker(
+            MessageIndex(self.paths.message_index, with_tools=with_tools)
         )
 
     @property
@@ -310,8 +303,6 @@ class Workspace:
                 self._pipeline.stop()
         if "teleport" in self.__dict__:
             self.teleport.close()
-        if "_message_index" in self.__dict__:
-            self._message_index.close()
         database.close()
 
     def histories(self) -> list[AgentHistory]:

@@ -13,8 +13,6 @@ import json
 import os
 import re
 import sqlite3
-import threading
-import weakref
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -36,17 +34,11 @@ from memtui.text.analyzer import inverse_document_frequency
 
 BUSY_TIMEOUT_S = 5.0
 CACHE_KB = 16_000
-"""SQLite's page cache of a connection that stays open."""
+"""SQLite's page cache of a connection."""
 
 MAX_PENDING_BYTES = 32_000_000
 """The memory for terms of a transaction. With FTS5's default, 1 MB, a large transaction
 writes them in several parts, which are merged later."""
-
-MAX_IDLE = 2
-"""The maximum number of unused connections that stay open."""
-
-FileState = tuple[int, int, int]
-"""Inode, size and time of change of a file."""
 
 VERSION = "7"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
@@ -251,18 +243,12 @@ class MessageIndex:
     An error of reading or writing is raised as a ``SearchError``.
     """
 
-    def __init__(
-        self, path: Path, *, with_tools: bool = False, keep_open: bool = False
-    ) -> None:
-        """Remember the file; it is opened when it is used.
+    def __init__(self, path: Path, *, with_tools: bool = False) -> None:
+        """Remember the file; it is opened for each use.
 
-        Of tool calls the text is indexed only ``with_tools``, otherwise the name. To
-        ``keep_open`` is to reuse connections for reading until ``close``.
+        Of tool calls the text is indexed only ``with_tools``, otherwise the name.
         """
         self.path, self.with_tools = path, with_tools
-        self._lock, self._max_idle = threading.Lock(), MAX_IDLE if keep_open else 0
-        self._idle: list[tuple[FileState, sqlite3.Connection]] = []
-        self._finalizer = weakref.finalize(self, _close_all, self._idle)
 
     # The file
 
@@ -315,12 +301,6 @@ class MessageIndex:
                 with suppress(FileNotFoundError):
                     self.path.with_name(f"{self.path.name}{suffix}").unlink()
 
-    def close(self) -> None:
-        """Close the unused connections; those in use are closed when given back."""
-        with self._lock:
-            self._max_idle = 0
-            _close_all(self._idle)
-
     @property
     def is_suspect(self) -> bool:
         """True if a reader has reported damage since the index was created."""
@@ -356,50 +336,23 @@ class MessageIndex:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Use a connection; after an exception it is closed and not reused."""
         if not self.exists():
             raise SearchError(f"{self.path} is missing")
-        with self._translate_errors():
-            # Read before opening: a change in between makes the connection old, not
-            # wrong.
-            status = self.path.stat()
-            state = status.st_ino, status.st_size, status.st_mtime_ns
-            with self._lock:
-                same = [db for kept_state, db in self._idle if kept_state == state]
-                outdated = [entry for entry in self._idle if entry[0] != state]
-                self._idle[:] = [(state, db) for db in same[1:]]
-                _close_all(outdated)
-            db = same[0] if same else self._connect()
-            is_sound = False
-            try:
-                yield db
-                is_sound = True
-            finally:
-                with self._lock:
-                    if is_sound and len(self._idle) < self._max_idle:
-                        self._idle.append((state, db))
-                    else:
-                        db.close()
-
-    def _connect(self) -> sqlite3.Connection:
         uri = database.file_uri(str(self.path.absolute()))
         if not os.access(self.path.parent, os.W_OK):
             uri = database.read_only_uri(self.path)
-        db = sqlite3.connect(
-            uri,
-            uri=True,
-            timeout=BUSY_TIMEOUT_S,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
+        with (
+            self._translate_errors(),
+            closing(
+                sqlite3.connect(
+                    uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
+                )
+            ) as db,
+        ):
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             db.execute("PRAGMA temp_store = memory")
             db.execute("PRAGMA journal_size_limit = 1000000")
-        except BaseException:
-            db.close()
-            raise
-        return db
+            yield db
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -987,8 +940,3 @@ def _read_candidates(
 
 def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:
     return dict(db.execute("SELECT name, value FROM meta").fetchall())
-
-
-def _close_all(entries: list[tuple[FileState, sqlite3.Connection]]) -> None:
-    while entries:
-        entries.pop()[1].close()

@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -51,13 +50,10 @@ def index(tmp_path: Path) -> MessageIndex:
 
 
 @pytest.fixture
-def pooled(tmp_path: Path) -> Iterator[MessageIndex]:
-    """An index that keeps its connections open, with two messages."""
-    open_index = MessageIndex(tmp_path / "pooled.db", keep_open=True)
-    open_index.create("one")
-    open_index.add([message(1, "quay"), message(2, "quay mole")])
-    yield open_index
-    open_index.close()
+def filled(index: MessageIndex) -> MessageIndex:
+    """An index with two messages."""
+    index.add([message(1, "quay"), message(2, "quay mole")])
+    return index
 
 
 def event_id(number: int) -> str:
@@ -431,101 +427,80 @@ def test_index_of_other_content_has_no_name(index: MessageIndex) -> None:
     assert MessageIndex(index.path, with_tools=True).name() == ""
 
 
-# Connections that stay open
-
-
-def connection_id(index: MessageIndex) -> int:
-    """Return the identity of the connection that is used now."""
-    with index._reading() as db:
-        return id(db)
-
-
-def test_reused_connection_sees_new_messages(pooled: MessageIndex) -> None:
-    assert find(pooled, "quay") == [1, 2]
-    first = connection_id(pooled)
-    pooled.add([message(3, "quay")])
-    assert find(pooled, "quay") == [1, 2, 3]
-    assert connection_id(pooled) == first
+# While the index changes
 
 
 def test_search_does_not_see_messages_added_meanwhile(
-    pooled: MessageIndex, monkeypatch: pytest.MonkeyPatch
+    filled: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     select = message_index.select
 
     def add_and_select(*args: object) -> dict[int, int]:
-        pooled.add([message(3, "quay", copies=(1,))])
+        filled.add([message(3, "quay", copies=(1,))])
         return select(*args)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
         patched.setattr(message_index, "select", add_and_select)
-        assert find(pooled, "quay") == [1, 2]
-    assert find(pooled, "quay") == [2, 3]
+        assert find(filled, "quay") == [1, 2]
+    assert find(filled, "quay") == [2, 3]
 
 
 def test_rebuilt_index_replaces_the_old_one(
-    pooled: MessageIndex,
+    filled: MessageIndex,
 ) -> None:
-    assert find(pooled, "quay") == [1, 2]
-    other = MessageIndex(pooled.path)
+    assert find(filled, "quay") == [1, 2]
+    other = MessageIndex(filled.path)
     other.create("two")
     other.add([message(7, "quay")])
-    assert find(pooled, "quay") == [7]
-    assert pooled.name() == "two"
-    other.add([message(8, "quay")])
-    pooled.close()
-    assert find(other, "quay") == [7, 8], "closing deletes no file of the new one"
+    assert find(filled, "quay") == [7]
+    assert filled.name() == "two"
 
 
 def test_deleted_index_is_missing_until_it_is_replaced(
-    pooled: MessageIndex, tmp_path: Path
+    filled: MessageIndex, tmp_path: Path
 ) -> None:
-    assert find(pooled, "quay") == [1, 2]
+    assert find(filled, "quay") == [1, 2]
     other = MessageIndex(tmp_path / "other.db")
     other.create("other")
     other.add([message(5, "quay")])
-    pooled.delete()
+    filled.delete()
     with pytest.raises(SearchError, match="missing"):
-        find(pooled, "quay")
-    other.path.replace(pooled.path)
-    assert find(pooled, "quay") == [5]
+        find(filled, "quay")
+    other.path.replace(filled.path)
+    assert find(filled, "quay") == [5]
 
 
-def test_damage_is_noticed_after_successful_searches(pooled: MessageIndex) -> None:
-    assert find(pooled, "quay") == [1, 2]
-    pooled.close()
-    again = MessageIndex(pooled.path, keep_open=True)
-    assert find(again, "quay") == [1, 2]
-    size = pooled.path.stat().st_size
-    pooled.path.write_bytes(b"no database, though as long as one ".ljust(size, b"x"))
+def test_damage_is_noticed_after_successful_searches(filled: MessageIndex) -> None:
+    assert find(filled, "quay") == [1, 2]
+    size = filled.path.stat().st_size
+    filled.path.write_bytes(b"no database, though as long as one ".ljust(size, b"x"))
     with pytest.raises(SearchError):
-        find(again, "quay")
-    assert pooled.is_suspect
-    again.create("new")
-    again.add([message(9, "quay")])
-    assert find(again, "quay") == [9]
-    assert not again.is_suspect
-    again.close()
+        find(filled, "quay")
+    assert filled.is_suspect
+    filled.create("new")
+    filled.add([message(9, "quay")])
+    assert find(filled, "quay") == [9]
+    assert not filled.is_suspect
 
 
-def test_truncated_file_is_an_error(pooled: MessageIndex) -> None:
-    pooled.add([message(n, f"quay w{n}") for n in range(3, 2_000)])
-    assert find(pooled, "w7 quay")
-    with pooled.path.open("r+b") as file:
+def test_truncated_file_is_an_error(filled: MessageIndex) -> None:
+    filled.add([message(n, f"quay w{n}") for n in range(3, 2_000)])
+    assert find(filled, "w7 quay")
+    with filled.path.open("r+b") as file:
         file.truncate(8_192)
     with pytest.raises(SearchError):
-        find(pooled, "w7 quay")
+        find(filled, "w7 quay")
 
 
-def test_threads_search_at_once(pooled: MessageIndex) -> None:
-    pooled.add([message(n, f"w{n}") for n in range(100, 200)])
+def test_threads_search_at_once(filled: MessageIndex) -> None:
+    filled.add([message(n, f"w{n}") for n in range(100, 200)])
     errors: list[object] = []
     begin = threading.Barrier(4)
 
     def search_words(first: int) -> None:
         begin.wait()
         for n in range(first, 200, 4):
-            result = find(pooled, f"w{n}")
+            result = find(filled, f"w{n}")
             if result != [n]:
                 errors.append((n, result))
 
@@ -537,32 +512,11 @@ def test_threads_search_at_once(pooled: MessageIndex) -> None:
     assert errors == []
 
 
-def test_failed_connection_is_closed_and_few_stay_open(
-    pooled: MessageIndex,
-) -> None:
-    with pytest.raises(SearchError, match="no such table"), pooled._reading() as failed:
-        failed.execute("SELECT * FROM elsewhere")
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        failed.execute("SELECT 1")
-    views = [pooled._reading() for _ in range(message_index.MAX_IDLE + 2)]
-    connections = [view.__enter__() for view in views]
-    for view in views:
-        view.__exit__(None, None, None)
-    closed = 0
-    for db in connections:
-        try:
-            db.execute("SELECT 1")
-        except sqlite3.ProgrammingError:
-            closed += 1
-    assert closed == 2
-
-
-def test_closed_index_can_be_searched_and_keeps_nothing_open(
-    pooled: MessageIndex,
-) -> None:
-    pooled.close()
-    assert find(pooled, "quay") == [1, 2]
-    with pooled._reading() as db:
+def test_connections_are_closed(filled: MessageIndex) -> None:
+    with filled._reading() as used:
         pass
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        db.execute("SELECT 1")
+    with pytest.raises(SearchError, match="no such table"), filled._reading() as failed:
+        failed.execute("SELECT * FROM elsewhere")
+    for db in (used, failed):
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")
