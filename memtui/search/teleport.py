@@ -70,10 +70,10 @@ PENDING = "The summary index is being built: {:,} nodes to go."
 
 
 @dataclass(frozen=True, slots=True)
-class NodeMatches:
+class NodeHits:
     """The nodes and grips that match a query, best first."""
 
-    matches: "Sequence[NodeMatch]" = ()
+    hits: Sequence[Hit]
     note: str = ""
     suggestion: str = ""
 
@@ -137,12 +137,12 @@ class Teleport:
 
     def _search(self, query: Query, result: Hits, limit: int) -> Hits:
         query, unknown_names = resolve_names(query)
-        nodes = self.rank(query, limit + REPEATED)
+        nodes = self._rank(query, limit + REPEATED)
 
         def score(hit: Hit) -> float:
             return hit.score * (DATE_BOOST if query.covers(hit.at) else 1.0)
 
-        ranked = sorted(read_hits(nodes.matches, query), key=score, reverse=True)
+        ranked = sorted(nodes.hits, key=score, reverse=True)
         hits = tuple(merge_repeated(ranked))[:limit]
         notes = [nodes.note, *result.notes, *unknown_names]
         if query.has_only_stop_words and not hits:
@@ -167,8 +167,7 @@ class Teleport:
         except SearchError:
             return ""
 
-    def rank(self, query: Query, limit: int) -> NodeMatches:
-        """Return the best matches; needs an open connection to the store."""
+    def _rank(self, query: Query, limit: int) -> NodeHits:
         try:
             return self._index.read(lambda reader: _rank(reader, query, limit))
         except SearchError:
@@ -181,7 +180,7 @@ class Teleport:
             return replace(_rank(reader, query, limit), note=NO_INDEX)
 
 
-def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
+def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeHits:
     filters, scope = query.filters, query.filters.scope
     among = None
     if filters.session:
@@ -189,29 +188,19 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
     # The index knows neither keywords nor which agent worked on which project.
     is_checked = query.needs_text or scope.keyword or (scope.agent and scope.project)
     most = max(limit, MAX_CHECKED) if is_checked else limit
+    hits: list[Hit] = []
     for is_exact in (True, False) if query.phrase_terms else (True,):
         matches = reader.search(query, most, among=among, is_exact=is_exact)
-        if is_checked:
-            matches = _check(matches, query, limit)
-        if matches:
+        for start in range(0, len(matches), CHECKED_AT_ONCE):
+            hits += read_hits(matches[start : start + CHECKED_AT_ONCE], query)
+            if len(hits) >= limit:
+                break
+        if hits:
             break
     pending = queues.count_rows(queues.INDEX_NODE)
     note = PENDING.format(pending) if pending > MAX_PENDING else ""
-    suggestion = reader.suggestion(query, has_few=len(matches) < SUGGEST_BELOW)
-    return NodeMatches(matches, note, suggestion)
-
-
-def _check(
-    matches: "Sequence[NodeMatch]", query: Query, limit: int
-) -> "Sequence[NodeMatch]":
-    passing: list[NodeMatch] = []
-    for start in range(0, len(matches), CHECKED_AT_ONCE):
-        batch = matches[start : start + CHECKED_AT_ONCE]
-        hits = {(hit.grip_id, hit.node_id) for hit in read_hits(batch, query)}
-        passing += [match for match in batch if (match.grip_id, match.node_id) in hits]
-        if len(passing) >= limit:
-            break
-    return passing[:limit]
+    suggestion = reader.suggestion(query, has_few=len(hits) < SUGGEST_BELOW)
+    return NodeHits(hits[:limit], note, suggestion)
 
 
 def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
