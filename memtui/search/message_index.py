@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import NamedTuple
 from memtui.errors import SearchError
 from memtui.files import PRIVATE
 from memtui.model.events import EventRole, to_ms
+from memtui.model.filters import EVERYTHING, Filters
 from memtui.search.weights import SESSION_BULLETS, SESSION_SUMMARY, SESSION_TITLE
 from memtui.store import database
 from memtui.store.events import IndexableEvent, SessionTexts
@@ -141,21 +141,11 @@ class MessageFilter:
     """A filter of the messages that a search may return."""
 
     sessions: frozenset[int] | None = None
-    agent: str = ""
-    project: str = ""
-    """The agent and the project that all of the sessions belong to, if there is one."""
-    role: EventRole | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    """Times are aware; an index may also return messages a little after this one."""
-    with_subagents: bool = True
+    """The sessions that the filters let pass; None for all."""
+    filters: Filters = EVERYTHING
+    """An index may also return messages a little after its end."""
     excluded: tuple[tuple[QueryTerm, ...], ...] = ()
     """Groups of terms; a message that contains all terms of one is not returned."""
-
-    @property
-    def selects_messages(self) -> bool:
-        """True if it can select some of a session's messages."""
-        return bool(self.role or self.since or self.until)
 
 
 class Candidate(NamedTuple):
@@ -717,7 +707,7 @@ class _Lookup:
         table: str = "message_terms",
     ) -> None:
         self._db, self._within, self._table = db, within, table
-        since, until = within.since, within.until
+        since, until = within.filters.since, within.filters.until
         self._scope_match = ""
         self._rowids = (
             _rowid(to_ms(since)) if since else 0,
@@ -729,7 +719,8 @@ class _Lookup:
             self._add_sessions(within.sessions)
 
     def _add_sessions(self, sessions: Collection[int]) -> None:
-        names = _scope_terms(self._within.agent, self._within.project)
+        scope = self._within.filters.scope
+        names = _scope_terms(scope.agent, scope.project)
         if len(sessions) <= MAX_LISTED_SESSIONS:
             listed = (_quote(_session_term(session)) for session in sorted(sessions))
             self._scope_match = " OR ".join(listed) or _quote(_session_term(0))
@@ -802,9 +793,10 @@ class _Lookup:
     def _restrict(self, match: str) -> str:
         if self._scope_match:
             match = f"({match}) AND ({self._scope_match})"
-        if self._within.role:
-            match = f"({match}) AND {_quote(_role_term(self._within.role))}"
-        if not self._within.with_subagents:
+        filters = self._within.filters
+        if filters.role:
+            match = f"({match}) AND {_quote(_role_term(filters.role))}"
+        if not filters.with_subagents:
             match = f"({match}) NOT {_quote(_SUBAGENT)}"
         for terms in self._within.excluded:
             match = f"({match}) NOT ({' AND '.join(map(_match, terms))})"

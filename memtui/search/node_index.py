@@ -80,6 +80,9 @@ MANY_PARTS = 8
 SIMILAR_SIZE = 2
 """A part up to this many times as large as all smaller ones is merged with them."""
 
+ENOUGH_COMPLETIONS = 200
+"""Completions are chosen from at least this many terms, if there are so many."""
+
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
 """The letters that may have been typed by mistake."""
 
@@ -399,6 +402,7 @@ class NodeReader:
         self.count: int = reader.doc_count()
         self._leaves = list(reader.leaf_readers()) if self.count else []
         self._weights = lru_cache(256)(self._read_weights)
+        self._best_weights = lru_cache(32)(self._find_best_weights)
         self._complete = lru_cache(4096)(self._find_completions)
 
     def close(self) -> None:
@@ -409,11 +413,18 @@ class NodeReader:
     def frequency(self, term: str) -> int:
         return int(self._reader.doc_frequency(WORDS, _encode(term)))
 
-    def beginning(self, start: str) -> Counter[str]:
-        """Return terms that begin so, and how many documents have each."""
+    def beginning(self, start: str, enough: int | None = None) -> Counter[str]:
+        """Return terms that begin so, and how many documents have each.
+
+        Many terms begin with one letter: stop after the part of the index in which
+        there are enough, the smallest parts first.
+        """
         text = _encode(start)
         counts = Counter[bytes]()
-        for leaf, _ in self._leaves:
+        leaves = [leaf for leaf, _ in self._leaves]
+        for leaf in sorted(leaves, key=lambda leaf: int(leaf.doc_count_all())):
+            if enough and len(counts) >= enough:
+                break
             for (field, term), info in leaf.iter_from(WORDS, text):
                 if field != WORDS or not term.startswith(text):
                     break
@@ -435,8 +446,8 @@ class NodeReader:
         return "" if text == query.text else text
 
     def _find_completions(self, start: str) -> Sequence[str]:
-        """Return the most frequent other terms that begin so."""
-        counts = self.beginning(start)
+        """Return the most frequent other terms that begin so, of a sample."""
+        counts = self.beginning(start, ENOUGH_COMPLETIONS)
         counts.pop(start, None)
         by_count = sorted(counts, key=lambda term: (-counts[term], term))
         return by_count[: node_scoring.MAX_COMPLETIONS]
@@ -517,7 +528,7 @@ class NodeReader:
         sums, counts, most = defaultdict[int, float](float), Counter[int](), 0.0
         terms = node_scoring.query_terms(query, self._complete)
         for term in terms:
-            weights = self._best_weights(term.forms)
+            weights = self._best_weights(tuple(term.forms.items()))
             idf = term.weight * inverse_document_frequency(self.count, len(weights))
             most += idf
             counts.update(weights.keys())
@@ -526,10 +537,12 @@ class NodeReader:
         most *= len(terms)
         return {number: counts[number] * sums[number] / most for number in sums}
 
-    def _best_weights(self, forms: Mapping[str, float]) -> dict[int, float]:
+    def _find_best_weights(
+        self, forms: tuple[tuple[str, float], ...]
+    ) -> dict[int, float]:
         """Return the weight of a term's best form in each document that has one."""
         best: dict[int, float] = {}
-        for form, factor in forms.items():
+        for form, factor in forms:
             for number, weight in self._weights(form).items():
                 if factor * weight > best.get(number, 0.0):
                     best[number] = factor * weight

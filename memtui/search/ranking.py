@@ -189,7 +189,8 @@ class MessageRanker:
         ranking: Ranking,
     ) -> tuple[Matches, list[IndexableEvent]]:
         """Search the index; return what it has and the events that it lacks."""
-        note = NO_INDEX
+        note, filters = NO_INDEX, query.filters
+        selects_messages = filters.role or filters.since or filters.until
         if self._index.exists():
             # Read these first: they may be indexed while the index is searched.
             ranges, waiting = queues.list_latest_unindexed_events(MAX_UNINDEXED)
@@ -200,7 +201,7 @@ class MessageRanker:
                     terms,
                     within,
                     required=query.phrase_terms,
-                    with_sessions=not (within.selects_messages or query.needs_text),
+                    with_sessions=not (selects_messages or query.needs_text),
                 )
             except SearchError:
                 log.exception("the message index cannot be searched")
@@ -315,15 +316,9 @@ def query_terms(query: Query) -> list[QueryTerm]:
 
 
 def message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilter:
-    filters = query.filters
     return MessageFilter(
         sessions,
-        filters.scope.agent,
-        filters.scope.project,
-        filters.role,
-        filters.since,
-        filters.until,
-        filters.with_subagents,
+        query.filters,
         tuple(
             (*map(QueryTerm, word.terms[:-1]), QueryTerm(word.terms[-1], word.prefix))
             for word in query.excluded
@@ -334,12 +329,13 @@ def message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilt
 
 def _passes(event: IndexableEvent, within: MessageFilter) -> bool:
     """Return True if an event that is not indexed passes a filter."""
+    filters = within.filters
     return (
         (within.sessions is None or event.session in within.sessions)
-        and (not within.role or event.indexed_role is within.role)
-        and (not within.since or event.at_ms >= to_ms(within.since))
-        and (not within.until or event.at_ms < to_ms(within.until))
-        and (within.with_subagents or not event.subagent)
+        and (not filters.role or event.indexed_role is filters.role)
+        and (not filters.since or event.at_ms >= to_ms(filters.since))
+        and (not filters.until or event.at_ms < to_ms(filters.until))
+        and (filters.with_subagents or not event.subagent)
     )
 
 

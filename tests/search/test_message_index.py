@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, EventType, from_ms
+from memtui.model.filters import EVERYTHING, Filters, Scope
 from memtui.search import message_index
 from memtui.search.message_index import (
     EPOCH_MS,
@@ -108,9 +109,14 @@ def masks(matches: Matches) -> dict[int, int]:
     return {int(message.event_id): message.mask for message in matches.candidates}
 
 
-def find(index: MessageIndex, words: str, **within: object) -> list[int]:
+def find(
+    index: MessageIndex,
+    words: str,
+    sessions: frozenset[int] | None = None,
+    filters: Filters = EVERYTHING,
+) -> list[int]:
     """Return the numbers of the messages with any of these words, sorted."""
-    return sorted(masks(search(index, words, MessageFilter(**within))))  # type: ignore[arg-type]
+    return sorted(masks(search(index, words, MessageFilter(sessions, filters))))
 
 
 # What is found
@@ -230,10 +236,18 @@ def test_filters_select_messages(
         assert find(index, "word") == [1, 2, 3, 4, 5]
         assert find(index, "word", sessions=frozenset([2])) == [2, 3, 4]
         assert find(index, "word", sessions=frozenset()) == []
-        assert find(index, "word", role=EventRole.ASSISTANT) == [3]
-        assert find(index, "word", with_subagents=False) == [1, 2, 3, 5]
-        assert find(index, "word", since=time(2), until=time(4)) == [2, 3]
-        within = MessageFilter(sessions=frozenset([1, 2]), role=EventRole.USER)
+        assert find(index, "word", filters=Filters(role=EventRole.ASSISTANT)) == [3]
+        assert find(index, "word", filters=Filters(with_subagents=False)) == [
+            1,
+            2,
+            3,
+            5,
+        ]
+        assert find(index, "word", filters=Filters(since=time(2), until=time(4))) == [
+            2,
+            3,
+        ]
+        within = MessageFilter(frozenset([1, 2]), Filters(role=EventRole.USER))
         result = search(index, "word", within)
         counts = result.message_count, result.session_count, len(result.candidates)
         assert counts == (4, 2, 3)
@@ -257,6 +271,10 @@ def test_filters_hold_for_frequent_terms(
         assert (result.frequencies, result.common) == ([30], ["red"])
 
 
+def of_scope(agent: str = "", project: str = "") -> Filters:
+    return Filters(scope=Scope(agent, project))
+
+
 def test_messages_of_many_sessions_are_found_by_agent_and_project(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,12 +287,11 @@ def test_messages_of_many_sessions_are_found_by_agent_and_project(
         ]
     )
     every = frozenset([1, 2, 3])
-    assert find(index, "word", sessions=every, project="ferry") == [1, 3]
-    assert find(index, "word", sessions=every, agent="codex") == [1, 2]
-    within = {"agent": "aider", "project": "ferry"}
-    assert find(index, "word", sessions=every, **within) == [3]
+    assert find(index, "word", every, of_scope(project="ferry")) == [1, 3]
+    assert find(index, "word", every, of_scope("codex")) == [1, 2]
+    assert find(index, "word", every, of_scope("aider", "ferry")) == [3]
     # Only some of the project's sessions, as with a second filter.
-    assert find(index, "word", sessions=frozenset([1]), project="ferry") == [1]
+    assert find(index, "word", frozenset([1]), of_scope(project="ferry")) == [1]
 
 
 def test_messages_are_found_in_the_project_that_they_moved_to(
@@ -284,8 +301,8 @@ def test_messages_are_found_in_the_project_that_they_moved_to(
     for project in ("ferry", "quay"):
         index.add([message(n, "word", project=project) for n in (1, 2)])
     of = frozenset([1])
-    assert find(index, "word", sessions=of, project="quay") == [1, 2]
-    assert find(index, "word", sessions=of, project="ferry") == []
+    assert find(index, "word", of, of_scope(project="quay")) == [1, 2]
+    assert find(index, "word", of, of_scope(project="ferry")) == []
     assert index.status().messages == 2
 
 
