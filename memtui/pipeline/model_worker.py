@@ -54,6 +54,7 @@ from memtui.summarize.ollama.errors import (
     ContextOverflowError,
     EmptyLogError,
     InvalidReplyError,
+    OfflineError,
     OllamaError,
     OutOfMemoryError,
     RequestCancelled,
@@ -94,8 +95,8 @@ class RewriteOutcome:
 
     result: RewriteResult
     error: str = ""
-    pause_s: float | None = None
-    """The time for which to pause the model; None if it need not pause."""
+    failure: OllamaError | None = None
+    """The error of the model or its server, after which it is left alone for a time."""
     changed: frozenset[str] = frozenset()
     withheld: Mapping[Objection, int] = field(default_factory=dict)
     """The number of lines of shown versions that are withheld, by reason."""
@@ -256,9 +257,10 @@ class Rewriter:
             return self._finish(source.node_ids)
         if isinstance(error, PERMANENT_ERRORS):
             return self._reject(name, source, error, attempt)
+        outcome = RewriteOutcome(RewriteResult.NOTHING, str(error))
         if isinstance(error, RETRYABLE_ERRORS):
-            return self._retry_later(source, str(error))
-        return RewriteOutcome(RewriteResult.NOTHING, str(error), pause_s=error.retry_s)
+            outcome = self._retry_later(source, str(error))
+        return replace(outcome, failure=error)
 
     def _retry_later(self, source: Input, error: str) -> RewriteOutcome:
         """Try this session or period again later, others first."""
@@ -291,8 +293,16 @@ class Rewriter:
 
 # The worker
 
-RECHECK_AFTER = timedelta(seconds=30)
-"""The shortest time before a model that is not ready is checked again."""
+MIN_PAUSE, MAX_PAUSE = timedelta(seconds=30), timedelta(minutes=30)
+"""The shortest and the longest pause after a check or a request that failed."""
+
+MAX_DOUBLED_PAUSE = timedelta(minutes=10)
+"""After each failure of the server the pause is twice as long, up to this."""
+
+SERVER_FAILURES = (OfflineError, *RETRYABLE_ERRORS)
+
+FAILED = "the model's server failed; it is asked again later"
+"""The message while a server that failed is left alone."""
 
 MIN_AGES = {
     TocLevel.DAY: timedelta(hours=1),
@@ -301,8 +311,6 @@ MIN_AGES = {
     TocLevel.YEAR: timedelta(days=7),
 }
 """The time after the end of a period at which a model may summarize it."""
-
-MAX_PAUSE = timedelta(minutes=30)
 
 OPEN_PERIODS = 2
 """The number of nodes of a level that can have started long enough ago and not
@@ -344,6 +352,8 @@ class ModelWorker:
         self._rewriter = Rewriter(self._summarizer, zone, clock, self.set_progress)
         self._record: ModelRecord | None = None
         self._paused_until: datetime | None = None
+        self._failures = 0
+        """How often the server failed since the last request that it answered."""
         self._checked_ms = 0
         self._summarizer_version = ""
         self.model = ModelStatus(is_requested=is_requested)
@@ -442,12 +452,13 @@ class ModelWorker:
                     times_ms.append(to_ms(state.requested_at))
         return max(times_ms) > self._checked_ms
 
-    def _check_model(self) -> ModelHealth:
+    def _check_model(self, *, has_failed: bool = False) -> ModelHealth:
         """Update the status, and store the model's condition if it changed."""
         health, until = self._summarizer.health(), None
-        if health.condition is ModelCondition.RESTING:
-            until = self._clock() + self._rest(health.retry_after_s)
-            until = until.astimezone(self._zone)
+        if has_failed and health.is_ready:
+            health = replace(health, condition=ModelCondition.RESTING, message=FAILED)
+        if health.condition is ModelCondition.RESTING and self._paused_until:
+            until = self._paused_until.astimezone(self._zone)
         record = ModelRecord(health.condition, health.message, until, self._clock())
         with database.connection():
             pending = queues.count_rewrites(TocLevel.SEGMENT)
@@ -464,12 +475,12 @@ class ModelWorker:
 
     def _is_ready(self, now: datetime) -> bool:
         """Check the model; pause if it is not ready."""
-        self._checked_ms = to_ms(now)
+        self._checked_ms, self._paused_until = to_ms(now), None
         health = self._check_model()
         if not health.is_ready:
-            self._pause(health.retry_after_s)
+            is_offline = health.condition is ModelCondition.OFFLINE
+            self._pause(health.retry_after_s, is_server_failure=is_offline)
             return False
-        self._paused_until = None
         version = self._summarizer.identity.split(" ")[0] + " "
         if version != self._summarizer_version:
             with database.transaction():
@@ -481,11 +492,12 @@ class ModelWorker:
         until = self._paused_until
         return until is not None and now < until <= now + MAX_PAUSE
 
-    def _pause(self, seconds: float) -> None:
-        self._paused_until = self._clock() + self._rest(seconds)
-
-    def _rest(self, seconds: float) -> timedelta:
-        return min(max(timedelta(seconds=seconds), RECHECK_AFTER), MAX_PAUSE)
+    def _pause(self, seconds: float, *, is_server_failure: bool) -> None:
+        pause = min(max(timedelta(seconds=seconds), MIN_PAUSE), MAX_PAUSE)
+        if is_server_failure:
+            pause = min(MIN_PAUSE * 2 ** min(self._failures, 9), MAX_DOUBLED_PAUSE)
+            self._failures += 1
+        self._paused_until = self._clock() + pause
 
     def _give_up(self, now: datetime) -> None:
         """End the requested and the running jobs with the model's error.
@@ -517,9 +529,12 @@ class ModelWorker:
         finally:
             self._set_status(self.model.idle())
         self.changed.update(outcome.changed)
-        if outcome.pause_s is not None:
-            self._check_model()
-            self._pause(outcome.pause_s)
+        if failure := outcome.failure:
+            is_server_failure = isinstance(failure, SERVER_FAILURES)
+            self._pause(failure.retry_s, is_server_failure=is_server_failure)
+            self._check_model(has_failed=True)
+        elif outcome.result in (RewriteResult.MADE, RewriteResult.REJECTED):
+            self._failures = 0
         if task.due:
             self._scheduler.record(
                 task.due.job,

@@ -261,6 +261,56 @@ def test_interrupted_rollup_is_made_up_for_when_the_server_is_back(
     assert bench.run_model(8) == [DAY, WEEK, MONTH]
 
 
+def test_offline_server_is_checked_less_and_less_often(
+    bench: Bench, stub: Stub
+) -> None:
+    import_hours(bench, 2)
+    stub.close()
+    assert list_pauses_s(bench, 7) == [30, 60, 120, 240, 480, 600, 600]
+    stub.start()
+    bench.clock.advance(minutes=10)
+    assert bench.step() == 1
+    stub.close()
+    assert list_pauses_s(bench, 1) == [30]
+
+
+def test_failing_server_is_asked_less_and_less_often(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 8)
+    stub.always(faults.CRASHED)
+    assert list_pauses_s(bench, 3) == [30, 60, 120]
+    assert bench.step() == 1
+    asked = len(stub.chats())
+    assert bench.step() == 0 and len(stub.chats()) == asked
+    bench.request_version(bench.segments()[0])
+    bench.step()
+    assert len(stub.chats()) > asked
+    stub.clear_script()
+    bench.clock.advance(hours=1)
+    assert bench.step() == 1
+    stub.always(faults.CRASHED)
+    assert list_pauses_s(bench, 1) == [30]
+
+
+def test_invalid_reply_is_no_failure_of_the_server(bench: Bench, stub: Stub) -> None:
+    import_hours(bench, 3)
+    stub.always(faults.saying("I cannot do that."))
+    for _ in range(3):
+        assert bench.step() == 1
+    assert bench.improve.model.paused_until is None
+
+
+def list_pauses_s(bench: Bench, count: int) -> list[float]:
+    """Return for how long the worker leaves a server alone each time."""
+    pauses_s = []
+    for _ in range(count):
+        bench.step()
+        until = bench.improve._paused_until
+        assert until is not None
+        pauses_s.append((until - bench.clock()).total_seconds())
+        bench.clock.now = until
+    return pauses_s
+
+
 def test_without_work_no_server_is_asked(bench: Bench, stub: Stub) -> None:
     import_hours(bench, 2)
     bench.run_model()

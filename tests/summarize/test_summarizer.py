@@ -329,15 +329,3 @@ def test_named_small_model_is_ready_with_a_warning(stub: Stub, asker: Asker) -> 
     assert health.is_ready
     assert health.message.startswith("qwen2.5-coder:1.5b is small: with 1.5B")
     assert summarize(ollama).bullets
-
-
-def test_offline_server_is_checked_less_and_less_often(
-    stub: Stub, asker: Asker
-) -> None:
-    stub.stop()
-    ollama = asker.ollama()
-    waits = []
-    for _ in range(6):
-        waits.append(ollama.health().retry_after_s)
-        asker.now += waits[-1]
-    assert waits == [30, 60, 120, 240, 480, 600]

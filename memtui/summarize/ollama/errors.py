@@ -2,9 +2,9 @@
 
 * ModelError
   - OllamaError
-    + OfflineError           no server: the breaker opens at once
+    + OfflineError           no server: it is asked less and less often
     + BusyError              too many requests are queued: wait and ask again
-    + TransientError         asked again twice, then the breaker counts it
+    + TransientError         asked again twice, then less and less often
       . StalledError         the server fell silent
       . IncompleteReplyError the reply broke off
       . ServerError          the server failed, or its answer cannot be read
@@ -13,7 +13,6 @@
     + ModelNotFoundError     choose another model, or say what to pull
     + InvalidReplyError      there is no summary by this model
     + NotAllowedError        must not be asked at all
-    + CircuitOpenError       the breaker is open
     + EmptyLogError          there is no text to summarize
     + RequestCancelled       the job is left untouched
 """
@@ -102,12 +101,6 @@ class NotAllowedError(OllamaError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, retry_s=1800.0)
-
-
-class CircuitOpenError(OllamaError):
-    """Nothing is asked for a while."""
-
-    condition = ModelCondition.RESTING
 
 
 class EmptyLogError(OllamaError):

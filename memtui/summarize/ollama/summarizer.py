@@ -2,7 +2,7 @@
 
 The rest of the program uses ``Ollama``. A ``SummaryTask`` makes one summary: it chooses
 the model, and asks it once, or once for each part of a record that is longer than the
-window. ``ModelState`` keeps facts about models between summaries.
+window.
 
 Requests are repeated after faults of the server, never for other words.
 """
@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtui.model.calendar import TocLevel
@@ -29,7 +29,6 @@ from memtui.model.nodes import GenerationStats, Summary
 from memtui.model.sessions import PeriodWork
 from memtui.model.work import Facts
 from memtui.summarize.ollama import models, prompts, replies
-from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
     ContextOverflowError,
     EmptyLogError,
@@ -61,16 +60,6 @@ WIDENING = 1.5
 
 OFFLINE = "Ollama is not running: summaries are extracts for now."
 """The message if no server answers."""
-
-
-@dataclass(slots=True)
-class ModelState:
-    """The knowledge about models that is shared by all summaries."""
-
-    breaker: Breaker
-    scales: dict[str, float] = field(default_factory=dict)
-    """The scale of estimates of each model, by its digest, for which a prompt was too
-    long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +136,17 @@ class SummaryTask:
         self,
         client: "Client",
         options: ModelOptions,
-        state: ModelState,
+        scales: dict[str, float],
         callbacks: Callbacks,
         attempt: int = 0,
     ) -> None:
-        """Store the connection, and how often the same was asked before."""
+        """Store the connection, and how often the same was asked before.
+
+        ``scales`` has the scale of estimates of each model, by its digest, for which a
+        prompt was too long.
+        """
         self._client, self._options = client, options
-        self._state, self._callbacks, self._attempt = state, callbacks, attempt
+        self._scales, self._callbacks, self._attempt = scales, callbacks, attempt
         self.discovery = Discovery()
         self._excluded: set[str] = set()
         self._part, self._parts = 1, 1
@@ -172,7 +165,9 @@ class SummaryTask:
         failure: OllamaError | None = None
         while True:
             try:
-                await self._discover()
+                self.discovery = await discover(
+                    self._client, self._options, self._excluded
+                )
             except ModelNotFoundError as error:
                 raise failure or error from None
             try:
@@ -184,13 +179,6 @@ class SummaryTask:
                 self._exclude(error)
             else:
                 return replace(summary, generation=self._measure(began_s))
-
-    async def _discover(self) -> None:
-        try:
-            self.discovery = await discover(self._client, self._options, self._excluded)
-        except OllamaError as error:
-            self._state.breaker.record(error)
-            raise
 
     def _exclude(self, failure: OllamaError) -> None:
         """Exclude the model, and all that need as much memory if it lacks memory."""
@@ -213,7 +201,7 @@ class SummaryTask:
             try:
                 return await self._ask_about(parts)
             except ContextOverflowError:
-                self._widen()
+                self._scales[self.discovery.model.digest] = self._scale * WIDENING
                 smaller_parts = self._divide(record)
                 if smaller_parts == parts:
                     raise
@@ -226,10 +214,7 @@ class SummaryTask:
     @property
     def _scale(self) -> float:
         digest = self.discovery.model.digest
-        return self._state.scales.get(digest, prompts.INITIAL_SCALE)
-
-    def _widen(self) -> None:
-        self._state.scales[self.discovery.model.digest] = self._scale * WIDENING
+        return self._scales.get(digest, prompts.INITIAL_SCALE)
 
     async def _ask_about(self, parts: Sequence[Record]) -> Summary:
         """Ask about each part; those without a valid reply are left out.
@@ -242,7 +227,6 @@ class SummaryTask:
         self._parts = len(parts)
         for self._part, part in enumerate(parts, start=1):
             reply = await self._send(part)
-            self._state.breaker.reset()
             self._replies.append(reply)
             try:
                 summaries.append((part.size, replies.parse_reply(reply.text, part)))
@@ -253,7 +237,7 @@ class SummaryTask:
         return _join(summaries)
 
     async def _send(self, record: Record) -> "ModelReply":
-        """Send a request, again after errors that may pass; record all errors."""
+        """Send a request, again after errors that may pass."""
         failures = 0
         while True:
             is_loaded = self._replies or (
@@ -267,7 +251,6 @@ class SummaryTask:
                     lambda tokens: self._report(ModelPhase.WRITING, tokens),
                 )
             except OllamaError as error:
-                self._state.breaker.record(error)
                 if failures >= len(error.retry_delays_s):
                     raise
                 delay_s = error.retry_delays_s[failures]
@@ -351,7 +334,7 @@ class Ollama:
         """Store the settings; no server is asked yet."""
         self._options = options
         self._callbacks = callbacks or Callbacks()
-        self._state = ModelState(Breaker(self._callbacks.clock))
+        self._scales: dict[str, float] = {}
         self._discovery = Discovery()
         self._lock = threading.Lock()
         self._is_cancelled = False
@@ -365,15 +348,10 @@ class Ollama:
 
     def health(self) -> ModelHealth:
         """Check the server and its models, without asking any of them."""
-        breaker = self._state.breaker
         try:
             self._discovery = self._run(lambda client: discover(client, self._options))
-            breaker.note_online()
-            breaker.check()
         except OfflineError as error:
-            breaker.record(error)
-            retry_s = breaker.wait_s()
-            return ModelHealth(error.condition, OFFLINE, retry_after_s=retry_s)
+            return ModelHealth(error.condition, OFFLINE)
         except OllamaError as error:
             health = ModelHealth(
                 error.condition, error.reason, error.remedy, retry_after_s=error.retry_s
@@ -431,11 +409,9 @@ class Ollama:
         return self._summarize(period_record(level, works), attempt)
 
     def _summarize(self, record: Record, attempt: int) -> Summary:
-        self._state.breaker.check()
-
         async def summarize(client: "Client") -> Summary:
             task = SummaryTask(
-                client, self._options, self._state, self._callbacks, attempt
+                client, self._options, self._scales, self._callbacks, attempt
             )
             try:
                 return await task.run(record)
