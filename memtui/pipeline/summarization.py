@@ -1,7 +1,7 @@
 """Summarize segments, describe their sessions, and roll up days and longer periods.
 
-An extract is made for each segment at once. With it, what its session is called and
-what came of it is decided again; of a session with many segments, once they are done.
+An extract is made for each segment at once. What its session is called and what came
+of it is decided again as soon as no segment of it is pending.
 """
 
 import time
@@ -56,13 +56,6 @@ def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
 
 SEGMENTS_AT_ONCE = 20
 
-MAX_SHARE = 10
-"""While segments keep arriving, sessions with pending segments are updated in at most
-1/MAX_SHARE of the time; and so are roll-ups."""
-
-MIN_UPDATE_S = 2.0
-"""Seconds between two updates of sessions with pending segments."""
-
 
 class SummaryStage:
     """Summarizes pending segments, and describes their sessions."""
@@ -71,7 +64,6 @@ class SummaryStage:
         self._summarizer, self._rules = config.summarizer, config.rules
         self._zone, self._clock, self._changed = config.zone, config.clock, changed
         self._is_renewed = False
-        self._next_update_s = 0.0
 
     def step(self) -> int:
         """Summarize a batch of segments; return how many were tried."""
@@ -111,7 +103,14 @@ class SummaryStage:
             segments.set_summarized(done)
             for item, _ in failed:
                 segments.set_failed(item.name, now_ms)
-            self._update_sessions({bounds.session_number for bounds in waiting}, now_ms)
+            # An update reads the facts of all segments. The last pending one brings it
+            # about even if this process ends before.
+            numbers = {
+                bounds.session_number
+                for bounds in waiting
+                if not segments.has_pending(bounds.session_number, now_ms)
+            }
+            update_sessions(numbers, self._zone)
             self._mark_parents([bounds.segment_id for bounds in waiting])
         if failed:
             item, error = failed[-1]
@@ -154,25 +153,6 @@ class SummaryStage:
         versions.add([version.node for version in changed], now_ms)
         queues.add_nodes([version.node.node_id for version in changed], now_ms)
 
-    def _update_sessions(self, numbers: Collection[int], now_ms: int) -> None:
-        """Update sessions without pending segments; now and then the others, too.
-
-        An update reads the facts of all segments. The last pending segment of a session
-        brings it about even if this process ends before.
-        """
-        begun_s = time.monotonic()
-        is_due = begun_s >= self._next_update_s
-        chosen = {
-            number
-            for number in numbers
-            if is_due or not segments.has_pending(number, now_ms)
-        }
-        update_sessions(chosen, self._zone)
-        if is_due:
-            now_s = time.monotonic()
-            patience_s = max(MIN_UPDATE_S, MAX_SHARE * (now_s - begun_s))
-            self._next_update_s = now_s + patience_s
-
     def _mark_parents(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
         queues.add_rollups(days, self._zone)
@@ -193,6 +173,9 @@ NODES_AT_ONCE = 20
 
 PATIENCE_S = 10.0
 """Seconds to wait for pending segments."""
+
+MAX_SHARE = 10
+"""While segments keep arriving, roll-ups take at most 1/MAX_SHARE of the time."""
 
 UPWARDS = (TocLevel.DAY, TocLevel.WEEK, TocLevel.MONTH, TocLevel.YEAR)
 
