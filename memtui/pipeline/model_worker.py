@@ -409,7 +409,9 @@ class ModelWorker:
                 is_new = not self._scheduler.is_running(due.job)
                 if name or (is_new and due.reason is RunReason.REQUESTED):
                     tasks.append(_Task(name, due))
-                elif not self._has_dirty(due.job, now):
+                elif due.job is Job.SEGMENTS or not queues.has_dirty(
+                    due.job.level, to_ms(now - MIN_AGES[due.job.level])
+                ):
                     self._scheduler.finish(due, now)
                     continue
                 # Roll-ups above build on what this one writes, or waits for.
@@ -428,12 +430,6 @@ class ModelWorker:
             if calendar.bounds(name, self._zone)[1] <= latest_end:
                 return name
         return ""
-
-    def _has_dirty(self, job: Job, now: datetime) -> bool:
-        """Return whether extracts must be rolled up before the model writes more."""
-        if job is Job.SEGMENTS:
-            return False
-        return queues.has_dirty(job.level, to_ms(now - MIN_AGES[job.level]))
 
     def _update_held(self) -> None:
         """Count the segments that wait for their paused job."""

@@ -300,7 +300,8 @@ class SegmentationStage:
         if gone:
             summarization.update_sessions([session.number], self._zone)
         queues.add_nodes(gone, to_ms(now))
-        queues.add_rollups({_day_of(name) for name in gone}, self._zone)
+        days = {str(calendar.parent_id(name)) for name in gone}
+        queues.add_rollups(days, self._zone)
 
     def _ranges(
         self,
@@ -330,10 +331,6 @@ class SegmentationStage:
                 - bisect_left(subagent_times, first.timestamp_ms),
                 is_open=is_last and not segmenter.is_finished(run, now, self._rules),
             )
-
-
-def _day_of(segment_id: str) -> str:
-    return str(calendar.parent_id(segment_id))
 
 
 # Indexing. What the outbox names is indexed; then its rows are deleted. Indexing again

@@ -97,7 +97,12 @@ def find_file_changes(path: str, limit: int) -> SearchResult[FileChanges]:
             for number, call in matches.events
             if name and whole.search(call.metadata.get("tool_input", ""))
         ]
-        changing = [pair for pair in calls if _is_change(pair[1])]
+        changing = [
+            (number, call)
+            for number, call in calls
+            if tool_calls.tool_verb(call.metadata.get("tool_name", ""))
+            in tool_calls.CHANGING
+        ]
         groups: dict[tuple[int, str], tuple[Event | None, list[Event]]] = {}
         for number, call in changing or calls:
             request = conversations.last_prompt_before(number, call)
@@ -109,11 +114,6 @@ def find_file_changes(path: str, limit: int) -> SearchResult[FileChanges]:
             session = sessions.get_many([number])[number]
             changes.append(FileChanges(session, request, own, report))
     return SearchResult(changes, matches.has_damaged)
-
-
-def _is_change(call: Event) -> bool:
-    verb = tool_calls.tool_verb(call.metadata.get("tool_name", ""))
-    return verb in tool_calls.CHANGING
 
 
 def _find_report(number: int, call: Event) -> Event | None:

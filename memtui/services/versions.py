@@ -71,10 +71,9 @@ def find_version(node_id: str, number: int) -> TocNode:
 
 
 def _unknown_version(node_id: str, history: TocHistory, number: int) -> MemtuiError:
-    numbers = "none yet"
-    if history.versions:
-        numbers = describe_numbers(history.versions)
-    return MemtuiError(f"{node_id} has no version {number}: it has {numbers}")
+    numbers = sorted(version.version for version in history.versions)
+    listed = ", ".join(map(str, numbers)) or "none yet"
+    return MemtuiError(f"{node_id} has no version {number}: it has {listed}")
 
 
 def get_version(node_id: str, version: int) -> TocNode | None:
@@ -170,17 +169,6 @@ def _select(history: TocHistory, number: int) -> TocVersion:
         if version.version == number:
             return version
     raise _unknown_version(history.entry.node_id, history, number)
-
-
-def describe_numbers(history: Sequence[TocVersion]) -> str:
-    """Return the numbers of versions: ``version 3 alone``, ``versions 1 to 4``."""
-    numbers = sorted(version.version for version in history)
-    first, last = numbers[0], numbers[-1]
-    if first == last:
-        return f"version {first} alone"
-    if last - first + 1 == len(numbers):
-        return f"versions {first} to {last}"
-    return f"versions {', '.join(map(str, numbers[:-1]))} and {last}"
 
 
 DIGEST_CHARS = 12

@@ -241,7 +241,7 @@ def segment_keywords(
         root = _root_of(phrase)
         parts = [words.weights.get(term, 0.0) for term in analyzer.query_terms(phrase)]
         keyword = keywords.get(root, Keyword(phrase, max(parts, default=0.0) / 2))
-        weight = keyword.weight + PROPOSAL_GAIN * _rank_weight(place)
+        weight = keyword.weight + PROPOSAL_GAIN / (1 + place / DAMPING)
         keywords[root] = replace(keyword, weight=weight)
     return _select_best(keywords, MAX_KEYWORDS[TocLevel.SEGMENT])
 
@@ -274,10 +274,6 @@ def parent_keywords(
         heaviest = max(same, key=lambda keyword: (keyword.weight, keyword.word))
         keywords[folded] = replace(heaviest, weight=weight)
     return _select_best(keywords, MAX_KEYWORDS[level])
-
-
-def _rank_weight(place: int) -> float:
-    return 1 / (1 + place / DAMPING)
 
 
 def _proposals_in(events: Sequence[Event], proposed: Sequence[str]) -> Iterator[str]:

@@ -48,7 +48,9 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
     tokens = 0
     has_message = False
     for event in events:
-        if has_message and _ends_before(event, run[-1], tokens, rules):
+        has_ended = bool(run) and _ends_with(run[-1], event.timestamp, rules)
+        is_full = tokens + event.tokens > rules.max_tokens
+        if has_message and (has_ended or is_full):
             runs.append(run)
             run, tokens, has_message = [], 0, False
         run.append(event)
@@ -59,12 +61,6 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
     elif runs and any(event.is_tool_call for event in run):
         runs[-1].extend(run)
     return runs
-
-
-def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) -> bool:
-    """Return whether a segment with so many tokens ends between two events."""
-    has_ended = _ends_with(last, event.timestamp, rules)
-    return has_ended or tokens + event.tokens > rules.max_tokens
 
 
 def _ends_with(last: Event, now: datetime, rules: SegmentRules) -> bool:

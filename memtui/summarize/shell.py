@@ -93,7 +93,7 @@ def split_commands(
 
 def _make_command(words: Sequence[str], bodies: Sequence[str]) -> SimpleCommand:
     """Remove quotation marks, and put here-documents in their places."""
-    given = [body for word in words for body in _own_bodies(word, bodies)]
+    given = [bodies[int(word.strip("\0"))] for word in words if word[0] == "\0"]
 
     def body(match: re.Match[str]) -> str:
         return bodies[int(match[1] or match[2])].rstrip("\n")
@@ -101,10 +101,6 @@ def _make_command(words: Sequence[str], bodies: Sequence[str]) -> SimpleCommand:
     plain = (_HERE.sub(body, _QUOTED.sub(_unquote, word)) for word in words)
     kept = (text for word, text in zip(words, plain, strict=True) if word[0] != "\0")
     return SimpleCommand(tuple(kept), "\n".join(given))
-
-
-def _own_bodies(word: str, bodies: Sequence[str]) -> list[str]:
-    return [bodies[int(word.strip("\0"))]] if word[0] == "\0" else []
 
 
 def _unquote(match: re.Match[str]) -> str:

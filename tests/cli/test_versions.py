@@ -175,8 +175,8 @@ def test_regenerate_without_a_model_says_so(home: Path) -> None:
 
 def test_unknown_versions_are_errors(home: Path) -> None:
     printed = run_memtui(home, "show", DAY, "--version", "9", code=1).stderr
-    assert printed == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
-    assert "it has versions 1 to 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
+    assert printed == f"memtui: {DAY} has no version 9: it has 1, 2, 3\n"
+    assert "it has 1, 2, 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
     for command in ("versions", "pin", "unpin", "regenerate"):
         output = run_memtui(home, command, "toc:day:1999-01-01", code=1).stderr
         assert (

@@ -142,9 +142,9 @@ def test_pinning_a_rejected_version_must_be_confirmed(
 def test_an_unknown_version_is_reported_with_the_existing_ones(
     workspace: Workspace,
 ) -> None:
-    with pytest.raises(MemtuiError, match="no version 9: it has versions 1 to 3"):
+    with pytest.raises(MemtuiError, match="no version 9: it has 1, 2, 3"):
         versions.pin(DAY, 9, workspace.zone, NOW)
-    with pytest.raises(MemtuiError, match="it has version 1 alone"):
+    with pytest.raises(MemtuiError, match="it has 1$"):
         versions.pin(WEEK, 2, workspace.zone, NOW)
     for unknown in ("toc:day:1999-01-01", "nonsense", ""):
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
