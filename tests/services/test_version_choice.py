@@ -144,7 +144,7 @@ def test_an_unknown_version_is_reported_with_the_existing_ones(
 ) -> None:
     with pytest.raises(MemtuiError, match="no version 9: it has 1, 2, 3"):
         versions.pin(DAY, 9, workspace.zone, NOW)
-    with pytest.raises(MemtuiError, match="it has 1$"):
+    with pytest.raises(MemtuiError, match=r"it has 1$"):
         versions.pin(WEEK, 2, workspace.zone, NOW)
     for unknown in ("toc:day:1999-01-01", "nonsense", ""):
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
