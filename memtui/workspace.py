@@ -246,11 +246,12 @@ class Workspace:
         if note := self.why_no_model:
             return note
         has_worker = self.has_worker
+        when = "as soon as memtui is running"
         if has_worker is None:
-            return "It is done next if memtui is running, or as soon as it is."
-        if has_worker:
-            return "It is done next, by the running memtui."
-        return "It is done next, as soon as memtui is running."
+            when = "if memtui is running, or as soon as it is"
+        elif has_worker:
+            when = "by the running memtui"
+        return f"It is done next, {when}, if there is a model (memtui doctor)."
 
     def rewrite_forecast(self, progress: "PipelineProgress | None") -> RewriteForecast:
         """Return when the model will write a requested version, as far as is known.
@@ -260,12 +261,12 @@ class Workspace:
         """
         if note := self.why_no_model:
             return RewriteForecast(note, is_possible=False)
-        if progress is None:
-            return RewriteForecast("It is next.")
-        if not progress.is_active:
+        if progress is not None and not progress.is_active:
             return RewriteForecast(self.describe_when_due())
-        health = progress.model.health
-        if health is None or health.is_ready:
+        health = progress.model.health if progress is not None else None
+        if progress is None or health is None:
+            return RewriteForecast("It is next, if a model is found.")
+        if health.is_ready:
             is_busy = bool(progress.model.node_id)
             return RewriteForecast(
                 "It follows the summary being written." if is_busy else "It is next."

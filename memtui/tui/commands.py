@@ -29,6 +29,8 @@ class Command:
     """The label in the footer, by default the name."""
     in_footer: bool = False
     in_palette: bool = True
+    where: str = ""
+    """Where it works, if not everywhere: "in a session"."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name.replace("_", " "))
@@ -50,6 +52,11 @@ def key_name(key: str) -> str:
     return key if key in NAMED_KEYS else format_key(key)
 
 
+CONTENTS, VERSIONS, SESSION = "in the contents", "in the versions (v)", "in a session"
+NODES, SESSIONS = "in the contents and versions", "on any session"
+LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
+HOOKS, IMPORT = "in the hooks (H)", "in the import (i)"
+
 FINDING = (
     Command(
         "search",
@@ -57,6 +64,7 @@ FINDING = (
         "Search everything and jump to a hit.",
         label="find",
         in_footer=True,
+        where=CONTENTS,
     ),
     Command(
         "go_to_date",
@@ -64,6 +72,7 @@ FINDING = (
         "Go to a year, month, week or day.",
         label="date",
         in_footer=True,
+        where=CONTENTS,
     ),
     Command(
         "show_sessions",
@@ -77,6 +86,7 @@ FINDING = (
         "sort",
         "S",
         "Change the order: newest, oldest, longest, most messages, or title.",
+        where=LIST,
     ),
     Command(
         "show_calendar",
@@ -101,82 +111,138 @@ READING = (
     Command("back", "escape", in_palette=False),
     Command("toggle_expanded", "space", label="expand", in_footer=True),
     Command(
-        "expand_all", "asterisk", "Expand everything below this line, up to 500 lines."
+        "expand_all",
+        "asterisk",
+        "Expand everything below this line, up to 500 lines.",
+        where=CONTENTS,
     ),
     Command(
-        "zoom", "z", "Zoom this pane to the whole screen, or show all panes again."
+        "zoom",
+        "z",
+        "Zoom this pane to the whole screen, or show all panes again.",
+        where=CONTENTS,
     ),
-    Command("older_sibling", "right_square_bracket", label="older", in_footer=True),
-    Command("newer_sibling", "left_square_bracket", label="newer"),
+    Command(
+        "older_sibling",
+        "right_square_bracket",
+        label="older",
+        in_footer=True,
+        where=CONTENTS,
+    ),
+    Command("newer_sibling", "left_square_bracket", label="newer", where=CONTENTS),
     Command(
         "next_source",
         "n",
         "Show the next source of this bullet, then those of the following bullets.",
+        where=CONTENTS,
     ),
-    Command("previous_source", "p", "Show the previous source."),
+    Command("previous_source", "p", "Show the previous source.", where=CONTENTS),
     Command(
         "more_context",
         "plus equals_sign",
         "Show more of the conversation around the source.",
+        where=CONTENTS,
     ),
     Command(
-        "less_context", "minus", "Show less of the conversation around the source."
+        "less_context",
+        "minus",
+        "Show less of the conversation around the source.",
+        where=CONTENTS,
     ),
     Command(
         "show_withheld",
         "u",
         "Show or hide lines that are withheld or did not fit.",
         label="hidden lines",
+        where=CONTENTS,
     ),
-    Command("copy_citation", "y"),
+    Command("copy", "y"),
+    Command(
+        "copy_citation",
+        "Y",
+        "Copy this message and its source to the clipboard.",
+        label="copy with source",
+        where=SESSION,
+    ),
     Command(
         "show_versions",
         "v",
         "Show all versions of this node, and choose which one is shown.",
         label="versions",
+        where=CONTENTS,
     ),
     Command(
-        "pin", "P", "Pin this version, so that no newer one replaces it; or unpin it."
+        "pin",
+        "P",
+        "Pin this version, so that no newer one replaces it; or unpin it.",
+        where=VERSIONS,
     ),
     Command(
-        "regenerate", "R", "Ask a model for a new version, before its scheduled work."
+        "regenerate",
+        "R",
+        "Ask a model for a new version, before its scheduled work.",
+        where=NODES,
     ),
     Command(
         "next_prompt",
         "right_square_bracket",
         "Go to your next prompt in this session.",
         in_footer=True,
+        where=SESSION,
     ),
     Command(
         "previous_prompt",
         "left_square_bracket",
         "Go to your previous prompt in this session.",
+        where=SESSION,
     ),
-    Command("next_match", "n", "Go to the next match in this session."),
-    Command("previous_match", "p N", "Go to the previous match in this session."),
+    Command("next_match", "n", "Go to the next match in this session.", where=SESSION),
     Command(
-        "toggle_thinking", "t", "Show or hide the model's thinking.", label="thinking"
+        "previous_match",
+        "p N",
+        "Go to the previous match in this session.",
+        where=SESSION,
+    ),
+    Command(
+        "toggle_thinking",
+        "t",
+        "Show or hide the model's thinking.",
+        label="thinking",
+        where=SESSION,
     ),
     Command(
         "show_in_contents",
         "b",
         "Show this message's segment in the contents.",
         label="in the contents",
+        where=SESSION,
     ),
     Command(
         "resume",
         "r",
         "Resume this session in its agent; the command is shown first.",
         in_footer=True,
+        where=SESSIONS,
     ),
     Command(
-        "export", "e", "Export this session to a file, as Markdown.", in_footer=True
+        "export",
+        "e",
+        "Export this session to a file, as Markdown.",
+        in_footer=True,
+        where=SESSIONS,
     ),
     Command(
         "edit",
         "o",
         "Open this session as Markdown in $VISUAL or $EDITOR.",
         label="open in editor",
+        where=SESSIONS,
+    ),
+    Command(
+        "rename",
+        "T",
+        "Give this session another name, or take yours back.",
+        where=SESSIONS,
     ),
 )
 
@@ -230,27 +296,42 @@ MANAGING = (
         "space",
         "Pause or resume this job; a restart does not change that.",
         label="pause",
+        where=JOBS,
     ),
-    Command("run_now", "x", "Run this job next."),
-    Command("retry", "t", "Retry this entry: the hook file, or the whole transcript."),
-    Command("retry_all", "T", "Retry all entries."),
+    Command("run_now", "x", "Run this job next.", where=JOBS),
+    Command(
+        "retry",
+        "t",
+        "Retry this entry: the hook file, or the whole transcript.",
+        where=SKIPPED,
+    ),
+    Command("retry_all", "T", "Retry all entries.", where=SKIPPED),
     Command(
         "dismiss_entry",
         "D delete",
         "Dismiss this entry or all entries, after a confirmation.",
         label="dismiss",
+        where=SKIPPED,
     ),
     Command(
         "write_change",
         "ctrl+s",
         "Write the change to the agent's settings.",
         label="write",
+        where=HOOKS,
     ),
     Command(
-        "import_once", "I", "Import what was found, without watching for new messages."
+        "import_once",
+        "I",
+        "Import what was found, without watching for new messages.",
+        where=IMPORT,
     ),
     Command(
-        "open_demo", "d", "Open the demo, which has its own sample data.", label="demo"
+        "open_demo",
+        "d",
+        "Open the demo, which has its own sample data.",
+        label="demo",
+        where=IMPORT,
     ),
     Command(
         "switch_theme",
@@ -329,10 +410,13 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
 
 def explain_idle_key(key: str) -> str:
     """Return what to show when a key does nothing; empty for an unknown key."""
-    labels = dict.fromkeys(row.label for row in COMMANDS if key in row.keys.split())
-    if not labels:
+    rows = [row for row in COMMANDS if key in row.keys.split()]
+    if not rows:
         return ""
-    return f"{key_name(key)} ({' or '.join(labels)}) does nothing here."
+    labels = dict.fromkeys(row.label for row in rows)
+    places = dict.fromkeys(row.where for row in rows if row.where)
+    text = f"{key_name(key)} ({' or '.join(labels)}) does nothing here."
+    return f"{text} It works {' or '.join(places)}." if places else text
 
 
 # Palette and help

@@ -114,7 +114,8 @@ def test_jobs_stay_paused_until_they_are_resumed(home: Path) -> None:
 def test_request_says_which_process_will_run_it(home: Path) -> None:
     output = run_memtui(home, "jobs", "run", "rollup_day").stdout
     assert output == (
-        "rollup_day: requested.\nIt is done next, as soon as memtui is running.\n"
+        "rollup_day: requested.\nIt is done next, as soon as memtui is running,"
+        " if there is a model (memtui doctor).\n"
     )
     assert "requested at" in run_memtui(home, "jobs").stdout
     claim = WorkerLock(home / "work.lock")
@@ -124,7 +125,7 @@ def test_request_says_which_process_will_run_it(home: Path) -> None:
         answer = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
-    assert "It is done next, by the running memtui." in output
+    assert "It is done next, by the running memtui, if there is a model" in output
     assert answer["has_worker"] is True
     assert answer["note"] in output
     assert [status["job"] for status in answer["jobs"]] == ["segments"]

@@ -150,18 +150,19 @@ def test_each_bullet_shows_its_verdict_and_reason(home: Path) -> None:
 def test_regenerate_says_when_the_model_is_asked(home: Path) -> None:
     output = run_memtui(home, "regenerate", DAY).stdout
     assert output == (
-        "A new version is requested.\nIt is done next, as soon as memtui is running.\n"
+        "A new version is requested.\nIt is done next, as soon as memtui is running,"
+        " if there is a model (memtui doctor).\n"
     )
     last = run_memtui(home, "versions", DAY).stdout.splitlines()[-1]
     assert re.match(r"A new version was requested at \w{3} \d", last)
-    assert last.endswith("as soon as memtui is running.")
+    assert last.endswith("if there is a model (memtui doctor).")
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
         output = run_memtui(home, "regenerate", DAY).stdout
     finally:
         claim.release()
-    assert "It is done next, by the running memtui." in output
+    assert "It is done next, by the running memtui, if there is a model" in output
     run_memtui(home, "pin", DAY)
     output = run_memtui(home, "regenerate", DAY).stdout
     assert "Version 2 is pinned and stays shown." in output

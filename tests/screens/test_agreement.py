@@ -21,6 +21,7 @@ from memtui.store import database, sources
 from memtui.tui import commands, screens
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.help import KEY_CELLS
 from memtui.tui.themes import THEMES
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.workers import Memtui
@@ -43,6 +44,7 @@ OPENED: dict[str, Sequence[str]] = {
     "JobsScreen": ("w",),
     "QuarantineScreen": ("Q",),
     "ReaderScreen": ("s", "enter"),
+    "RenameScreen": ("T",),
     "ResumeScreen": ("s", "enter", "r"),
     "SessionsScreen": ("s",),
     "SettingScreen": ("comma", "enter"),
@@ -166,6 +168,11 @@ async def test_footer_palette_and_help_agree(app: MemtuiApp, settle: Settle) -> 
                 await pilot.press("question_mark")
                 await settle(pilot)
                 assert sorted(help_text.help_texts(app)) == sorted(texts), name
+                other = [row for row in commands.COMMANDS if row.where]
+                other = [row for row in other if row.name not in bound]
+                for row, line in zip(other, help_text.elsewhere(app), strict=True):
+                    assert line.startswith(f"{row.key_names} ")
+                    assert line[KEY_CELLS + 1 :].startswith(f"{row.where[1:]}: ")
 
 
 async def test_help_lists_keys_of_focused_pane_first(

@@ -559,7 +559,7 @@ async def test_session_leads_to_its_place_in_the_contents(
         await press(pilot, settle, "tab", "tab", "enter")
         assert isinstance(app.screen, ReaderScreen)
         assert current_event(app).session_id == session
-        await press(pilot, settle, "y")
+        await press(pilot, settle, "Y")
         assert current_event(app).event_id in app.clipboard and len(notices(app)) == 1
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)

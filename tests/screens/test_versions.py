@@ -254,7 +254,7 @@ async def test_requested_version_names_the_model(
         await steps(settle, "R")(pilot)
         assert history().requested_at == NOW
         (output,) = notices(app_with_versions)
-        assert output.startswith("A new version is requested. It is next.")
+        assert output.startswith("A new version is requested. It is next, if")
         assert "You requested a new one just now." in about(app_with_versions)
 
 

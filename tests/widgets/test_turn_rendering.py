@@ -9,6 +9,7 @@ from textual.content import Content
 from memtui.model.events import Event, EventRole
 from memtui.tui.widgets.turn_rendering import (
     count_changes,
+    list_code,
     mark_words,
     render_diff,
     render_markdown,
@@ -51,6 +52,12 @@ def test_all_occurrences_are_marked() -> None:
         (7, 12),
         (17, 22),
     ]
+
+
+def test_blocks_of_code_are_listed_as_they_are() -> None:
+    text = "Try:\n\n```sh\n  make\tall\n```\nor\n~~~\nmake one\n~~~\n````\n```\nopen"
+    assert list_code(text) == ["  make\tall", "make one", "```\nopen"]
+    assert list_code("no code") == []
 
 
 def test_bold_markdown_outside_code() -> None:

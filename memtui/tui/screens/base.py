@@ -51,10 +51,11 @@ class LoadingScreen(Screen[ScreenResultType], workers.AppNode):
     def show_error(self, error: BaseException, group: str) -> None:
         self.notify(f"✗ {format.error_text(error)}", severity="error")
 
-    def copy(self, citation: str) -> None:
-        """Copy a citation to the clipboard, and say so."""
-        self.app.copy_to_clipboard(citation)
-        self.notify(format.shorten(citation, NOTICE_CELLS), title="Copied")
+    def copy(self, text: str, about: str = "") -> None:
+        """Copy a text to the clipboard, and say so."""
+        self.app.copy_to_clipboard(text)
+        title = f"Copied · {about}" if about else "Copied"
+        self.notify(format.shorten(text, NOTICE_CELLS), title=title)
 
     def action_leave(self) -> None:
         self.dismiss(None)

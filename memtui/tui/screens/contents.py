@@ -23,8 +23,11 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
 from memtui.model.nodes import DaySession
 from memtui.model.quantities import plural
+from memtui.services import versions
+from memtui.services.conversation import ConversationKey
 from memtui.tui import commands, format, messages
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, NO_CONVERSATIONS, BaseScreen
+from memtui.tui.screens.session_actions import ACTIONS, SessionActions
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import JumpTarget, SourcePane
@@ -53,7 +56,7 @@ NO_VERSIONS = (
 )
 
 
-class ContentsScreen(BaseScreen[None]):
+class ContentsScreen(SessionActions[None], BaseScreen[None]):
     """Connects the three panes, each of which loads what it shows."""
 
     STYLES = ("contents", "node_page", "source_pane", "toc_tree")
@@ -64,11 +67,11 @@ class ContentsScreen(BaseScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "search", "go_to_date", "next_pane", "previous_pane",
         "next_source", "previous_source", "more_context", "less_context",
-        "show_withheld", "show_versions", "zoom",
+        "show_withheld", "show_versions", "regenerate", "zoom", *ACTIONS,
         back="Go back a pane: from a source to its page, from a page to the contents.",
         older_sibling="Go to the older sibling of this node.",
         newer_sibling="Go to the newer sibling of this node.",
-        copy_citation="Copy the quote and its source to the clipboard.",
+        copy="Copy the quote and its source, or the name of the session.",
     )  # fmt: skip
 
     _tree = getters.query_one(TocTree)
@@ -229,12 +232,34 @@ class ContentsScreen(BaseScreen[None]):
         if self._page.bullets.toggle_withheld() and not self._page.region:
             self._focus_pane("page")
 
-    def action_copy_citation(self) -> None:
-        citation = self._source.citation()
-        if citation:
+    def action_copy(self) -> None:
+        if (session := self._tree.session) is not None and self._pane == "tree":
+            self.copy_session(session.session)
+        elif citation := self._source.citation():
             self.copy(citation)
         else:
             self.notify("There is no source to copy.")
+
+    # The selected session
+
+    @property
+    def selected_session(self) -> ConversationKey | None:
+        row = self._tree.session
+        if row is None:
+            return None
+        return ConversationKey(row.session.agent, row.session.session_id)
+
+    def show_renamed(self) -> None:
+        self._show_change()
+
+    def _show_change(self) -> None:
+        """Read the selected row again, and those above it."""
+        if (session := self._tree.session) is not None:
+            ids = [segment.node_id for segment in session.segments]
+        else:
+            ids = [self._tree.current.node_id] if self._tree.current else []
+        self._changed |= {name for node_id in ids for name in calendar.path(node_id)}
+        self.request_reload()
 
     # Jumps
 
@@ -331,11 +356,25 @@ class ContentsScreen(BaseScreen[None]):
             self.notify(NO_VERSIONS.format(len(line.segments)))
             return
 
-        def show_change(_: bool) -> None:
-            self._changed |= {*calendar.path(line.node_id)}
-            self.request_reload()
+        self.memtui.show_screen(VersionsScreen(line), lambda _: self._show_change())
 
-        self.memtui.show_screen(VersionsScreen(line), show_change)
+    def action_regenerate(self) -> None:
+        """Request a new version of the selected node, or of each part of a session."""
+        row, session = self._tree.current, self._tree.session
+        if row is None:
+            self.notify("Select a line of the contents first.")
+            return
+        ids = [row.node_id]
+        if isinstance(row, DaySession) and session is not None:
+            ids = [segment.node_id for segment in session.segments]
+        forecast = self.memtui.rewrite_forecast().message
+
+        def request() -> str:
+            for node_id in ids:
+                versions.request(node_id, self.now())
+            return f"A new version is requested. {forecast}"
+
+        self.execute(request, self.notify, "regenerate")
 
     # The scope
 

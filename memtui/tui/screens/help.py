@@ -21,6 +21,8 @@ PANE, SCREEN, EVERYWHERE, MOVING = (
 )
 """The headings; a pane with a name has its own."""
 
+ELSEWHERE = "On other screens"
+
 KEY_CELLS = 12
 
 MARKS = (
@@ -70,6 +72,14 @@ class HelpScreen(Dialog[None]):
             is_move = available.command in commands.MOVING
             row = _hanging(available.command.key_names, available.help)
             parts[MOVING if is_move else headings[available.level]].append(row)
+        listed = {available.command for available in self._available}
+        for command in commands.COMMANDS:
+            if command.where and command not in listed:
+                text = command.help or f"{command.label.capitalize()}."
+                text = f"{text[:1].lower()}{text[1:]}"
+                place = f"{command.where[:1].upper()}{command.where[1:]}"
+                row = _hanging(command.key_names, f"{place}: {text}")
+                parts.setdefault(ELSEWHERE, []).append(row)
         if self._with_marks:
             parts["Marks"] = [_hanging(mark, meaning) for mark, meaning in MARKS]
         lines: list[Content | Paragraph] = []

@@ -1,13 +1,9 @@
 """The reader: the conversation of one session, loaded in parts around the cursor."""
 
-import atexit
-import shutil
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual import getters, on
@@ -20,7 +16,7 @@ from textual.widgets import Input, Static
 
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
-from memtui.services import browse, conversation, export
+from memtui.services import browse, conversation
 from memtui.services.conversation import (
     ConversationGoneError,
     ConversationInfo,
@@ -29,12 +25,11 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
-from memtui.services.resume import ResumeCommand, resume_command
 from memtui.text import date_format
-from memtui.tui import commands, format, messages, terminal, workers
+from memtui.tui import commands, format, messages, workers
 from memtui.tui.messages import SourceMarks
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
-from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
+from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
@@ -52,10 +47,9 @@ LIVE = timedelta(minutes=30)
 """A session whose last message is within this time opens at its end: it may still be
 running."""
 
-PLACE, WRITE = "place", "write"  # Groups of threads whose errors are shown as notices.
+PLACE = "place"  # A group of threads whose errors are shown as notices, as SESSION.
 TURNS, NEWS = "turns", "news"
 
-NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 NO_QUOTES: Mapping[str, SourceMarks] = {}
 EMPTY = "This session has no messages."
 GONE = "This session has been deleted.\n\nPress esc to go back."
@@ -168,7 +162,7 @@ class FindLine(Horizontal, workers.AppNode):
         self.query_one("#matches", Static).update(Content(text))
 
 
-class ReaderScreen(BaseScreen[None]):
+class ReaderScreen(SessionActions[None], BaseScreen[None]):
     """Loads what its `TranscriptView` requests, and follows a running session."""
 
     AUTO_FOCUS = ""
@@ -182,8 +176,8 @@ class ReaderScreen(BaseScreen[None]):
         ),
         *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
-            "toggle_thinking", "show_in_contents", "resume", "export", "edit",
-            copy_citation="Copy this message and its source to the clipboard.",
+            "toggle_thinking", "show_in_contents", "copy_citation", *ACTIONS,
+            copy="Copy this message as it is; again: its next block of code.",
             toggle_expanded="Expand or collapse this tool call, note or long message.",
         ),
     ]  # fmt: skip
@@ -207,6 +201,8 @@ class ReaderScreen(BaseScreen[None]):
         self.about: ConversationInfo | None = None
         self._event_id = event_id
         self._quotes = quotes
+        # The event whose text was copied last, and the number of its block of code.
+        self._copied = ("", 0)
         self._seeks_match = False  # True until the match or quote jumped to is shown.
         self._is_jumping = False  # True if a load replaces everything shown.
         self._with_thinking = False
@@ -357,7 +353,7 @@ class ReaderScreen(BaseScreen[None]):
         if group == TURNS:
             self._is_jumping = False
             self.view.end_request()
-        if group in (PLACE, WRITE):
+        if group in (PLACE, SESSION):
             self.notify(format.error_text(error), severity="error")
         elif isinstance(error, ConversationGoneError):
             self.show_instead(GONE)
@@ -605,16 +601,26 @@ class ReaderScreen(BaseScreen[None]):
 
     # Commands on the session
 
-    def _loaded_session(self) -> ConversationInfo | None:
-        if self.about is None:
-            self.notify("This session is not loaded yet.")
-        return self.about
-
     def _selected_turn(self) -> Turn | None:
         turn = self.view.current
         if turn is None:
             self.notify("Select a message first.")
         return turn
+
+    def action_copy(self) -> None:
+        """Copy the text of the message; pressed again, its blocks of code in turn."""
+        if (turn := self._selected_turn()) is None:
+            return
+        text = turn.event.text
+        parts = [text, *turn_rendering.list_code(text)]
+        event_id, number = self._copied
+        number = (number + 1) % len(parts) if event_id == turn.event.event_id else 0
+        self._copied = turn.event.event_id, number
+        blocks = len(parts) - 1
+        more = f"{plural(blocks, 'block')} of code: y again" if blocks else ""
+        if number:
+            more = f"block {number} of {blocks}"
+        self.copy(parts[number], more)
 
     def action_copy_citation(self) -> None:
         if (turn := self._selected_turn()) is None or self.about is None:
@@ -646,71 +652,13 @@ class ReaderScreen(BaseScreen[None]):
         else:
             self.notify("This is not in the contents yet.")
 
-    def action_resume(self) -> None:
-        if (about := self._loaded_session()) is None:
-            return
+    @property
+    def selected_session(self) -> ConversationKey:
+        return self.key
 
-        def ask(checked: tuple[str, ResumeCommand]) -> None:
-            problem, resume = checked
-            self.memtui.ask(
-                ResumeScreen(problem, resume),
-                lambda _: self._run(resume.argv, resume.folder),
-            )
-
-        # On a thread: the folder may be on a slow disk.
-        command = resume_command(about.session)
-        self.load(partial(check_resume, command), ask, PLACE)
-
-    def _run(self, argv: Sequence[str], folder: str = "") -> None:
-        if problem := terminal.run(self.app, argv, folder):
-            self.notify(problem, severity="warning")
-
-    def action_export(self) -> None:
-        if (about := self._loaded_session()) is None:
-            return
-
-        def write_to(file: Path) -> None:
-            # The dialog has asked before an existing file is replaced.
-            write = partial(
-                export.export_markdown,
-                self.key,
-                self.zone,
-                file,
-                may_replace=True,
-            )
-            self.execute(
-                write, lambda _: self.notify(str(file), title="Exported"), WRITE
-            )
-
-        file = _working_folder() / export.file_name(about, self.zone)
-        self.memtui.ask(ExportScreen(file), write_to)
-
-    def action_edit(self) -> None:
-        if not terminal.editor():
-            self.notify(NO_EDITOR)
-        elif (about := self._loaded_session()) is not None:
-            name = export.file_name(about, self.zone)
-            read = partial(self._file_to_edit, name)
-            self.execute(
-                read, lambda file: self._run([*terminal.editor(), str(file)]), WRITE
-            )
-
-    def _file_to_edit(self, name: str) -> Path:
-        folder = tempfile.mkdtemp(prefix="memtui-")
-        # Not earlier: some editors return at once and read the file later.
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        file = Path(folder) / name
-        export.export_markdown(self.key, self.zone, file, may_replace=False)
-        return file
+    def show_renamed(self) -> None:
+        self.request_reload()
 
 
 def _around(place: EventPosition, number: int = 0) -> TurnsRequested:
     return TurnsRequested(TurnsPosition.AROUND, place, number=number)
-
-
-def _working_folder() -> Path:
-    """Return the current folder, or the home folder if it was deleted."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return Path.home()

@@ -20,18 +20,21 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
-from memtui.model.hit import Hits
+from memtui.model.hit import Hit, HitKind, Hits
 from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NEWEST_LISTED, NO_WORD
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
+from memtui.services.conversation import ConversationKey
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
+from memtui.tui.screens.session_actions import SESSION, SessionActions
 from memtui.tui.widgets.result_list import (
     ResultList,
     SearchFunction,
     SearchView,
+    hit_details,
     jump_target,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
@@ -255,7 +258,7 @@ EMPTY = (
 SEARCH, OPEN, TOOLS = "search", "open", "tools"
 
 
-class SearchScreen(Dialog[JumpTarget]):
+class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
     """Returns where the chosen hit leads, or None; the screen below stays as it was."""
 
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
@@ -272,6 +275,12 @@ class SearchScreen(Dialog[JumpTarget]):
         Binding("alt+up,ctrl+up", "recall(-1)", "history", key_display="alt+↑"),
         Binding("alt+down,ctrl+down", "recall(1)", "next query", show=False),
         Binding("ctrl+s", "use_suggestion", "use the suggestion", show=False),
+        # Letters alone are typed.
+        Binding("alt+r", "resume", "resume"),
+        Binding("alt+e", "export", "export"),
+        Binding("alt+o", "edit", "open in editor"),
+        Binding("alt+y", "copy", "copy"),
+        Binding("alt+t", "rename", "rename"),
     ]
 
     _list = getters.query_one(ResultList)
@@ -458,6 +467,8 @@ class SearchScreen(Dialog[JumpTarget]):
                 self.set_timer(RETRY_S, partial(self._search_again, self.hits))
         elif group == OPEN:
             self._show_notes([f"This could not be opened: {reason}"])
+        elif group == SESSION:
+            super().show_error(error, group)
 
     # Views, history and suggestions
 
@@ -524,6 +535,29 @@ class SearchScreen(Dialog[JumpTarget]):
             browse.find_session_node, target.agent, target.session_id, hit.at
         )
         self.load(find, partial(self._leave_to, target), OPEN)
+
+    @property
+    def _selected(self) -> Hit | None:
+        place = self._list.highlighted or 0
+        return self.hits.hits[place] if place < len(self.hits.hits) else None
+
+    @property
+    def selected_session(self) -> ConversationKey | None:
+        hit = self._selected
+        return ConversationKey(*hit.session_key) if hit and hit.session else None
+
+    def show_renamed(self) -> None:
+        self._search()
+
+    def action_copy(self) -> None:
+        """Copy what was found, with its source."""
+        if (hit := self._selected) is None:
+            return
+        session = [f"session {hit.session_id}"] if hit.session else []
+        origin = [*hit_details(hit)[:2], *session]
+        quote = hit.event.text if hit.kind is HitKind.MESSAGE and hit.event else ""
+        ids = [f"event {hit.event_id}"] if quote else [hit.target_id]
+        self.copy(format.citation(quote or hit.snippet.text, origin, ids))
 
     def _leave_to(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""

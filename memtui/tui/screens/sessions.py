@@ -21,6 +21,7 @@ from memtui.model import calendar
 from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import sessions
+from memtui.services.conversation import ConversationKey
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
@@ -32,6 +33,7 @@ from memtui.tui.screens.base import (
     FindInput,
     describe_failure,
 )
+from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import mark_selected
 
@@ -281,7 +283,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
 NO_MATCH = "No session matches {filter}.\n\nPress esc to show all sessions."
 
 
-class SessionsScreen(BaseScreen[None]):
+class SessionsScreen(SessionActions[None], BaseScreen[None]):
     """Loads the list page by page, as it is scrolled."""
 
     AUTO_FOCUS = ""
@@ -294,7 +296,12 @@ class SessionsScreen(BaseScreen[None]):
             find_here="Filter the list by words.",
             back="Clear the filter, or leave the list.",
         ),
-        *commands.bindings("next_pane", "previous_pane"),
+        *commands.bindings(
+            "next_pane",
+            "previous_pane",
+            *ACTIONS,
+            copy="Copy the name of this session, and how to find it.",
+        ),
     ]
 
     _list = getters.query_one(SessionList)
@@ -364,7 +371,24 @@ class SessionsScreen(BaseScreen[None]):
         parts += [format.scope_text(scope)] if scope.is_narrow else []
         return NO_MATCH.format(filter=" · ".join(parts))
 
+    @property
+    def selected_session(self) -> ConversationKey | None:
+        session = self._list.current
+        if session is None:
+            return None
+        return ConversationKey(session.agent, session.session_id)
+
+    def show_renamed(self) -> None:
+        self.request_reload()
+
+    def action_copy(self) -> None:
+        if (session := self._list.current) is not None:
+            self.copy_session(session)
+
     def show_error(self, error: BaseException, group: str) -> None:
+        if group == SESSION:
+            super().show_error(error, group)
+            return
         self._list.mark_up_to_date()
         self.retry_reload()
         if self._list.sessions:

@@ -257,6 +257,16 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             return data.only_segment or data
         return data if isinstance(data, TocEntry) else None
 
+    @property
+    def session(self) -> DaySession | None:
+        """The session of the row under the cursor, or of the row it belongs to."""
+        row = self.cursor_node
+        while row is not None:
+            if isinstance(row.data, DaySession):
+                return row.data
+            row = row.parent
+        return None
+
     # Reading branches
 
     def _read(self, keys: Iterable[RowKey]) -> None:

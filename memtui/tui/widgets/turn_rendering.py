@@ -375,23 +375,41 @@ def render_markdown(text: str) -> Content:
     return Content("\n").join(_blocks(text.expandtabs(TAB)))
 
 
-def _blocks(text: str) -> Iterator[Content]:
-    code: list[str] = []
+def list_code(text: str) -> list[str]:
+    """Return the blocks of code of a text."""
+    return [
+        "\n".join(lines) for is_code, _, lines in _split_code(text) if is_code and lines
+    ]
+
+
+def _split_code(text: str) -> Iterator[tuple[bool, str, list[str]]]:
+    """Yield the blocks of code and the text around them, its fences included.
+
+    Each is given as whether it is code, its language, and its lines.
+    """
+    lines: list[str] = []
     fence = language = ""
     for line in text.split("\n"):
         match = FENCE.match(line)
         if not fence and match:
-            fence, language = match[1], match[2]
-            yield Content.styled(line, "$context")
+            yield False, "", [*lines, line]
+            fence, language, lines = match[1], match[2], []
         elif fence and match and match[1].startswith(fence) and not match[2]:
-            yield from _code_block(code, language)
-            yield Content.styled(line, "$context")
-            fence, code = "", []
-        elif fence:
-            code.append(line)
+            yield True, language, lines
+            fence, lines = "", [line]
         else:
-            yield _text_line(line)
-    yield from _code_block(code, language)
+            lines.append(line)
+    yield bool(fence), language, lines
+
+
+def _blocks(text: str) -> Iterator[Content]:
+    for is_code, language, lines in _split_code(text):
+        if is_code:
+            yield from _code_block(lines, language)
+            continue
+        for line in lines:
+            is_fence = FENCE.match(line)
+            yield Content.styled(line, "$context") if is_fence else _text_line(line)
 
 
 def _text_line(line: str) -> Content:

@@ -1,0 +1,139 @@
+"""Commands on the selected session, from every screen that lists or shows one."""
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from memtui.errors import MemtuiError
+from memtui.model.sessions import Session
+from memtui.services import sessions
+from memtui.services import versions as version_service
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.dialogs import ExportScreen, RenameScreen, ResumeScreen
+from memtui.tui.screens.search import SearchScreen
+from memtui.tui.widgets.toc_tree import TocTree
+from memtui.workspace import Workspace
+from tests.pilots import AppOf, Settle, notices, press
+from tests.screens import long_session
+from tests.screens.test_search import wait_for_results
+
+Pilots = Pilot[str | MemtuiError]
+
+PLACES = {
+    "contents": (),
+    "page": ("tab",),
+    "sessions": ("s",),
+    "reader": ("s", "enter"),
+}
+
+
+def selected(app: MemtuiApp) -> Session:
+    row = app.screen.query_one(TocTree).session
+    assert row is not None
+    return row.session
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_keys_act_on_the_selected_session(
+    app: MemtuiApp, settle: Settle, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "")
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        session = selected(app)
+        await press(pilot, settle, *PLACES[place])
+        for key, dialog in (("r", ResumeScreen), ("e", ExportScreen)):
+            await press(pilot, settle, key)
+            assert isinstance(app.screen, dialog)
+            await press(pilot, settle, "escape")
+        await press(pilot, settle, "o")
+        assert notices(app)[-1].startswith("No editor is set.")
+        await press(pilot, settle, "T")
+        assert isinstance(app.screen, RenameScreen)
+        assert app.screen.query_one(Input).value == session.title
+        app.screen.query_one(Input).value = "A name of my own"
+        await press(pilot, settle, "enter")
+        details = sessions.get_details(session.agent, session.session_id)
+        assert details.session.title == "A name of my own"
+        await press(pilot, settle, "y")
+        assert app.clipboard
+
+
+async def test_new_name_is_shown_and_an_empty_one_takes_it_back(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        before = selected(app).title
+        for typed, title in (("Mine [b]", "Mine [b]"), ("", before)):
+            await press(pilot, settle, "T")
+            app.screen.query_one(Input).value = typed
+            await press(pilot, settle, "enter")
+            await settle(pilot)
+            assert selected(app).title == title
+        await press(pilot, settle, "y")
+        assert app.clipboard.startswith(f"{before} — ")
+        assert app.clipboard.endswith(f"session {selected(app).full_name}")
+
+
+async def test_hits_have_the_same_commands_with_alt(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(160, 50)) as pilot:
+        await settle(pilot)
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = "timeout"
+        await wait_for_results(pilot, settle)
+        for key, dialog in (
+            ("alt+r", ResumeScreen),
+            ("alt+e", ExportScreen),
+            ("alt+t", RenameScreen),
+        ):
+            await press(pilot, settle, key)
+            assert isinstance(app.screen, dialog)
+            await press(pilot, settle, "escape")
+        assert isinstance(app.screen, SearchScreen)
+        await press(pilot, settle, "alt+y")
+        assert "session" in app.clipboard
+        assert app.screen.query_one(Input).value == "timeout"
+
+
+async def test_row_without_session_says_so(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "T")
+        assert isinstance(app.screen, ContentsScreen)
+        assert notices(app) == ["Select a session first."]
+
+
+async def test_contents_request_a_new_version(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "R")
+        (notice,) = notices(app)
+        assert notice.startswith("A new version is requested.")
+        row = app.screen.query_one(TocTree).current
+        assert row is not None
+        history = version_service.get_history(row.node_id)
+        assert history is not None and history.requested_at
+
+
+async def test_message_and_its_code_are_copied_as_they_are(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    long_session.store_session(5)
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "enter", "home", "down")
+        copies = []
+        for _ in range(3):
+            await press(pilot, settle, "y")
+            copies.append(app.clipboard)
+        text = f"Answer 1. {long_session.CODE}"
+        code = "def grind(grain: str) -> str:\n    return grain  # [b]"
+        assert copies == [text, code, text]
+        await press(pilot, settle, "Y")
+        assert "session mill" in app.clipboard and "event " in app.clipboard
