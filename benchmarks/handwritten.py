@@ -64,7 +64,7 @@ def _events(records: Sequence[dict[str, str]]) -> Iterator[Event]:
     for at, record in enumerate(records):
         metadata = {"tool_name": record["tool"]} if "tool" in record else {}
         if record.get("is_error"):
-            metadata["is_error"] = "true"
+            metadata["call_end"] = "failed"
         yield Event(
             event_id=f"{at:026}",
             session_id="judged",

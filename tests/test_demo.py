@@ -117,7 +117,7 @@ def test_tools_name_their_call_and_some_fail(
         (argument,) = json.loads(record["metadata"]["tool_input"]).values()
         call = f"{record['metadata']['tool_name']}: {argument}"
         assert record["text"].splitlines()[0] == call
-    failed = [r for r in results if r["metadata"].get("is_error") == "true"]
+    failed = [r for r in results if r["metadata"].get("call_end") == "failed"]
     assert 0.03 < len(failed) / len(results) < 0.4
 
 

@@ -17,6 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 from zlib import crc32
 
 from memtui.model.events import EventType
+from memtui.model.tool_calls import CallEnd
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -208,7 +209,7 @@ def _said(turn: DemoTurn) -> tuple[EventType, str, dict[str, str]]:
         "tool_input": json.dumps({TOOLS[turn.who]: turn.text}, ensure_ascii=False),
     }
     if turn.is_error:
-        metadata["is_error"] = "true"
+        metadata["call_end"] = CallEnd.FAILED.value
     text = "\n".join([f"{turn.who}: {turn.text}", *turn.response])
     return EventType.TOOL_RESULT, text, metadata
 

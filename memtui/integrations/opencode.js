@@ -85,7 +85,7 @@ export const Memtui = async ({ directory } = {}) => {
       reporter.ask(sessionID, texts.map((part) => part.text).join("\n"))
     }),
     "tool.execute.before": safely(({ callID }, { args }) => inputs.set(callID, args)),
-    "tool.execute.after": safely(({ tool, sessionID, callID, args }, { output }) => {
+    "tool.execute.after": safely(({ tool, sessionID, callID, args }, { output, metadata }) => {
       const input = args ?? inputs.get(callID)
       inputs.delete(callID)
       reporter.report(sessionID, "PostToolUse", {
@@ -93,6 +93,7 @@ export const Memtui = async ({ directory } = {}) => {
         tool_use_id: callID,
         tool_input: input,
         tool_response: output,
+        exit: metadata?.exit, // null if a signal ended the command
       })
     }),
     event: safely(({ event }) => take[event.type]?.(event.properties)),
@@ -134,6 +135,7 @@ async function setup(ctx) {
       reporter.report(done.sessionID, "PostToolUse", {
         ...call,
         tool_response: done.result?.content ?? done.result?.output ?? done.result,
+        exit: done.result?.metadata?.exit ?? done.result?.structured?.exit,
       })
   })
 }

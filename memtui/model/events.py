@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from memtui.model.tool_calls import CallEnd
+
 
 @dataclass(frozen=True, slots=True)
 class SourceCopy:
@@ -153,9 +155,31 @@ class Event:
         return self.event_type is EventType.TOOL_RESULT
 
     @property
+    def call_end(self) -> CallEnd:
+        """How a tool call ended."""
+        try:
+            return CallEnd(self.metadata.get("call_end", CallEnd.UNKNOWN))
+        except ValueError:  # It was imported.
+            return CallEnd.UNKNOWN
+
+    @property
     def is_failed(self) -> bool:
-        """True if it is the result of a tool call that ended with an error."""
-        return self.metadata.get("is_error") == "true"
+        """True if it is a tool call that ended with an error."""
+        return self.call_end is CallEnd.FAILED
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True if it is a tool call that was started and did not end."""
+        return self.call_end is CallEnd.UNFINISHED
+
+    @property
+    def ending(self) -> str:
+        """How a tool call ended, in words; "" if it succeeded or that is not known."""
+        if self.is_unfinished:
+            return "not finished"
+        status = self.metadata.get("exit_status", "0")
+        exited = f" with exit status {status}" if status != "0" else ""
+        return f"failed{exited}" if self.is_failed else ""
 
     @property
     def position(self) -> EventPosition:

@@ -1,4 +1,4 @@
-"""Classify tool calls by their names, and read file edits from their inputs.
+"""Classify tool calls by their names, decide how they ended, and read their edits.
 
 Each agent has its own names for tools and for the fields of their inputs.
 """
@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 _VERBS = {
@@ -35,6 +36,11 @@ _VERBS = {
 
 CHANGING = ("Edited", "Wrote")
 """The verbs of tools that change files."""
+
+WAITING_TOOLS = frozenset(
+    {"write_stdin", "BashOutput", "TaskOutput", "read_bash", "write_bash"}
+)
+"""Tools that return more output of a command that went on running."""
 
 PATCH = "*** Begin Patch"
 _PATCHED_FILE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
@@ -70,6 +76,91 @@ def tool_verb(name: str) -> str:
         if pattern.fullmatch(bare_name):
             return verb
     return ""
+
+
+def is_command(name: str) -> bool:
+    """Return whether a tool runs a command, or returns the output of one."""
+    return tool_verb(name) == "Ran" or name in WAITING_TOOLS
+
+
+class CallEnd(StrEnum):
+    """How a call ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    """It ended with an error or an exit status other than 0, was stopped or denied."""
+    UNFINISHED = "unfinished"
+    """It was started and broken off, or has no result yet."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended, with the exit status of its command if that is stated."""
+
+    end: CallEnd = CallEnd.UNKNOWN
+    exit_status: str = ""
+
+    def metadata(self) -> dict[str, str]:
+        """Return the metadata of the call's event."""
+        end = "" if self.end is CallEnd.UNKNOWN else self.end.value
+        return {"call_end": end, "exit_status": self.exit_status}
+
+
+UNFINISHED = Ending(CallEnd.UNFINISHED)
+
+_RUNNING = """started pending queued scheduled validating awaitingapproval running
+executing inprogress streaming"""
+
+_STATUSES = {
+    CallEnd.OK: "completed complete success succeeded done ok",
+    CallEnd.FAILED: """failed failure error declined denied rejected blocked timeout
+    timedout killed stopped terminated""",
+    CallEnd.UNFINISHED: f"unfinished cancelled canceled aborted interrupted {_RUNNING}",
+}
+_END_BY_STATUS = {
+    word: end for end, words in _STATUSES.items() for word in words.split()
+}
+"""What the words mean by which formats say how a call ended."""
+
+
+def is_running(status: object) -> bool:
+    """Return whether a format says that a call has not ended yet."""
+    return _word(status) in _RUNNING.split()
+
+
+def _word(status: object) -> str:
+    text = status if isinstance(status, str) else ""
+    return "".join(filter(str.isalpha, text)).lower()
+
+
+def decide_ending(
+    *,
+    exit_status: object = None,
+    status: object = None,
+    has_failed: object = None,
+) -> Ending:
+    """Decide how a call ended from what its format states; None if it does not.
+
+    Args:
+        exit_status: The exit status of its command.
+        status: A word for its state: ``completed``, ``timed_out``, ``InProgress``.
+        has_failed: Whether it is marked as failed.
+    """
+    code = _parse_exit_status(exit_status)
+    end = _END_BY_STATUS.get(_word(status), CallEnd.UNKNOWN)
+    if end is not CallEnd.UNFINISHED:
+        if has_failed is True or code not in ("", "0"):
+            end = CallEnd.FAILED
+        elif end is CallEnd.UNKNOWN and (has_failed is False or code):
+            end = CallEnd.OK
+    return Ending(end, code)
+
+
+def _parse_exit_status(value: object) -> str:
+    """Return an exit status as text; "" if it is none."""
+    text = "" if isinstance(value, bool) else str(value).strip()
+    return str(int(text)) if re.fullmatch(r"-?[0-9]{1,20}", text) else ""
 
 
 def parse_edits(tool_name: str, tool_input: str) -> list[FileEdit]:

@@ -211,7 +211,7 @@ def _find_success(number: int, error: Event, parts: Sequence[str]) -> Event | No
             event
             for event in following
             if event.is_tool_call
-            and not event.is_failed
+            and not (event.is_failed or event.is_unfinished)
             and _call_key(event) == call
             and not _has_parts(event.text, parts)
         ),

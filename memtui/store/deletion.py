@@ -20,7 +20,7 @@ from datetime import tzinfo
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import queues, segments, sessions, tombstones
+from memtui.store import queues, segments, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     close,
@@ -328,8 +328,10 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
         ):
             yield tombstones.for_thought(agent, at_ms, text)
     if kind is TombstoneKind.EVENT:
+        # A call that has not ended may come by the same route when it has.
         for fingerprint, route, at_ms in fetch(
-            "SELECT e.fingerprint, e.route, e.at_ms"
+            f"SELECT e.fingerprint, CASE WHEN {source_copies.IS_UNFINISHED}"
+            " THEN '' ELSE e.route END, e.at_ms"
             " FROM events e JOIN selected d ON d.id = e.id"
         ):
             subject = bytes(fingerprint).hex()

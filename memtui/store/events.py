@@ -48,7 +48,7 @@ from memtui.store.schema import (
     ThoughtRow,
 )
 from memtui.store.sessions import SessionKey
-from memtui.store.source_copies import StoredEvent
+from memtui.store.source_copies import STARTED, StoredEvent
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
@@ -209,9 +209,18 @@ def _match(
     the stored events by the ids of their copies; and those that are worse than their
     copy, each with its replacement.
     """
-    stored_copies = source_copies.match_by_source(unknown, numbers, route)
+    stored_copies, ended = source_copies.match_unfinished(unknown, numbers)
+    unknown = [event for event in unknown if event.event_id not in stored_copies]
+    stored_copies |= source_copies.match_by_source(unknown, numbers, route)
     others = [e for e in unknown if (e.agent, e.session_id) in several_routes]
-    matches = source_copies.match_by_fingerprint(others, numbers, route)
+    ended_ids = {stored.event_id for stored in ended}
+    matches = {
+        event_id: stored
+        for event_id, stored in source_copies.match_by_fingerprint(
+            others, numbers, route
+        ).items()
+        if stored.event_id not in ended_ids
+    }
     rank = source_copies.route_rank(route)
     worse = {
         event_id: stored
@@ -228,6 +237,11 @@ def _match(
             number = numbers[event.agent, event.session_id]
             own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
             replaced[stored] = stored_copies.get(event.event_id, own)
+    for stored, event in ended.items():
+        number = numbers[event.agent, event.session_id]
+        own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
+        started = replace(stored, route=STARTED)
+        replaced[started] = stored_copies.get(event.event_id, own)
     return stored_copies, replaced
 
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cmp_to_key
+from itertools import chain
 
 from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
@@ -36,6 +37,19 @@ from memtui.store.database import (
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked
 
 _HOOK = "hook"
+
+STARTED = "started"
+"""The route of a call that was stored before it ended. It is a copy of the call."""
+
+IS_UNFINISHED = (
+    "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.call_end') END"
+    " IS 'unfinished'"
+)
+"""The condition of calls that were started and have not ended."""
+
+_CALL_ID = (
+    "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.tool_use_id') END"
+)
 
 _RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
 """The order of preference of copies: a hook has neither the time nor the id of an
@@ -104,6 +118,72 @@ class StoredEvent:
 def route_rank(route: str) -> int:
     """Return how good the copies of a route are; the best has the highest rank."""
     return _RANKS.get(route, 1)
+
+
+def match_unfinished(
+    batch: Sequence[Event], numbers: Numbers
+) -> tuple[dict[str, StoredEvent], dict[StoredEvent, Event]]:
+    """Pair calls that ended with what is stored of their start, and the reverse.
+
+    Returns the stored calls by the ids of events that only say that they were started;
+    and the stored calls that have ended now, each with the event that says so.
+    """
+    calls = [event for event in batch if event.is_tool_call]
+    stored_calls = _find_calls(calls) if calls else {}
+    copies: dict[str, StoredEvent] = {}
+    ended: dict[StoredEvent, Event] = {}
+    for call in calls:
+        number = numbers[call.agent, call.session_id]
+        call_id = call.metadata.get("tool_use_id", "")
+        by_id = stored_calls.get((number, fingerprint(call), call.is_unfinished), {})
+        same = by_id.get(call_id, []) if call_id else []
+        # Without ids, only a call soon after it counts.
+        near = by_id.get("", []) if call_id else [*chain(*by_id.values())]
+        near = [c for c in near if abs(_waited_ms(c, call)) <= MAX_TIME_DIFFERENCE_MS]
+        candidates = [
+            stored
+            for stored in (*same, *near)
+            if stored not in ended and _waited_ms(stored, call) >= 0
+        ]
+        if best := _nearest(candidates, call):
+            if call.is_unfinished:
+                copies[call.event_id] = best
+            else:
+                ended[best] = call
+    return copies, ended
+
+
+_StoredCalls = dict[tuple[int, bytes, bool], dict[str, list[StoredEvent]]]
+"""Stored calls by session, fingerprint and whether they ended; then by their ids in the
+source, which are "" if they have none."""
+
+
+def _find_calls(calls: Sequence[Event]) -> _StoredCalls:
+    """Find the stored calls with these fingerprints.
+
+    Those that ended are only looked for if one of these calls did not.
+    """
+    prints = {fingerprint(call) for call in calls}
+    condition = "1" if any(call.is_unfinished for call in calls) else IS_UNFINISHED
+    stored_calls: _StoredCalls = {}
+    for key, is_unfinished, call_id, *columns in fetch(
+        f"SELECT fingerprint, {IS_UNFINISHED}, {_CALL_ID}, id, route, session_id, at_ms"
+        f" FROM events WHERE fingerprint IN ({', '.join('?' * len(prints))})"
+        f" AND type = 'tool_result' AND {condition}",
+        *prints,
+    ):
+        stored = StoredEvent(*columns)
+        by_id = stored_calls.setdefault(
+            (stored.session, bytes(key), not is_unfinished), {}
+        )
+        by_id.setdefault(str(call_id or ""), []).append(stored)
+    return stored_calls
+
+
+def _waited_ms(stored: StoredEvent, call: Event) -> int:
+    """Return the time from the start of a call to its end; one of both is stored."""
+    waited_ms = call.timestamp_ms - stored.at_ms
+    return -waited_ms if call.is_unfinished else waited_ms
 
 
 def match_by_fingerprint(
@@ -258,7 +338,8 @@ def add_copies(
     for event, stored in copies:
         own = numbers[event.agent, event.session_id]
         session = own if own != stored.session else None
-        rows.append((event.event_id, stored.event_id, route, session))
+        own_route = STARTED if event.is_unfinished else route
+        rows.append((event.event_id, stored.event_id, own_route, session))
     insert(SourceCopyRow, rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 

@@ -213,6 +213,7 @@ def find_left_open(facts: Facts) -> list[Line]:
     if facts.end in (EndKind.REQUEST, EndKind.QUESTION) and facts.end_text:
         text = shorten(f"Not answered: {facts.end_text}", BULLET_CHARS)
         lines.append(Line(text, facts.end_event_id))
+    lines += _find_unfinished(facts)
     if run := _find_failed_run(facts):
         lines.append(Line(f"Tests: {describe_run(run)}", run.event_id))
     for task in facts.open_tasks or ():
@@ -222,6 +223,13 @@ def find_left_open(facts: Facts) -> list[Line]:
         last = lines[MAX_LEFT_OPEN - 1]
         lines = [*lines[: MAX_LEFT_OPEN - 1], Line(f"{more} more", last.event_id)]
     return lines
+
+
+def _find_unfinished(facts: Facts) -> Iterator[Line]:
+    """Yield the call that the agent was stopped or killed in."""
+    if facts.end is EndKind.CALL and facts.end_text:
+        text = shorten(f"Not finished: {facts.end_text}", BULLET_CHARS)
+        yield Line(text, facts.end_event_id)
 
 
 # Lines about calls
@@ -342,6 +350,8 @@ def summarize_segment(facts: Facts, earlier_request: str = "") -> Summary:
     """
     commits = sorted(facts.commits, key=lambda commit: -commit.lines)
     bullets = list(_list_messages(facts))
+    for line in _find_unfinished(facts):
+        bullets.append(DraftBullet(line.text, (line.event_id,), BulletKind.LEFT_OPEN))
     for kind, lines in (
         (BulletKind.COMMIT, list(_list_commits(commits))),
         (BulletKind.PULL_REQUEST, list(_list_pull_requests(facts))),

@@ -91,9 +91,13 @@ class _FactsReader:
         self._written: dict[str, str] = {}
         """The contents of files that were written, by their paths."""
         self._before: Event | None = None
+        self._unfinished: Event | None = None
+        """The first call without an end after the last message."""
 
     def facts(self) -> Facts:
         last, reply = self._end_event, self._reply
+        if self._end is EndKind.CALL:
+            last = self._unfinished or last
         return Facts(
             requests=tuple(
                 Request(request.text, request.event_id, count)
@@ -118,6 +122,8 @@ class _FactsReader:
         )
 
     def _end_text(self, last: Event | None) -> str:
+        if last and self._end is EndKind.CALL and last.is_unfinished:
+            return shorten(last.text.partition("\n")[0], REPLY_CHARS)
         if last and self._end is EndKind.QUESTION:
             return find_question(last.text)
         if last and self._end is EndKind.REQUEST:
@@ -136,9 +142,13 @@ class _FactsReader:
         name = event.metadata.get("tool_name", "")
         if (end := _find_end(event)) and _bare_name(name) not in _TASK_TOOLS:
             self._end, self._end_event = end, event
+            if end is not EndKind.CALL:
+                self._unfinished = None
+            elif event.is_unfinished and not self._unfinished:
+                self._unfinished = event
         if end in (EndKind.REPLY, EndKind.QUESTION):
             self._reply = event
-        elif event.is_tool_call and "is_broken_off" not in event.metadata:
+        elif event.is_tool_call and not event.is_unfinished:
             self._read_call(event)
         self._before = event
 
@@ -154,8 +164,8 @@ class _FactsReader:
         if event.agent == "aider" and name == "aider":
             self._read_aider_note(event, output)
             return
-        has_failed = event.is_failed or _shows_failure(output)
-        if tool_calls.tool_verb(name) == "Ran" or name in _WAITING_TOOLS:
+        has_failed = event.is_failed
+        if tool_calls.is_command(name):
             self._read_command(event, output, has_failed=has_failed)
         if has_failed:
             return
@@ -174,7 +184,7 @@ class _FactsReader:
 
     def _read_command(self, event: Event, output: str, *, has_failed: bool) -> None:
         given = _parse_input(event)
-        if event.metadata.get("tool_name") in _WAITING_TOOLS:
+        if event.metadata.get("tool_name") in tool_calls.WAITING_TOOLS:
             names = (given[field] for field in _SHELL_IDS if field in given)
             commands = self._running.pop(str(next(names, "")), [])
         else:
@@ -345,13 +355,6 @@ _NOT_RUN = re.compile(
 )
 """What agents write in place of the output of a call that the user or they refused."""
 
-_FAILING_EXIT_CODE = re.compile(
-    r"^(?:<shellId: \d+ completed with exit code|Exit [Cc]ode:|Process exited with"
-    r" code) -?[1-9]",
-    re.MULTILINE,
-)
-"""How outputs end or begin whose format does not say that the call failed."""
-
 _REDIRECTION = re.compile(r"(?:\d|&)?>")
 _OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
 
@@ -359,9 +362,6 @@ _STILL_RUNNING = re.compile(
     r"(?:Command running in background with ID:|Process running with session ID"
     r"|<command with shellId:) (\w+)"
 )
-
-_WAITING_TOOLS = word_set("write_stdin BashOutput TaskOutput read_bash write_bash")
-"""Tools that return more output of a command that went on running."""
 
 _SHELL_IDS = ("session_id", "bash_id", "task_id", "shellId")
 _COMMAND_FIELDS = ("command", "cmd", "CommandLine", "script")
@@ -379,11 +379,6 @@ _PUBLISHING = word_set("git git.exe gh glab")
 def _bare_name(tool_name: str) -> str:
     """Return the name of a tool without its server, underscores and capitals."""
     return tool_name.rpartition("__")[2].replace("_", "").lower()
-
-
-def _shows_failure(output: str) -> bool:
-    """Return whether an output says that the command failed."""
-    return _FAILING_EXIT_CODE.search(f"{output[:400]}\n{output[-400:]}") is not None
 
 
 def _find_output(event: Event) -> str:

@@ -242,6 +242,8 @@ def event(event: Event) -> Item:
     }
     if tool := event.metadata.get("tool_name", ""):
         item["tool_name"] = tool
+    if event.ending:
+        item["ending"] = event.ending
     return item
 
 
@@ -423,7 +425,8 @@ class LineWriter:
 
     def event(self, item: Item) -> str:
         """Write an event; further lines of its text are indented."""
-        tool = f" ({item['tool_name']})" if "tool_name" in item else ""
+        call = ", ".join(item[key] for key in ("tool_name", "ending") if key in item)
+        tool = f" ({call})" if call else ""
         text = "\n    ".join(item["text"].splitlines())
         left = ""
         if "left_chars" in item:

@@ -92,8 +92,8 @@ def _describe_change(call: Event, path: str) -> str:
             change = "deleted" if edit.is_deletion else f"“{old}” became “{new}”"
             text = f"{cut(where, TEXT_CHARS)}: {change}"
             break
-    failed = " (failed)" if call.is_failed else ""
-    return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{failed}"
+    ending = f" ({call.ending})" if call.ending else ""
+    return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{ending}"
 
 
 def _describe_error(occurrences: ErrorOccurrences) -> Item:

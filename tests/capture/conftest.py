@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SourceFormat,
 )
+from memtui.model.events import Event
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 READ_AT = datetime(2027, 1, 1, tzinfo=UTC)
@@ -43,9 +44,26 @@ def read_in_pieces(tmp_path: Path) -> InPieces:
                 readings.append(reading)
                 if isinstance(reading, Cursor):
                     cursor = reload_cursor(reading)
-        return readings
+        return without_starts(readings)
 
     return read
+
+
+def without_starts(items: Iterable[ParsedItem]) -> list[ParsedItem]:
+    """Leave out the starts of calls that ended later: the store replaces them."""
+    listed = list(items)
+    ended = {
+        item.metadata.get("tool_use_id")
+        for item in listed
+        if isinstance(item, Event) and not item.is_unfinished
+    }
+    return [
+        item
+        for item in listed
+        if not isinstance(item, Event)
+        or not item.is_unfinished
+        or item.metadata.get("tool_use_id") not in ended
+    ]
 
 
 def reload_cursor(cursor: Cursor) -> Cursor:

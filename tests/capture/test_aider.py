@@ -196,7 +196,7 @@ def test_command_to_aider_has_the_role_system(
 def test_an_edit_that_failed_is_marked(tmp_path: Path) -> None:
     failed = "> The LLM did not conform to the edit format.  \n"
     items = read_events(tmp_path, f"{HEADER}\n#### go  \n\nSo.\n\n{failed}")
-    assert items[-1].metadata["is_error"] == "true"
+    assert items[-1].metadata["call_end"] == "failed"
 
 
 def test_histories_of_windows_are_read_alike(tmp_path: Path) -> None:

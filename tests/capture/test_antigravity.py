@@ -132,10 +132,7 @@ def test_a_compaction_and_a_failed_call_are_read(tmp_path: Path) -> None:
     )
     assert start.event_type is EventType.SESSION_START
     assert start.metadata["source"] == "compact"
-    assert (failed.text, failed.metadata["is_error"]) == (
-        "run_command\nno such tool",
-        "true",
-    )
+    assert (failed.text, failed.ending) == ("run_command\nno such tool", "failed")
 
 
 @pytest.mark.parametrize(

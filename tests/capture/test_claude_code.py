@@ -96,7 +96,7 @@ def test_call_and_result_are_one_event() -> None:
     assert event.event_type is EventType.TOOL_RESULT
     assert event.text == "Bash: pytest -q\n2 failed"
     assert event.metadata["tool_input"] == '{"command":"pytest -q"}'
-    assert event.metadata["is_error"] == "true"
+    assert event.metadata["call_end"] == "failed"
     assert event.timestamp.second == 2
 
 
@@ -106,7 +106,7 @@ def test_interrupted_call_is_stored() -> None:
         assistant(1, call("t1", "Bash", command="rm x")), user(2, stop)
     )
     assert [e.text for e in events] == ["Bash: rm x", stop]
-    assert events[0].metadata["is_broken_off"] == "true"
+    assert events[0].metadata["call_end"] == "unfinished"
 
 
 def test_prompt_during_a_call_does_not_interrupt_it() -> None:

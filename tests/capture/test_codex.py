@@ -207,7 +207,7 @@ def test_call_and_result_are_one_event() -> None:
 )
 def test_failed_call_is_marked(output: object) -> None:
     (done,) = read_events(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", output))
-    assert done.metadata["is_error"] == "true"
+    assert done.metadata["call_end"] == "failed"
     assert done.text.endswith("no such file")
 
 
@@ -221,7 +221,10 @@ def test_json_printed_by_a_program_is_unchanged() -> None:
 def test_event_with_call_and_result_is_read_without_an_item() -> None:
     ended = {"call_id": "c1", "command": ["ls"], "stdout": "a", "exit_code": 1}
     (alone,) = read_events(meta(), event(2, "exec_command_end", **ended))
-    assert (alone.text, alone.metadata["is_error"]) == ("shell: ls\na", "true")
+    assert (alone.text, alone.ending) == (
+        "shell: ls\na",
+        "failed with exit status 1",
+    )
     items = call(1, "c1", command=["ls"]), answer(3, "c1", "a")
     end = event(2, "exec_command_end", **ended)
     assert len(read_events(meta(), items[0], end, items[1])) == 1
@@ -235,7 +238,7 @@ def test_an_aborted_turn_ends_its_calls() -> None:
         prompt(2, "<turn_aborted>\nby the user"),
         event(2, "turn_aborted", reason="interrupted"),
     )
-    broken = [e for e in events if e.metadata.get("is_broken_off")]
+    broken = [e for e in events if e.is_unfinished]
     assert [(e.text, e.timestamp.second) for e in broken] == [("shell: sleep", 1)]
     assert [e.metadata["kind"] for e in events if e not in broken] == ["interruption"]
 

@@ -116,7 +116,7 @@ def test_call_and_result_are_one_event(calls: list[Any]) -> None:
 def test_failed_call_is_marked() -> None:
     failed = ends(2, "c1", success=False, error={"message": "no such file"})
     (event,) = read_events(begins(1, "c1", command="cat x"), failed)
-    assert event.metadata["is_error"] == "true"
+    assert event.metadata["call_end"] == "failed"
     assert event.text == "bash: cat x\nno such file"
 
 
@@ -128,7 +128,7 @@ def test_abort_ends_open_calls() -> None:
         ("bash: sleep", 1),
         ("[aborted: user]", 2),
     ]
-    assert events[0].metadata["is_broken_off"] == "true"
+    assert events[0].metadata["call_end"] == "unfinished"
     assert events[1].metadata["kind"] == "interruption"
 
 

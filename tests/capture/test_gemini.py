@@ -21,6 +21,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from tests.capture.conftest import without_starts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 HEADER = {
@@ -160,27 +161,33 @@ def test_later_versions_of_a_stored_reply_are_counted(tmp_path: Path) -> None:
     assert reasons["a repeated message with other text"] == 1
 
 
-def test_call_without_result_is_pending(tmp_path: Path) -> None:
+def test_call_without_result_is_pending_at_first(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
     file = write_file(tmp_path, as_lines(HEADER, made))
-    assert PendingRecord("tool call without a result yet", 2) in read_items(file)
+    pending = PendingRecord("tool call without a result yet", 2)
+    soon = datetime(2026, 3, 14, 10, 0, 40, tzinfo=UTC)
+    items = list(gemini.FORMAT.read(file, None, agent="x", now=soon))
+    assert pending in items and last_cursor(items).needs_reread
+    later = read_items(file, last_cursor(items))
+    assert [e.ending for e in later if isinstance(e, Event)] == ["not finished"]
+    assert pending not in later and not last_cursor(later).needs_reread
 
 
 def test_call_without_result_is_stored_as_broken_off(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
     items = read_events(tmp_path, made, message(40, "user", "Stop"))
     assert [e.text for e in items] == ["run_shell_command: pytest -q", "Stop"]
-    assert items[0].metadata["is_broken_off"] == "true"
+    assert items[0].metadata["call_end"] == "unfinished"
 
 
 @pytest.mark.parametrize(
-    ("status", "mark"), [("error", "is_error"), ("cancelled", "is_broken_off")]
+    ("status", "ending"), [("error", "failed"), ("cancelled", "not finished")]
 )
-def test_failed_call_is_marked(tmp_path: Path, status: str, mark: str) -> None:
+def test_failed_call_is_marked(tmp_path: Path, status: str, ending: str) -> None:
     (event,) = read_events(
         tmp_path, message(2, "gemini", toolCalls=[call("c1", status)])
     )
-    assert event.metadata[mark] == "true"
+    assert event.ending == ending
 
 
 def test_rewound_messages_stay_stored(tmp_path: Path) -> None:
@@ -386,7 +393,8 @@ def test_reading_in_pieces_gives_the_same_items(sizes: list[int]) -> None:
             cursor = last_cursor(items)
             pieces += [r for r in items if isinstance(r, Event | Thought)]
             # A reply that may be continued is yielded later, in its own place.
-    assert sorted(pieces, key=_place) == sorted(whole, key=_place)
+    ended = without_starts(pieces)
+    assert sorted(ended, key=_place) == sorted(whole, key=_place)
 
 
 def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:

@@ -91,7 +91,7 @@ def test_copilots_tools_are_read(said: dict[str, Any]) -> None:
     )
     assert event.text == "bash: npm test\n2 passed"
     assert event.metadata["tool_input"] == '{"command":"npm test"}'
-    assert "is_error" not in event.metadata
+    assert not event.ending
 
 
 def test_copilots_failures_are_marked() -> None:
@@ -99,10 +99,10 @@ def test_copilots_failures_are_marked() -> None:
     said = copilot(sessionId="c1", toolName="bash", toolArgs="{", toolResult=answer)
     (event,) = read_events(said, "copilot-cli", "postToolUse")
     assert event.text == "bash: {\nexit 2"
-    assert event.metadata["is_error"] == "true"
+    assert event.metadata["call_end"] == "failed"
     failed = copilot(sessionId="c1", toolName="bash", toolArgs="", error="no such tool")
     (event,) = read_events(failed, "copilot-cli", "postToolUseFailure")
-    assert (event.text, event.metadata["is_error"]) == ("bash\nno such tool", "true")
+    assert (event.text, event.ending) == ("bash\nno such tool", "failed")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text", "is_error"),
+    ("answer", "text", "is_failed"),
     [
         ({"llmContent": "2 passed", "returnDisplay": "ok"}, "2 passed", False),
         ({"llmContent": [{"text": "2"}, {"text": "passed"}]}, "2\npassed", False),
@@ -152,7 +152,7 @@ def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
         ({"llmContent": "", "error": "denied"}, "denied", True),
     ],
 )
-def test_geminis_tools_are_read(answer: object, text: str, is_error: bool) -> None:
+def test_geminis_tools_are_read(answer: object, text: str, is_failed: bool) -> None:
     said = gemini(
         "AfterTool",
         tool_name="run_shell_command",
@@ -161,7 +161,7 @@ def test_geminis_tools_are_read(answer: object, text: str, is_error: bool) -> No
     )
     (event,) = read_events(said)
     assert event.text == f"run_shell_command: pytest\n{text}"
-    assert ("is_error" in event.metadata) is is_error
+    assert event.is_failed is is_failed
 
 
 def test_fields_of_codex_may_be_null() -> None:

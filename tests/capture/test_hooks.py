@@ -64,7 +64,7 @@ def test_a_tool_that_failed_is_marked() -> None:
         claude("PostToolUseFailure", tool_name="Bash", tool_input={}, error="exit 2")
     )
     assert event.text.endswith("exit 2")
-    assert event.metadata["is_error"] == "true"
+    assert event.metadata["call_end"] == "failed"
 
 
 def test_stop_is_the_last_message_and_a_boundary() -> None:

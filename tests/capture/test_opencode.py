@@ -238,7 +238,8 @@ def test_errors_are_reported(agent: Agent, path: Path) -> None:
     failed, call = read_events(path)
     assert (failed.text, failed.metadata["kind"]) == ("429", "api_error")
     assert call.text == "bash: pytest -q\nno such file"
-    assert failed.metadata["is_error"] == call.metadata["is_error"] == "true"
+    assert failed.metadata["is_error"] == "true"
+    assert call.metadata["call_end"] == "failed"
 
 
 def test_a_message_is_held_back_until_it_is_finished(agent: Agent, path: Path) -> None:
@@ -263,7 +264,7 @@ def test_abandoned_message_is_stored_unfinished(agent: Agent, path: Path) -> Non
     early = read_items(path, now=soon(3000))
     assert not [r for r in early if isinstance(r, Event)]
     (event,) = [r for r in read_items(path, last_cursor(early)) if isinstance(r, Event)]
-    assert event.metadata["is_broken_off"] == "true"
+    assert event.metadata["call_end"] == "unfinished"
 
 
 def test_messages_are_yielded_once(agent: Agent, path: Path) -> None:

@@ -142,7 +142,7 @@ def test_call_is_joined_with_a_later_result(
         record(1, "List", "user")
         + record(2, "", "assistant", message={"content": call})
     )
-    assert read_changes(watching_workspace) == ["List"]
+    assert read_changes(watching_workspace) == ["List", "Bash: ls"]
     answer = [{"type": "tool_result", "tool_use_id": "t1", "content": "cart.py"}]
     with file.open("a") as grown:
         grown.write(record(3, "", message={"content": answer}))

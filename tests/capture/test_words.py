@@ -323,6 +323,8 @@ def hooks() -> Iterator[Fields]:
     yield payload("PostToolUse", **tool, tool_input=given, tool_response=answer)
     failed = {"tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"x": kept()}}
     yield payload("PostToolUseFailure", **failed, error=kept())
+    denied = {"tool_name": "Bash", "tool_use_id": "t3", "tool_input": {"x": kept()}}
+    yield payload("PermissionDenied", **denied, reason=kept())
     helper = {"agent_id": "a1", "agent_type": "explorer"}
     yield payload("SubagentStart", **helper)
     yield payload("SubagentStop", **helper, last_assistant_message=kept())
@@ -335,7 +337,7 @@ def hooks() -> Iterator[Fields]:
     yield payload("SessionInfo", title=kept())
     for name in (
         *("Notification", "TaskCreated", "TaskCompleted", "PreCompact", "Elicitation"),
-        *("ElicitationResult", "PermissionDenied", "TeammateIdle", "Setup"),
+        *("ElicitationResult", "TeammateIdle", "Setup"),
         *("InstructionsLoaded", "ConfigChange", "CwdChanged", "DirectoryAdded"),
         *("FileChanged", "WorktreeCreate", "WorktreeRemove"),
     ):

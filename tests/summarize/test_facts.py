@@ -110,13 +110,12 @@ def test_every_agent_commits(tool: str, given: Mapping[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "result", "is_error"),
+    ("command", "result", "call_end"),
     [
-        ("git commit -m 'Fix it'", "Exit code 1\nlint failed", "true"),
+        ("git commit -m 'Fix it'", "Exit code 1\nlint failed", "failed"),
         ("git commit -m 'Fix it'", "nothing to commit, working tree clean", ""),
         ("git commit -m 'Fix it'; true", "pre-commit hook failed", ""),
-        ("git commit -m 'Fix it'", "The user doesn't want to proceed", "true"),
-        ("git commit -m 'Fix it'", "<shellId: 1 completed with exit code 1>", ""),
+        ("git commit -m 'Fix it'", "The user doesn't want to proceed", "failed"),
         ("echo 'git commit -m hello; world'", "git commit -m hello; world", ""),
         ("echo git commit -m hello", ANSWER, ""),
         ("cat > commit.sh <<'EOF'\ngit commit -m hello\nEOF", "", ""),
@@ -131,8 +130,8 @@ def test_every_agent_commits(tool: str, given: Mapping[str, object]) -> None:
         ("git commit-tree -m hello HEAD", "", ""),
     ],
 )
-def test_what_is_no_commit(command: str, result: str, is_error: str) -> None:
-    assert not read_facts([bash(command, result, is_error=is_error)]).commits
+def test_what_is_no_commit(command: str, result: str, call_end: str) -> None:
+    assert not read_facts([bash(command, result, call_end=call_end)]).commits
 
 
 def test_a_commit_to_a_temporary_repository_is_left_out() -> None:
@@ -141,13 +140,13 @@ def test_a_commit_to_a_temporary_repository_is_left_out() -> None:
 
 
 def test_a_broken_off_call_made_no_commit() -> None:
-    event = bash("git commit -m 'Fix it'", is_broken_off="true")
+    event = bash("git commit -m 'Fix it'", call_end="unfinished")
     facts = read_facts([event])
     assert (facts.commits, facts.end) == ((), EndKind.CALL)
 
 
 def test_a_commit_counts_if_a_later_command_of_the_chain_fails() -> None:
-    event = bash("git commit -m 'Fix it' && git push", ANSWER, is_error="true")
+    event = bash("git commit -m 'Fix it' && git push", ANSWER, call_end="failed")
     facts = read_facts([event])
     assert len(facts.commits) == 1
     assert not facts.pushes
@@ -283,13 +282,13 @@ NEW_TAG = " * [new tag]         v1 -> v1"
 
 
 @pytest.mark.parametrize(
-    ("command", "result", "is_error", "branches"),
+    ("command", "result", "call_end", "branches"),
     [
         ("git push", PUSHED, "", ["main"]),
         ("git push -q origin main", "", "", ["git push -q origin main"]),
-        ("git push && make", PUSHED, "true", ["main"]),
+        ("git push && make", PUSHED, "failed", ["main"]),
         ("git push", " ! [rejected] main -> main (fetch first)", "", []),
-        ("git push", "error: failed to push some refs", "true", []),
+        ("git push", "error: failed to push some refs", "failed", []),
         ("git push origin --delete old", "", "", []),
         ("git push origin :old", " - [deleted] old", "", []),
         ("gh repo create shop --source . --push", "", "", ["gh repo create shop…"]),
@@ -304,8 +303,8 @@ NEW_TAG = " * [new tag]         v1 -> v1"
         ("git push && git push --tags", f"{PUSHED}\n{NEW_TAG}", "", ["main"]),
     ],
 )
-def test_pushes(command: str, result: str, is_error: str, branches: list[str]) -> None:
-    pushes = read_facts([bash(command, result, is_error=is_error)]).pushes
+def test_pushes(command: str, result: str, call_end: str, branches: list[str]) -> None:
+    pushes = read_facts([bash(command, result, call_end=call_end)]).pushes
     assert len(pushes) == len(branches)
     assert all(p.text[:15] == b[:15] for p, b in zip(pushes, branches, strict=True))
 
@@ -316,7 +315,9 @@ def test_a_pull_request_has_a_title_and_a_number() -> None:
         [bash('gh pr create --title "Round prices" --body "…"', url)]
     ).pull_requests
     assert (request.title, request.number) == ("Round prices", 12)
-    assert not read_facts([bash("gh pr create --title x", url, is_error="true")]).merges
+    assert not read_facts(
+        [bash("gh pr create --title x", url, call_end="failed")]
+    ).merges
     assert not read_facts([bash("gh pr view 12", url)]).pull_requests
 
 
@@ -469,7 +470,7 @@ def test_a_file_that_is_written_again_is_compared_with_what_was_written() -> Non
 def test_a_failed_edit_changes_nothing() -> None:
     given = {"file_path": "a.py", "old_string": "x", "new_string": "y"}
     refused = "<tool_use_error>String to replace not found</tool_use_error>"
-    assert not changes(call("Edit", given, refused, is_error="true"))
+    assert not changes(call("Edit", given, refused, call_end="failed"))
     assert not changes(call("Read", {"file_path": "a.py"}, "x"))
 
 
@@ -492,7 +493,7 @@ def test_files_that_a_command_edits_are_changed(
     command: str, changed: list[tuple[str, int]]
 ) -> None:
     assert [(path, added) for path, added, _ in changes(bash(command))] == changed
-    assert not changes(bash(command, is_error="true"))
+    assert not changes(bash(command, call_end="failed"))
 
 
 def test_long_texts_are_compared_quickly() -> None:
@@ -509,20 +510,20 @@ def test_long_texts_are_compared_quickly() -> None:
 
 
 def test_a_failed_chain_is_named_whole_as_any_of_it_may_have_failed() -> None:
-    chain = bash("cd app && npm ci && npm test | tail -3", is_error="true")
+    chain = bash("cd app && npm ci && npm test | tail -3", call_end="failed")
     (failed,) = read_facts([chain]).failed_commands
     assert failed.text == "npm ci && npm test"
 
 
 def test_failed_commands_are_those_that_do_something() -> None:
     failed = [
-        bash("npm test 2>&1 | tail -5", "Exit code 1", is_error="true"),
-        bash("grep -rn nothing src", "Exit code 1", is_error="true"),
-        bash("make", "The user doesn't want to proceed", is_error="true"),
-        bash("make all", "Output\n<shellId: 3 completed with exit code 2>"),
+        bash("npm test 2>&1 | tail -5", "Exit code 1", call_end="failed"),
+        bash("grep -rn nothing src", "Exit code 1", call_end="failed"),
+        bash("make", "The user doesn't want to proceed", call_end="failed"),
+        bash("make all", "Output\nExit code: 2"),
     ]
     commands = [line.text for line in read_facts(failed).failed_commands]
-    assert commands == ["npm test", "make all"]
+    assert commands == ["npm test"]
 
 
 @pytest.mark.parametrize(

@@ -835,7 +835,7 @@ def run_command(at: float, command: str, output: str, *, failed: bool = False) -
         metadata={
             "tool_name": "Bash",
             "tool_input": json.dumps({"command": command}),
-            **({"is_error": "true"} if failed else {}),
+            **({"call_end": "failed"} if failed else {}),
         },
     )
 

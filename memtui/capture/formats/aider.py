@@ -14,7 +14,7 @@ different in another project.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePath
@@ -40,6 +40,7 @@ from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
+from memtui.model.tool_calls import decide_ending
 
 AGENT = "aider"
 FILE_NAME = ".aider.chat.history.md"
@@ -314,7 +315,9 @@ class _HistoryReader(RecordReader):
     def _call(
         self, block: _Block, call: ToolCall, lines: Sequence[str]
     ) -> Iterator[ParsedItem]:
-        metadata = call.metadata(is_error=any(map(_ERROR.match, lines)))
+        has_failed = any(map(_ERROR.match, lines)) or None
+        call = replace(call, ending=decide_ending(has_failed=has_failed))
+        metadata = call.metadata()
         text, kind = call.text("\n".join(lines)), EventType.TOOL_RESULT
         yield from self._event(block, kind, text, metadata=metadata)
 

@@ -10,6 +10,7 @@ without one, even if it is written before the call, as happens.
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from memtui.capture.formats.base import (
@@ -30,9 +31,11 @@ from memtui.capture.formats.base import (
     join_texts,
     parse_time,
 )
+from memtui.capture.formats.endings import read_ending
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import parse_prompt, split_elements
 from memtui.model.events import EventType
+from memtui.model.tool_calls import is_running
 
 AGENT = "antigravity-cli"
 
@@ -156,6 +159,10 @@ class _StepReader(SessionReader):
             yield from self.read_record(record)
 
     def _result(self, position: Position, record: Record) -> Iterator[ParsedItem]:
+        status = record.fields.get("status")
+        if is_running(status):
+            yield SkippedRecord("a call that is running", position.line)
+            return
         if self.calls.earlier:
             raise CallBeforeStart
         keys = self.calls.keys()
@@ -164,9 +171,15 @@ class _StepReader(SessionReader):
             return
         yield from self.introduce()
         text = _TIMES.sub("", as_text(record.fields.get("content")), count=1)
-        is_error = record.fields.get("type") == "ERROR_MESSAGE"
         call = self.calls.pop(keys[0])
-        yield self.builder.tool_result(position, call, text, is_error=is_error)
+        ending = read_ending(
+            AGENT,
+            call.tool_name,
+            text,
+            status=status,
+            has_failed=record.fields.get("type") == "ERROR_MESSAGE",
+        )
+        yield self.builder.tool_result(position, replace(call, ending=ending), text)
 
 
 def _unquote(value: object) -> object:

@@ -25,8 +25,12 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.tool_calls import CallEnd, Ending
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
+
+STARTED = "started"
+"""The last part of the key of a call that is stored before it ended."""
 
 HOLD_TIME = timedelta(seconds=20)
 """The time for which a reader holds back a message that may not be complete."""
@@ -371,6 +375,7 @@ class ToolCall:
     """Where it began; None if that is not known."""
     lines: str = ""
     """The lines that it added to files and removed, as ``count_lines`` writes them."""
+    ending: Ending = field(default_factory=Ending)
 
     @classmethod
     def make(
@@ -383,20 +388,23 @@ class ToolCall:
         summary = describe_call(tool_name, tool_input)
         return cls(key, tool_name, summary, compact_json(tool_input), position)
 
+    @property
+    def event_key(self) -> str:
+        """The key of the event; that of the start of a call is another one."""
+        is_start = self.key and self.ending.end is CallEnd.UNFINISHED
+        return f"{self.key}/{STARTED}" if is_start else self.key
+
     def text(self, result: str) -> str:
         """Return the text of the event: the call in a line, then the result."""
         return f"{self.summary or 'tool'}\n{result}".rstrip()
 
-    def metadata(
-        self, *, is_error: bool = False, is_broken_off: bool = False
-    ) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         values = {
             "tool_name": self.tool_name,
             "tool_input": self.tool_input,
             "tool_use_id": self.key,
-            "is_error": "true" if is_error else "",
-            "is_broken_off": "true" if is_broken_off else "",
             "lines": self.lines,
+            **self.ending.metadata(),
         }
         return {name: value for name, value in values.items() if value}
 
@@ -410,6 +418,8 @@ class PendingCalls:
 
     def __init__(self) -> None:
         self._calls: dict[str, ToolCall] = {}
+        self._broken_off: dict[str, ToolCall] = {}
+        """Calls that are no longer open, but may still get a result."""
         self.earlier: set[str] = set()
         """The keys of open calls before the point from which the file was read."""
         self.count = 0
@@ -423,6 +433,10 @@ class PendingCalls:
     def keys(self) -> list[str]:
         return list(self._calls)
 
+    def awaited_keys(self) -> frozenset[str]:
+        """Return the keys of all calls that a result may follow."""
+        return frozenset((*self._calls, *self._broken_off, *self.earlier))
+
     def get(self, key: str) -> ToolCall:
         """Return a call; one that only has its key if it is not known."""
         return self._calls.get(key) or ToolCall(key)
@@ -430,6 +444,7 @@ class PendingCalls:
     def replace(self, call: ToolCall) -> ToolCall | None:
         """Remember a call; return a different one that had the same key."""
         self.count += 1
+        self._broken_off.pop(call.key, None)
         before = self._calls.get(call.key)
         same = call.summary, call.tool_input
         if before and call.key and (before.summary, before.tool_input) == same:
@@ -439,7 +454,7 @@ class PendingCalls:
 
     def pop(self, key: str) -> ToolCall:
         """Return and forget a call; one that only has its key if it is not known."""
-        call = self._calls.pop(key, None)
+        call = self._calls.pop(key, None) or self._broken_off.pop(key, None)
         if call is None and key in self.earlier:
             raise CallBeforeStart
         self.earlier.discard(key)
@@ -456,13 +471,11 @@ class PendingCalls:
             and (place.subagent == subagent or (with_subagents and not subagent))
         ]
         for call in calls:
-            del self._calls[call.key]
+            self._broken_off[call.key] = self._calls.pop(call.key)
         return calls
 
-    def pending_records(self) -> Iterator[PendingRecord]:
-        for call in self._calls.values():
-            line = call.position.line if call.position else 0
-            yield PendingRecord("tool call without a result yet", line)
+    def __iter__(self) -> Iterator[ToolCall]:
+        return iter(self._calls.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,35 +585,25 @@ class EventBuilder:
             return InvalidRecord.refused(error, position.line)
 
     def tool_result(
-        self,
-        position: Position,
-        call: ToolCall,
-        result: str,
-        *,
-        is_error: bool = False,
-        is_broken_off: bool = False,
+        self, position: Position, call: ToolCall, result: str
     ) -> Event | InvalidRecord:
         caller = call.position.subagent if call.position else ""
         if caller and caller != position.subagent:
             position = replace(position, subagent=caller)
+        own_key = position.key if self.has_unique_keys else ""
+        source_id = call.key or own_key
+        if not self.has_unique_keys:
+            source_id = unique_id(source_id)
         return self.event(
             position,
             EventType.TOOL_RESULT,
             call.text(result),
             role=EventRole.TOOL,
-            key=call.key or (position.key if self.has_unique_keys else ""),
+            key=call.event_key or own_key,
+            source_id=source_id,
             ordinal=None,
-            **call.metadata(is_error=is_error, is_broken_off=is_broken_off),
+            **call.metadata(),
         )
-
-    def broken_off_calls(
-        self, calls: Iterable[ToolCall]
-    ) -> Iterator[Event | InvalidRecord]:
-        """Make the events of calls that will get no result, at their own times."""
-        for number, call in enumerate(calls):
-            if call.position:
-                position = replace(call.position, events=number)
-                yield self.tool_result(position, call, "", is_broken_off=True)
 
 
 class RecentTexts:

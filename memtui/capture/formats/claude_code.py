@@ -40,6 +40,7 @@ from memtui.capture.formats.base import (
     result_text,
     text_digest,
 )
+from memtui.capture.formats.endings import read_ending, read_flags
 from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader
 from memtui.capture.formats.prompts import (
     clean_title,
@@ -227,7 +228,7 @@ class _TranscriptReader(RecordReader):
     def finish(self) -> Iterator[ParsedItem]:
         yield from self._held.pop_old(self.now)
         yield from self._queue.list_old(self.now)
-        yield from self.calls.pending_records()
+        yield from self.calls_so_far()
         if self._subagents_folder:
             yield from self._subagent_metadata()
         yield from self._sessions.titles_of_other_files()
@@ -326,18 +327,21 @@ class _TranscriptReader(RecordReader):
     ) -> Iterator[ParsedItem]:
         yield from self._held.pop(position)
         results = [b for b in as_objects(content) if b.get("type") == "tool_result"]
-        lines = count_edit_lines(fields.get("toolUseResult"))
+        # It repeats the result, if there is only one.
+        structured = as_object(fields.get("toolUseResult")) if len(results) == 1 else {}
         for block in results:
             call = self.calls.pop(as_text(block.get("tool_use_id")))
-            if lines and len(results) == 1:
-                call = replace(call, lines=lines)
-            is_error = bool(block.get("is_error"))
             text = result_text(block.get("content"))
             if match := _SAVED_RESULT.match(text):
                 text, omitted = self._read_saved_result(match[1], text)
                 if omitted:
                     yield SkippedRecord(omitted, position.line)
-            yield self.builder.tool_result(position, call, text, is_error=is_error)
+            stated = read_flags(structured)
+            stated["has_failed"] = bool(block.get("is_error"))
+            ending = read_ending(AGENT, call.tool_name, text, **stated)
+            lines = count_edit_lines(structured)
+            call = replace(call, lines=lines, ending=ending)
+            yield self.builder.tool_result(position, call, text)
         yield from self._unknown_blocks(position, "user", content)
         text = join_texts(message_texts(content))
         if not text:
@@ -356,7 +360,7 @@ class _TranscriptReader(RecordReader):
             if event.metadata.get("kind") == "interruption":
                 conversation = position.session_id, position.subagent
                 calls = self.calls.pop_conversation(*conversation)
-                yield from self.builder.broken_off_calls(calls)
+                yield from self.unfinished_calls(calls)
             yield from self._queue.match(event)
 
     def _read_saved_result(self, name: str, text: str) -> tuple[str, str]:
@@ -462,7 +466,7 @@ class _TranscriptReader(RecordReader):
             position,
         )
         if replaced := self.calls.replace(call):
-            yield from self.builder.broken_off_calls([replaced])
+            yield from self.unfinished_calls([replaced])
 
     def _thinking(self, position: Position, block: dict[str, object]) -> ParsedItem:
         text = as_text(block.get("thinking"))

@@ -72,9 +72,10 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.tool_calls import CallEnd
 from memtui.text.stopwords import word_set
 
-AGENT = "codex"
+AGENT = codex_tool_calls.AGENT
 
 ENVELOPES = word_set(
     """session_meta response_item event_msg turn_context compacted world_state
@@ -422,7 +423,7 @@ class _RolloutReader(SessionReader):
     def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tool_calls.call_key(record.payload)
         if (before := self.calls.pop(key)).position:
-            yield from self.builder.broken_off_calls([before])
+            yield from self.unfinished_calls([before])
         self._done.discard(key)
         name, tool_input = codex_tool_calls.parse_call(record.payload)
         self.calls.replace(ToolCall.make(key, name, tool_input, position))
@@ -430,10 +431,13 @@ class _RolloutReader(SessionReader):
     def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tool_calls.call_key(record.payload)
         call = self.calls.pop(key)
-        text, failed = codex_tool_calls.parse_result(record.payload)
+        text, ending = codex_tool_calls.parse_result(call.tool_name, record.payload)
         if call.position or key not in self._done:
             self._mark_done(key)
-            yield self.builder.tool_result(position, call, text, is_error=failed)
+            if not ending.exit_status and call.ending.end is not CallEnd.UNKNOWN:
+                ending = call.ending
+            call = replace(call, ending=ending)
+            yield self.builder.tool_result(position, call, text)
 
     def _complete_call(
         self, position: Position, record: _CodexRecord
@@ -443,18 +447,19 @@ class _RolloutReader(SessionReader):
         shape = codex_tool_calls.COMPLETE_CALLS[record.kind]
         parsed = codex_tool_calls.parse_complete_call(shape, record.payload)
         call = ToolCall.make(key, parsed.tool_name, parsed.tool_input)
-        call = replace(call, lines=parsed.lines)
-        if parsed.lines and key in self.calls:
-            self.calls.replace(replace(self.calls.pop(key), lines=parsed.lines))
+        call = replace(call, lines=parsed.lines, ending=parsed.ending)
+        if key in self.calls:
+            open_call = self.calls.pop(key)
+            lines = parsed.lines or open_call.lines
+            open_call = replace(open_call, lines=lines, ending=parsed.ending)
+            self.calls.replace(open_call)
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
                 return
         elif key in self.calls or key in self._done:
             return
         self._mark_done(key)
-        yield self.builder.tool_result(
-            position, call, parsed.result, is_error=parsed.failed
-        )
+        yield self.builder.tool_result(position, call, parsed.result)
 
     def _mark_done(self, key: str) -> None:
         if key:

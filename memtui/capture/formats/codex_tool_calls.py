@@ -1,8 +1,7 @@
 """Codex's tool calls and results, in every shape that rollouts have had.
 
-A result has the output, whether the command failed (by its exit status), and the lines
-that a patch changed. ``codex`` pairs a call with its result; ``base.ToolCall`` becomes
-the event.
+A result has the output, how the call ended, and the lines that a patch changed.
+``codex`` pairs a call with its result; ``base.ToolCall`` becomes the event.
 """
 
 import re
@@ -22,7 +21,11 @@ from memtui.capture.formats.base import (
     placeholder,
     result_text,
 )
+from memtui.capture.formats.endings import read_ending, read_fields
+from memtui.model.tool_calls import Ending, decide_ending
 from memtui.text.stopwords import word_set
+
+AGENT = "codex"
 
 CALLS = word_set(
     """function_call custom_tool_call local_shell_call tool_search_call tool_call
@@ -66,15 +69,6 @@ _MAX_ADDRESS_CHARS = 300
 
 _IMAGE_TAG = re.compile(r"<image(?: name=[^<>]*)?>|</image>")
 
-_EXIT_CODE = re.compile(
-    r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE
-)
-
-_EXIT_CODE_WITHIN = 400
-"""The part of a result in which the line with the exit code is looked for."""
-
-_FAILED = ("failed", "declined")
-
 
 class CompleteCall(NamedTuple):
     """A tool call and its result."""
@@ -82,7 +76,7 @@ class CompleteCall(NamedTuple):
     tool_name: str
     tool_input: object
     result: str
-    failed: bool = False
+    ending: Ending = Ending()
     lines: str = ""
     """The lines that a patch changed, a file on each line."""
 
@@ -103,14 +97,11 @@ def parse_call(fields: Fields) -> tuple[str, object]:
     return name, parse_json(fields.get("arguments", fields.get("input")))
 
 
-def parse_result(fields: Fields) -> tuple[str, bool]:
-    """Return the output of a call, and whether it failed.
-
-    A command failed if its exit status, which is in a field or in the first lines of
-    the output, is not 0.
-    """
+def parse_result(tool_name: str, fields: Fields) -> tuple[str, Ending]:
+    """Return the output of a call, and how it ended."""
     if isinstance(tools := fields.get("tools"), list):
-        return "\n".join(as_text(t.get("name")) for t in as_objects(tools)), False
+        names = (as_text(tool.get("name")) for tool in as_objects(tools))
+        return "\n".join(names), decide_ending(status=fields.get("status"))
     output = fields.get("output", fields.get("result"))
     value = parse_json(output)
     # JSON text may be Codex's own wrapping or what a program printed.
@@ -119,47 +110,42 @@ def parse_result(fields: Fields) -> tuple[str, bool]:
         or ("output" in value and isinstance(value.get("metadata"), Mapping))
     )
     if is_wrapping and isinstance(value, Mapping):
-        return _parse_structured_result(value)
-    text = _text(output)
-    match = _EXIT_CODE.search(text, 0, _EXIT_CODE_WITHIN)
-    return text, match is not None and int(match[1]) != 0
+        text, stated = _structured_text(value), read_fields(value)
+    else:
+        stated = {"status": fields.get("status")} | read_fields(fields)
+        text = _text(output)
+    return text, read_ending(AGENT, tool_name, text, **stated)
 
 
-def _parse_structured_result(fields: Fields) -> tuple[str, bool]:
-    code = as_object(fields.get("metadata")).get("exit_code")
-    code = fields.get("exit_code", fields.get("exitCode", code))
-    failed = code not in (None, 0) or fields.get("success") is False
+def _structured_text(fields: Fields) -> str:
     if "text" in fields:
-        return content_text(fields), failed
+        return content_text(fields)
     for name in ("output", "content"):
         if name in fields:
-            value = fields[name]
-            return _text(value), failed
-    if "stdout" in fields:
-        return _output(fields), failed
-    return as_text(fields), failed
+            return _text(fields[name])
+    return _output(fields) if "stdout" in fields else as_text(fields)
 
 
 def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
     """Parse a record that holds both call and result, by its COMPLETE_CALLS value."""
-    failed = fields.get("success") is False or fields.get("status") in _FAILED
+    stated = {"status": fields.get("status")} | read_fields(fields)
+    ending = decide_ending(**stated)
     if kind == "exec_command_end":
         text = first_text(fields, "aggregated_output", "formatted_output")
-        failed = failed or fields.get("exit_code") not in (None, 0)
         command = _only(fields, "command")
-        return CompleteCall("shell", command, text or _output(fields), failed)
+        return CompleteCall("shell", command, text or _output(fields), ending)
     if kind == "patch_apply_end":
         paths = {"path": [*as_object(fields.get("changes"))]}
         lines = count_patched_lines(fields)
-        return CompleteCall("apply_patch", paths, _output(fields), failed, lines)
+        return CompleteCall("apply_patch", paths, _output(fields), ending, lines)
     if kind == "mcp_tool_call_end":
-        return _parse_mcp_call(fields, failed)
+        return _parse_mcp_call(fields, ending)
     if kind == "dynamic_tool_call_response":
         text = _text(fields.get("content_items") or fields.get("error"))
         name = as_text(fields.get("tool"))
-        return CompleteCall(name, fields.get("arguments"), text, failed)
+        return CompleteCall(name, fields.get("arguments"), text, ending)
     if kind == "view_image_tool_call":
-        return CompleteCall("view_image", _only(fields, "path"), "", failed)
+        return CompleteCall("view_image", _only(fields, "path"), "", ending)
     if kind == "web_search_end":
         return _parse_web_search(fields)
     return _parse_image_generation(fields)
@@ -205,7 +191,7 @@ def _parse_image_generation(fields: Fields) -> CompleteCall:
     return CompleteCall("image_generation", prompt, image_placeholder(image))
 
 
-def _parse_mcp_call(fields: Fields, failed: bool) -> CompleteCall:
+def _parse_mcp_call(fields: Fields, ending: Ending) -> CompleteCall:
     call = as_object(fields.get("invocation")) or fields
     names = as_text(call.get("server")), as_text(call.get("tool"))
     name, arguments = ".".join(filter(None, names)), call.get("arguments")
@@ -215,9 +201,11 @@ def _parse_mcp_call(fields: Fields, failed: bool) -> CompleteCall:
     value = result.get("Ok", result if "content" in result else None)
     if isinstance(value, Mapping):
         text = result_text(value.get("content"))
-        failed = failed or value.get("isError") is True
-        return CompleteCall(name, arguments, text, failed)
-    return CompleteCall(name, arguments, as_text(result.get("Err")), True)
+        if value.get("isError") is True:
+            ending = decide_ending(has_failed=True)
+        return CompleteCall(name, arguments, text, ending)
+    text, failed = as_text(result.get("Err")), decide_ending(has_failed=True)
+    return CompleteCall(name, arguments, text, failed)
 
 
 def _only(fields: Fields, name: str) -> dict[str, object]:

@@ -36,6 +36,7 @@ from memtui.capture.formats.base import (
     repository_name,
     result_text,
 )
+from memtui.capture.formats.endings import read_ending, read_fields
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import clean_title
 from memtui.files import read_small_file
@@ -182,7 +183,7 @@ class _CopilotReader(SessionReader):
             position,
         )
         if other := self.calls.replace(call):
-            yield from self.builder.broken_off_calls([other])
+            yield from self.unfinished_calls([other])
 
     def _tool_complete(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         call = self.calls.pop(as_text(data.get("toolCallId")))
@@ -192,9 +193,9 @@ class _CopilotReader(SessionReader):
         diff = as_object(data.get("result")).get("detailedContent")
         if call.tool_name in _EDITING:
             call = replace(call, lines=count_diff_lines(diff))
-        is_error = data.get("success") is False
         result = _result(data)
-        yield self.builder.tool_result(position, call, result, is_error=is_error)
+        ending = read_ending(AGENT, call.tool_name, result, **read_fields(data))
+        yield self.builder.tool_result(position, replace(call, ending=ending), result)
 
     def _subagent_started(
         self, position: Position, data: Fields

@@ -44,11 +44,13 @@ from memtui.capture.formats.base import (
     parse_time,
     placeholder,
 )
+from memtui.capture.formats.endings import read_ending
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType, content_hash
 from memtui.model.sessions import SubagentMetadata
+from memtui.model.tool_calls import UNFINISHED
 
 AGENT = "gemini-cli"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -64,7 +66,9 @@ _BEGINNING = re.compile(
 _ASSISTANT_TYPES = frozenset({"gemini", "model"})
 
 _MESSAGE_KINDS = frozenset({"user", "error", "gemini"})
-"""The prefixes of the keys of yielded messages; calls have ``c``, thoughts ``t``."""
+"""The prefixes of the keys of yielded messages.
+
+Calls have ``c``, unfinished ones ``u``, thoughts ``t``."""
 
 _COMPLETE_STATES = frozenset({"success", "error", "cancelled"})
 
@@ -170,7 +174,7 @@ class _SessionReader(SessionReader):
     @property
     def is_open(self) -> bool:
         # Any message may be written again.
-        return bool(self._yielded)
+        return bool(self._yielded) or super().is_open
 
     @property
     def holds_text(self) -> bool:
@@ -326,12 +330,10 @@ class _SessionReader(SessionReader):
         prompt = parse_prompt(text, kind, AGENT)
         if not prompt.kind:
             # The user wrote again: calls without a result will get none.
-            for call in self.calls.pop_conversation(
-                position.session_id, position.subagent
-            ):
-                self._yielded[f"c:{call.key}"] = ""
-                start = call.position or position
-                yield self._tool_result(start, call, "", is_broken_off=True)
+            conversation = position.session_id, position.subagent
+            calls = self.calls.pop_conversation(*conversation)
+            self._yielded |= {f"u:{call.key}": "" for call in calls}
+            yield from self.unfinished_calls(calls)
         yield from self._text(
             position, prompt.text, prompt.role, "user", prompt.metadata
         )
@@ -433,31 +435,32 @@ class _SessionReader(SessionReader):
         name, status = as_text(fields.get("name")), as_text(fields.get("status"))
         call = ToolCall.make(key, name, fields.get("args"), position)
         if status not in _COMPLETE_STATES and fields.get("result") is None:
-            self._is_waiting = self._is_waiting or key not in self.calls
-            self.calls.replace(call)
+            if f"u:{key}" not in self._yielded:
+                self._is_waiting = self._is_waiting or key not in self.calls
+                self.calls.replace(call)
             return
         self.calls.pop(key)
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
-        call = replace(call, lines=count_diff_lines(diff))
+        result = _result(fields)
+        ending = read_ending(AGENT, name, result, status=status)
+        call = replace(call, lines=count_diff_lines(diff), ending=ending)
         self._yielded[f"c:{key}"] = ""
-        yield self._tool_result(
-            position,
-            call,
-            _result(fields),
-            is_error=status == "error",
-            is_broken_off=status == "cancelled",
-        )
+        yield self._tool_result(position, call, result)
+
+    def unfinished_event(self, call: ToolCall, number: int) -> ParsedItem:
+        assert call.position
+        return self._tool_result(call.position, replace(call, ending=UNFINISHED), "")
 
     def _tool_result(
-        self, position: Position, call: ToolCall, result: str, **how: bool
+        self, position: Position, call: ToolCall, result: str
     ) -> ParsedItem:
         return self._event(
             position,
             EventType.TOOL_RESULT,
             call.text(result),
             EventRole.TOOL,
-            call.metadata(**how),
-            key=call.key,
+            call.metadata(),
+            key=call.event_key,
         )
 
     def _event(

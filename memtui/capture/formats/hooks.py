@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
+from memtui.capture.formats import codex_tool_calls
 from memtui.capture.formats.base import (
     InvalidRecord,
     ParsedItem,
@@ -24,6 +25,7 @@ from memtui.capture.formats.base import (
     parse_time,
     result_text,
 )
+from memtui.capture.formats.endings import read_ending, read_fields, read_flags
 from memtui.capture.formats.jsonl import (
     TOO_DEEP,
     as_record,
@@ -35,6 +37,7 @@ from memtui.capture.formats.prompts import clean_title, parse_prompt, split_mess
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
+from memtui.model.tool_calls import Ending, is_command
 from memtui.text.stopwords import word_set
 
 _COPILOT = "copilot-cli"
@@ -69,12 +72,18 @@ _REPEATING_EVENTS = word_set(
 """Events whose text another event repeats, in lower case."""
 
 SKIPPED_EVENTS = _REPEATING_EVENTS | word_set(
-    """notification precompact setup instructionsloaded permissiondenied taskcreated
+    """notification precompact setup instructionsloaded taskcreated
     taskcompleted teammateidle configchange cwdchanged directoryadded filechanged
     worktreecreate worktreeremove elicitation elicitationresult premodelswitch
     postmodelswitch precompress erroroccurred interrupt"""
 )
 """Known events that are not stored, in lower case."""
+
+_BESIDE_RESULT: tuple[str, ...] = ("exit", "exit_status")
+"""The fields with an exit status that may be beside the result."""
+
+_FAILURES = ("posttoolusefailure", "permissiondenied")
+"""Events of calls that failed, or were not allowed, in lower case."""
 
 _Fields = dict[str, object]
 
@@ -101,7 +110,7 @@ def _normalize_copilot_response(result: _Fields, response: _Fields) -> None:
     if text is None:
         return
     status = first_text(response, "resultType", "result_type") or "success"
-    result["tool_response"] = text
+    result["tool_response"], result["result_type"] = text, status
     if status != "success" and not result.get("error"):
         result["error"] = as_text(text) or as_text(status)
 
@@ -344,15 +353,38 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
     error = payload.text("error")
     key, name = payload.text("tool_use_id"), payload.text("tool_name")
     call = ToolCall.make(key, name, fields.get("tool_input"))
-    call = replace(call, lines=count_edit_lines(response))
+    if payload.agent == codex_tool_calls.AGENT and response is not None:
+        text, ending = codex_tool_calls.parse_result(name, {"output": response})
+    else:
+        text = error or payload.text("reason") or _response_text(response)
+        ending = _read_ending(payload, name, text)
+    call = replace(call, lines=count_edit_lines(response), ending=ending)
     yield _event(
         payload,
         EventType.TOOL_RESULT,
-        call.text(error or _response_text(response)),
-        key=key,
-        metadata=call.metadata(is_error=bool(error)),
+        call.text(text),
+        key=call.event_key,
+        metadata=call.metadata(),
         subagent=payload.text("agent_id"),
     )
+
+
+def _read_ending(payload: Payload, tool_name: str, text: str) -> Ending:
+    fields, response = payload.fields, as_object(payload.fields.get("tool_response"))
+    has_failed = bool(fields.get("error")) or payload.kind in _FAILURES
+    stated: dict[str, object] = {"status": fields.get("result_type")}
+    is_claude = payload.agent == _DEFAULT_AGENT and "tool_response" in fields
+    if has_failed or is_claude:
+        # Claude Code has an event of its own for calls that fail.
+        stated["has_failed"] = has_failed
+    if fields.get("is_interrupt") is True:
+        stated["status"] = "interrupted"
+    if is_command(tool_name):
+        beside = {name: fields[name] for name in _BESIDE_RESULT if name in fields}
+        stated |= read_fields(beside) | read_fields(response)
+    else:  # Fields other than flags are the tool's own.
+        stated |= read_flags(response)
+    return read_ending(payload.agent, tool_name, text, **stated)
 
 
 def _response_text(response: object) -> str:
@@ -432,6 +464,7 @@ READ_EVENTS: dict[str, _Read] = {
     "assistantresponse": _reply,
     "posttooluse": _tool_result,
     "posttoolusefailure": _tool_result,
+    "permissiondenied": _tool_result,
     "toolresult": _tool_result,
     "aftertool": _tool_result,
     "stop": _stop,

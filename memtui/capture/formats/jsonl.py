@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 from zstandard import ZstdDecompressor, ZstdError
 
 from memtui.capture.formats.base import (
+    HOLD_TIME,
     JSONL,
     TRANSCRIPT,
     CallBeforeStart,
@@ -41,6 +42,7 @@ from memtui.capture.formats.base import (
     Source,
     SourceFormat,
     State,
+    ToolCall,
     as_text,
     count_words,
     parse_time,
@@ -49,6 +51,7 @@ from memtui.capture.formats.prompts import clean_title
 from memtui.files import require_regular_file
 from memtui.model.events import Event, EventRefused, Thought, clean
 from memtui.model.sessions import SessionMetadata
+from memtui.model.tool_calls import UNFINISHED
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
@@ -109,7 +112,7 @@ class RecordReader:
     @property
     def needs_reread(self) -> bool:
         """True if ``finish`` will yield something a little later."""
-        return self.holds_text
+        return self.holds_text or any(map(self._may_end_soon, self.calls))
 
     @property
     def is_open(self) -> bool:
@@ -138,7 +141,43 @@ class RecordReader:
 
     def finish(self) -> Iterator[ParsedItem]:
         """Yield what is known when there is nothing more to read for now."""
-        return self.facts_so_far()
+        yield from self.calls_so_far()
+        yield from self.facts_so_far()
+
+    def calls_so_far(self) -> Iterator[ParsedItem]:
+        """Yield the calls without a result as unfinished, unless they are new.
+
+        They stay open: the result may follow, hours later.
+        """
+        old = []
+        for call in self.calls:
+            if self._may_end_soon(call):
+                line = call.position.line if call.position else 0
+                yield PendingRecord("tool call without a result yet", line)
+            else:
+                old.append(call)
+        yield from self.unfinished_calls(old)
+
+    def unfinished_calls(self, calls: Iterable[ToolCall]) -> Iterator[ParsedItem]:
+        """Yield the events of calls without a result, at their own times.
+
+        Those that an earlier reading yielded at its end are left out.
+        """
+        for number, call in enumerate(calls):
+            item = self.unfinished_event(call, number) if call.position else None
+            is_known = isinstance(item, Event) and item.event_id in self.yielded_at_end
+            if item and not is_known:
+                yield item
+
+    def unfinished_event(self, call: ToolCall, number: int) -> ParsedItem:
+        """Make the event of a call; the number orders those of one record."""
+        assert call.position
+        position = replace(call.position, events=number)
+        call = replace(call, ending=UNFINISHED)
+        return self.builder.tool_result(position, call, "")
+
+    def _may_end_soon(self, call: ToolCall) -> bool:
+        return call.position is None or self.now - call.position.at <= HOLD_TIME
 
 
 IsRecord = Callable[[dict[str, object]], bool]
@@ -189,10 +228,6 @@ class SessionReader(RecordReader):
         facts = {name: self.facts[name] for name in self.facts if name not in left_out}
         return {"session": self.session_id, "facts": facts}
 
-    def finish(self) -> Iterator[ParsedItem]:
-        yield from self.calls.pending_records()
-        yield from self.facts_so_far()
-
     def learn(self, name: str, value: object) -> None:
         """Remember the latest value of one of the session's facts, in one line."""
         text = as_text(value)
@@ -233,7 +268,7 @@ class SessionReader(RecordReader):
         calls = self.calls.pop_conversation(
             *conversation, with_subagents=with_subagents
         )
-        yield from self.builder.broken_off_calls(calls)
+        yield from self.unfinished_calls(calls)
 
 
 class LineParser:
@@ -524,11 +559,8 @@ class _Reading:
             self._later = self._make_start(offset, number)
 
     def _make_start(self, offset: int, number: int) -> _Start:
-        return _Start(offset, number, self._reader.context(), self._open_calls())
-
-    def _open_calls(self) -> frozenset[str]:
-        calls = self._reader.calls
-        return frozenset((*calls.keys(), *calls.earlier))
+        calls = self._reader.calls.awaited_keys()
+        return _Start(offset, number, self._reader.context(), calls)
 
     def _cursor(self, offset: int, number: int) -> Cursor:
         self._note_start(offset, number)
@@ -539,7 +571,9 @@ class _Reading:
                 "version": STATE_VERSION,
                 "start": (start.offset, start.line),
                 "context": deepcopy(start.context),
-                "earlier_calls": sorted(start.calls & self._open_calls()),
+                "earlier_calls": sorted(
+                    start.calls & self._reader.calls.awaited_keys()
+                ),
                 "yielded_at_end": sorted(self._reader.yielded_at_end),
             }
         return Cursor(offset, number, fingerprint, state)

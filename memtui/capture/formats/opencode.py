@@ -54,12 +54,14 @@ from memtui.capture.formats.base import (
     result_text,
     text_digest,
 )
+from memtui.capture.formats.endings import read_ending, read_fields
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
 from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.files import require_regular_file
 from memtui.model import events
 from memtui.model.events import EventRefused, EventRole, EventType, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.tool_calls import Ending, is_command, is_running
 
 AGENT = "opencode"
 _SQLITE_HEADER = b"SQLite format 3\0"
@@ -83,7 +85,8 @@ again, which changes nothing, since its events have the same ids."""
 
 _MAX_PARENTS = 20
 
-_COMPLETE_STATES = frozenset({"completed", "success", "error"})
+_ABORTED = "Tool execution aborted"
+"""The error of a call that was running when the user stopped the agent."""
 
 _EXPORT = re.compile(rb'\s*\{\s*"(?:info|session)"\s*:\s*\{\s*"')
 """The beginning of an exported session."""
@@ -192,6 +195,11 @@ class _Message:
     def is_prompt(self) -> bool:
         """It will be complete soon even if nothing changes."""
         return (self.fields or {}).get("role") != "assistant"
+
+    @property
+    def has_running_calls(self) -> bool:
+        states = (_inner(part.fields, "state") for part in self.parts)
+        return any(is_running(state.get("status")) for state in states)
 
     def is_finished(self, now: datetime) -> bool:
         unchanged_ms = to_ms(now) - self.changed_ms
@@ -690,7 +698,8 @@ class _MessageReader:
             self.unfinished[message.id] = message.is_prompt
             return
         self.unfinished.pop(message.id, None)
-        self._yielded[message.id] = None
+        if not message.has_running_calls:
+            self._yielded[message.id] = None
         fields, session_id = message.fields or {}, message.session_id
         model = as_object(fields.get("model"))
         if name := first_text(fields, "modelID") or first_text(model, "modelID", "id"):
@@ -844,24 +853,19 @@ class _MessageReader:
         key = as_text(fields.get("callID")) or part.id
         details = _inner(state, "metadata")
         lines = count_diff_lines(details.get("diff"))
-        call = replace(ToolCall.make(key, name, state.get("input")), lines=lines)
-        is_error = status == "error"
-        result = [
-            (as_text(state.get("error")) if is_error else "")
-            or as_text(state.get("output")),
-            *map(_placeholder, as_objects(state.get("attachments"))),
-        ]
-        metadata = call.metadata(
-            is_error=is_error or details.get("exit") not in (None, 0),
-            is_broken_off=status not in _COMPLETE_STATES,
-        )
+        error = as_text(state.get("error")) if status == "error" else ""
+        text = error or as_text(state.get("output"))
+        files = map(_placeholder, as_objects(state.get("attachments")))
+        ending = _read_ending(name, state, text)
+        call = ToolCall.make(key, name, state.get("input"))
+        call = replace(call, lines=lines, ending=ending)
         event = self._event(
             position,
             at,
             EventType.TOOL_RESULT,
-            call.text(join_texts(result)),
-            metadata,
-            key=key,
+            call.text(join_texts((text, *files))),
+            call.metadata(),
+            key=call.event_key,
             ordinal=number,
         )
         yield event
@@ -912,6 +916,18 @@ class _MessageReader:
             ordinal=ordinal,
             **metadata,
         )
+
+
+def _read_ending(tool_name: str, state: Fields, text: str) -> Ending:
+    stated = {"status": state.get("status")}
+    details = _inner(state, "metadata")
+    if is_command(tool_name):
+        stated |= read_fields(state)
+    if tool_name == "invalid":  # It stands for a call that cannot be made.
+        stated["status"] = "rejected"
+    if text == _ABORTED or details.get("interrupted") is True:
+        stated["status"] = "aborted"
+    return read_ending(AGENT, tool_name, text, **stated)
 
 
 def _error_metadata(fields: dict[str, object]) -> dict[str, str]:

@@ -41,11 +41,14 @@ from memtui.model.events import (
     is_event_id,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.tool_calls import decide_ending
 
 SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
 """The values of ``record`` in lines that are not events."""
 
-_CALL_FIELDS = ("tool_name", "tool_input", "tool_use_id", "is_error")
+_CALL_FIELDS = ("tool_name", "tool_input", "tool_use_id")
+
+_ENDING_FIELDS = ("call_end", "exit_status", "is_error")
 
 _MAX_NUMBER = 2**53
 """Larger numbers are not the same in every program that reads JSON."""
@@ -152,6 +155,7 @@ def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
         if not fields.get("id"):
             if event_type is EventType.TOOL_RESULT:
                 text = _tool_text(metadata, text)
+                metadata = _with_ending(metadata, fields)
             elif event_type is EventType.USER_MESSAGE and role is not EventRole.SYSTEM:
                 prompt = parse_prompt(text, metadata.get("kind", ""))
                 text, metadata = prompt.text, metadata | prompt.metadata
@@ -185,6 +189,19 @@ def _event_metadata(fields: _Fields) -> dict[str, str]:
         else as_text(value)
         for name, value in (values | call).items()
     }
+
+
+def _with_ending(metadata: dict[str, str], fields: _Fields) -> dict[str, str]:
+    """Return the metadata of a call with how it ended, if its line says it."""
+    stated = {name: metadata.get(name, "") for name in _ENDING_FIELDS}
+    stated |= {name: as_text(fields[name]) for name in stated if name in fields}
+    ending = decide_ending(
+        exit_status=stated["exit_status"],
+        status=stated["call_end"],
+        has_failed={"true": True, "false": False}.get(stated["is_error"]),
+    )
+    others = {name: metadata[name] for name in metadata if name not in stated}
+    return others | {name: text for name, text in ending.metadata().items() if text}
 
 
 def _tool_text(metadata: Mapping[str, str], text: str) -> str:

@@ -221,8 +221,10 @@ def _tool_end(
     parts = []
     if changes := count_changes(event):
         parts.append(Content.styled(changes, "$context"))
-    if event.metadata.get("is_error"):
+    if event.is_failed or event.metadata.get("is_error"):
         parts.append(Content.styled("✗ failed", "$error"))
+    elif event.ending:
+        parts.append(Content.styled(event.ending, "$warning"))
     if turn.subagent:
         parts.append(Content.styled("enter: open subagent", "$accent"))
     if not is_expanded and words and words in output.casefold():

@@ -1,0 +1,176 @@
+"""Where agents state how a call ended: in fields, or in a fixed place of the result.
+
+What a program printed decides nothing: an exit status is read only from where the agent
+writes it, and only of a tool that runs commands. ``tool_calls.decide_ending`` decides
+what follows from it.
+"""
+
+import re
+from collections.abc import Mapping
+
+from memtui.model.tool_calls import (
+    WAITING_TOOLS,
+    Ending,
+    decide_ending,
+    is_command,
+)
+
+_ERROR_OF_COMMAND = re.compile(r"\A(?:Error: )?Exit code (-?\d+)$", re.MULTILINE)
+"""How Claude Code's error results of commands begin."""
+
+_BACKGROUND_COMMAND = re.compile(
+    r"\A(?:<(?!output|std)(\w+)>[^<\n]*</\1>\s*)*?<exit_code>(-?\d+)</exit_code>"
+)
+"""How Claude Code's results of commands in the background begin::
+
+    <status>failed</status>
+
+    <exit_code>1</exit_code>
+"""
+
+_EXIT_STATUS_PLACES = {
+    # Chunk ID: 1
+    # Wall time: 1.0 seconds
+    # Process exited with code 1
+    # Output:
+    # FAIL src/cart.test.js
+    "codex": re.compile(
+        r"\A(?:(?:Warning|Command|Chunk ID|Wall time|Original token count"
+        r"|Total output lines)\b[^\n]*\n)*"
+        r"(?:Process exited with code|Exit code:) (-?\d+)[ \t]*$",
+        re.MULTILINE,
+    ),
+    # FAIL src/cart.test.js
+    # <shellId: 51 completed with exit code 1>
+    "copilot-cli": re.compile(
+        r"<(?:shellId: [^<>\n]{1,80} completed|exited) with exit code (-?\d+)>\s*\Z"
+    ),
+    # Output: FAIL src/cart.test.js
+    # Exit Code: 1
+    # Process Group PGID: 77
+    "gemini-cli": re.compile(
+        r"^Exit Code: (-?\d+)(?:\n(?:Signal|Background PIDs|Process Group PGID):"
+        r"[^\n]*)*\s*\Z",
+        re.MULTILINE,
+    ),
+    # The command failed with exit code: 2
+    # Output:
+    # FAIL src/cart.test.js
+    "antigravity-cli": re.compile(
+        r"\A\s*The command (?:failed|exited|completed) with exit code:? (-?\d+)"
+    ),
+}
+"""Where the results of commands have the exit status, by agent."""
+
+
+def _find_exit_status(
+    agent: str, tool_name: str, text: str, has_failed: object
+) -> str | None:
+    place = _EXIT_STATUS_PLACES.get(agent)
+    if agent == "claude-code" and tool_name in WAITING_TOOLS:
+        place = _BACKGROUND_COMMAND
+    elif agent == "claude-code" and has_failed is True:
+        place = _ERROR_OF_COMMAND
+    match = place.search(text) if place else None
+    return match[match.lastindex or 0] if match else None
+
+
+_REFUSALS = {
+    "claude-code": ((re.compile(r"\A\[Request interrupted by user"), "interrupted"),),
+    "codex": (
+        (re.compile(r"\A(?:Wall time: [^\n]*\n)?aborted by user\b"), "aborted"),
+        (re.compile(r"\A[^\n]{0,80}\brejected by user\b"), "rejected"),
+    ),
+}
+"""How the results of any tool begin that the user stopped or did not allow."""
+
+_STATUS_PLACES = {
+    "claude-code": (
+        (
+            re.compile(r"<error>Command was aborted before completion</error>\s*\Z"),
+            "aborted",
+        ),
+    ),
+    "codex": ((re.compile(r"\AScript failed\n"), "failed"),),
+    "gemini-cli": (
+        (re.compile(r"\ACommand was cancelled by user"), "cancelled"),
+        (re.compile(r"\ACommand was automatically cancelled"), "timed out"),
+        (
+            re.compile(
+                r"^Signal: (?!\(none\))[^\n]+"
+                r"(?:\n(?:Background PIDs|Process Group PGID):[^\n]*)*\s*\Z",
+                re.MULTILINE,
+            ),
+            "killed",
+        ),
+    ),
+    "antigravity-cli": (
+        (re.compile(r"\A\s*The command completed successfully"), "completed"),
+        (re.compile(r"\A\s*The command was cancell?ed"), "cancelled"),
+        (re.compile(r"\A\s*The command (?:timed out|was terminated)"), "timed out"),
+    ),
+    "opencode": (
+        (
+            re.compile(
+                r"<(?:bash|shell)_metadata>\s*(?:bash|shell) tool terminated command"
+                r" after exceeding timeout[^<]*</(?:bash|shell)_metadata>\s*\Z"
+            ),
+            "timed out",
+        ),
+    ),
+}
+"""How the results of commands begin or end that did not come to their end."""
+
+_EXIT_STATUS_FIELDS = ("exit_code", "exitCode", "exit_status", "exit")
+_FAILURE_FIELDS = ("is_error", "isError")
+_INTERRUPTION_FIELDS = ("interrupted", "wasInterrupted")
+_INNER_FIELDS = ("metadata", "shellExecution", "structured")
+
+
+def read_ending(
+    agent: str,
+    tool_name: str,
+    text: str,
+    *,
+    exit_status: object = None,
+    status: object = None,
+    has_failed: object = None,
+) -> Ending:
+    """Return how a call ended, by what its record states and by its result's text."""
+    places = [*_REFUSALS.get(agent, ())]
+    if not tool_name or is_command(tool_name):
+        places += _STATUS_PLACES.get(agent, ())
+        if exit_status is None:
+            exit_status = _find_exit_status(agent, tool_name, text, has_failed)
+    status = next((word for place, word in places if place.search(text)), status)
+    return decide_ending(exit_status=exit_status, status=status, has_failed=has_failed)
+
+
+def read_flags(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return what the flags of a result state, as arguments of ``read_ending``."""
+    stated: dict[str, object] = {}
+    if any(fields.get(name) is True for name in _INTERRUPTION_FIELDS):
+        stated["status"] = "interrupted"
+    flags = [fields.get(name) for name in _FAILURE_FIELDS]
+    if True in flags or False in flags:
+        stated["has_failed"] = True in flags
+    return stated
+
+
+def read_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return what a result states of a command, as arguments of ``read_ending``."""
+    stated: dict[str, object] = {}
+    inner = (fields.get(name) for name in _INNER_FIELDS)
+    for holder in (*inner, fields):
+        if isinstance(holder, Mapping):
+            stated |= read_flags(holder)
+            for name in _EXIT_STATUS_FIELDS:
+                if holder.get(name) is not None:
+                    stated["exit_status"] = holder[name]
+            if "exit" in holder and holder["exit"] is None:
+                # What OpenCode writes of a command that a signal ended.
+                stated["status"] = "killed"
+    success = fields.get("success")
+    if isinstance(success, bool):
+        stated["has_failed"] = stated.get("has_failed", False) or not success
+    return stated

@@ -1,0 +1,161 @@
+"""How calls end is read from every format and from all hooks."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.capture import formats
+from memtui.capture.formats import hooks
+from memtui.model.events import Event
+from memtui.model.tool_calls import CallEnd
+from memtui.store import database, sources
+from memtui.store import events as store_events
+from memtui.store.schema import EventRow
+from memtui.summarize.facts import read_facts
+from memtui.workspace import Workspace
+from tests.capture import endings
+from tests.capture.endings import LATER, Way
+
+STORED = {
+    Way.OK: CallEnd.OK,
+    Way.PRINTED: CallEnd.OK,
+    Way.FAILED: CallEnd.FAILED,
+    Way.KILLED: CallEnd.FAILED,
+    Way.DENIED: CallEnd.FAILED,
+    Way.CANCELLED: CallEnd.UNFINISHED,
+    Way.RUNNING: CallEnd.UNFINISHED,
+}
+
+
+def read_file(name: str, way: Way, folder: Path) -> list[Event]:
+    place, make = endings.FILES[name]
+    records = make(way)
+    if records is None:
+        pytest.skip("this format does not have it")
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(endings.write_lines(records))
+    source = formats.detect_format(file)
+    assert source
+    items = source.read(file, None, agent="own", now=LATER)
+    return [item for item in items if isinstance(item, Event)]
+
+
+def check(events: list[Event], way: Way, is_stated: bool) -> None:
+    (call,) = [event for event in events if event.is_tool_call]
+    expected = STORED[way] if is_stated else CallEnd.UNKNOWN
+    assert call.call_end is expected
+    if way is Way.FAILED:
+        assert call.metadata["exit_status"] == "3"
+    facts = read_facts(events)
+    assert bool(facts.commits) is (way in (Way.OK, Way.PRINTED))
+    if way in (Way.FAILED, Way.KILLED):
+        assert [line.text for line in facts.failed_commands] == [
+            'git commit -m "Round prices"'
+        ]
+
+
+@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("name", endings.FILES)
+def test_how_a_command_ended_is_read_from_files(
+    name: str, way: Way, tmp_path: Path
+) -> None:
+    # Gemini CLI says nothing of commands that succeed.
+    check(read_file(name, way, tmp_path), way, is_stated=True)
+
+
+@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("name", endings.HOOKS)
+def test_how_a_command_ended_is_read_from_hooks(name: str, way: Way) -> None:
+    payload = endings.HOOKS[name](way)
+    if payload is None:
+        pytest.skip("this hook does not report it")
+    items = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
+    events = [item for item in items if isinstance(item, Event)]
+    says_success = name != "gemini-cli" or way not in (Way.OK, Way.PRINTED)
+    check(events, way, is_stated=says_success)
+
+
+def stored_calls() -> list[Event]:
+    with database.connection():
+        ids = [row.id for row in EventRow.select() if row.type == "tool_result"]
+        return list(store_events.get(ids).values())
+
+
+def write(folder: Path, name: str, way: Way) -> Path:
+    place, make = endings.FILES[name]
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(endings.write_lines(make(way) or iter(())))
+    return file
+
+
+KILLED_IN_A_CALL = sorted(endings.FILES.keys() - {"codex items", "plain"})
+"""The formats that say that a call began."""
+
+
+@pytest.mark.parametrize("name", KILLED_IN_A_CALL)
+def test_a_call_that_ends_later_is_finished(
+    name: str, workspace: Workspace, tmp_path: Path
+) -> None:
+    importer = workspace.pipeline.importer()
+    list(importer.run([write(tmp_path, name, Way.RUNNING)]))
+    (started,) = stored_calls()
+    assert started.ending == "not finished"
+    list(importer.run([write(tmp_path, name, Way.FAILED)]))
+    (ended,) = stored_calls()
+    assert ended.ending == "failed with exit status 3"
+    with database.connection():
+        assert store_events.get([started.event_id]) == {started.event_id: ended}
+    # An older copy of the file changes nothing.
+    list(importer.run([write(tmp_path / "copy", name, Way.RUNNING)]))
+    assert stored_calls() == [ended]
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        assert not sources.list_damaged()
+
+
+@pytest.mark.parametrize("is_hook_first", [True, False])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli", "opencode"])
+def test_a_hook_ends_a_call(
+    name: str, is_hook_first: bool, workspace: Workspace, tmp_path: Path
+) -> None:
+    payload = endings.HOOKS[name](Way.FAILED)
+    running = endings.FILES[name][1](Way.RUNNING)
+    assert payload and running
+    if name == "codex":
+        payload |= {"tool_name": "exec_command", "tool_input": {"cmd": endings.COMMAND}}
+
+    def capture_hook() -> None:
+        folder = workspace.paths.spool / "new"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "1.1.a.json").write_text(json.dumps(payload))
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
+
+    importer = workspace.pipeline.importer()
+    if is_hook_first:
+        capture_hook()
+    list(importer.run([write(tmp_path, name, Way.RUNNING)]))
+    if not is_hook_first:
+        capture_hook()
+    (call,) = stored_calls()
+    assert call.ending == "failed with exit status 3"
+    # The transcript's own record of the end replaces the hook's.
+    list(importer.run([write(tmp_path, name, Way.FAILED)]))
+    (ended,) = stored_calls()
+    assert ended.ending == "failed with exit status 3"
+    assert ended.event_id != call.event_id
+
+
+def test_an_equal_call_later_leaves_the_unfinished_one(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file = write(tmp_path, "claude-code", Way.RUNNING)
+    list(workspace.pipeline.importer().run([file]))
+    again = endings.write_lines(endings.claude(Way.OK)).replace(b'"t1"', b'"t2"')
+    again = again.replace(b'"uuid": "u', b'"uuid": "v').replace(b"T10:00", b"T10:05")
+    with file.open("ab") as opened:
+        opened.write(again)
+    list(workspace.pipeline.importer().run([file]))
+    assert [call.ending for call in stored_calls()] == ["not finished", ""]
