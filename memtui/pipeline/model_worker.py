@@ -360,7 +360,7 @@ class ModelWorker:
         self.changed = changed or ChangedNodes()
 
     def set_progress(self, progress: ModelProgress) -> None:
-        self._set_status(self.model.with_progress(progress))
+        self._set_status(replace(self.model, progress=progress))
 
     def stop(self) -> None:
         """Cancel the present request and all later ones; from any thread."""
@@ -516,14 +516,17 @@ class ModelWorker:
             self._scheduler.begin(task.due, now)
         with database.connection():
             pending = queues.count_rewrites(calendar.period(task.name).level)
-        self._set_status(self.model.working_on(task.name, pending, now))
+        self._set_status(
+            replace(self.model, node_id=task.name, pending=pending, started_at=now)
+        )
         try:
             outcome = self._rewriter.run(task.name, is_requested=task.due is None)
         except RequestCancelled:
             self.end_runs()
             return 0
         finally:
-            self._set_status(self.model.idle())
+            idle = replace(self.model, node_id="", progress=None, started_at=None)
+            self._set_status(idle)
         self.changed.update(outcome.changed)
         if failure := outcome.failure:
             is_server_failure = isinstance(failure, SERVER_FAILURES)

@@ -66,20 +66,7 @@ class ModelStatus:
 
     def with_health(self, health: ModelHealth) -> "ModelStatus":
         was_ready = self.was_ready or health.is_ready
-        return replace(self.idle(), health=health, was_ready=was_ready)
-
-    def working_on(
-        self, node_id: str, pending: int, started_at: datetime | None = None
-    ) -> "ModelStatus":
-        return replace(
-            self, node_id=node_id, progress=None, pending=pending, started_at=started_at
-        )
-
-    def with_progress(self, progress: ModelProgress) -> "ModelStatus":
-        return replace(self, progress=progress)
-
-    def idle(self) -> "ModelStatus":
-        return replace(self, node_id="", progress=None, started_at=None)
+        return replace(self, health=health, was_ready=was_ready)
 
     @property
     def is_missing(self) -> bool:

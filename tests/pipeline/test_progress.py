@@ -56,14 +56,14 @@ def reporter(
 def test_every_activity_of_the_model_is_shown_however_short(
     reporter: ProgressReporter, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> None:
-    pipeline.model = pipeline.model.working_on(NODE, 3)
+    pipeline.model = replace(pipeline.model, node_id=NODE, pending=3)
     doings = [ModelProgress(phase) for phase in ModelPhase] + [
         ModelProgress(ModelPhase.READING, 2, 2)
     ]
     for doing in doings:
-        pipeline.model = pipeline.model.with_progress(doing)
+        pipeline.model = replace(pipeline.model, progress=doing)
         reporter.model_changed()
-    pipeline.model = pipeline.model.idle()
+    pipeline.model = replace(pipeline.model, node_id="", progress=None)
     reporter.model_changed()
     assert [progress.model.progress for progress in reports] == [*doings, None]
 
@@ -73,7 +73,9 @@ def test_progress_is_not_reported_for_each_word(
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, limit=700)
     for written in range(700):
-        pipeline.model = pipeline.model.with_progress(replace(doing, written=written))
+        pipeline.model = replace(
+            pipeline.model, progress=replace(doing, written=written)
+        )
         reporter.model_changed()
     assert 1 <= len(reports) < 100
 
@@ -81,9 +83,8 @@ def test_progress_is_not_reported_for_each_word(
 def test_progress_of_stages_and_model_is_reported_together(
     reporter: ProgressReporter, pipeline: FakePipeline, reports: list[PipelineProgress]
 ) -> None:
-    pipeline.model = pipeline.model.working_on(NODE, 3).with_progress(
-        ModelProgress(ModelPhase.READING)
-    )
+    progress = ModelProgress(ModelPhase.READING)
+    pipeline.model = replace(pipeline.model, node_id=NODE, pending=3, progress=progress)
     reporter.step_done(StepResult("index", 2))
     assert (reports[-1].stage, reports[-1].done) == ("index", 2)
     assert reports[-1].model.progress == ModelProgress(ModelPhase.READING)

@@ -27,9 +27,13 @@ from tests.conftest import NOW
 from tests.pilots import AppOf, Compare, Settle, notices, steps
 
 READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
-BUSY = READY.working_on(
-    "toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)
-).with_progress(ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700))
+BUSY = replace(
+    READY,
+    node_id="toc:day:2024-01-15",
+    pending=14,
+    started_at=NOW - timedelta(seconds=72),
+    progress=ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700),
+)
 NO_MODEL = ModelHealth(
     ModelCondition.MODEL_MISSING,
     "no model is there that would do",

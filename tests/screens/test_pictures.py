@@ -73,7 +73,7 @@ def test_contents_while_a_model_writes(
     ready = ModelStatus().with_health(
         ModelHealth(ModelCondition.READY, model="qwen3:4b")
     )
-    model = ready.working_on("toc:day:2024-02-19", 14).with_progress(doing)
+    model = replace(ready, node_id="toc:day:2024-02-19", pending=14, progress=doing)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)

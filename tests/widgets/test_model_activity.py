@@ -17,7 +17,7 @@ def working_model(
     doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b"
 ) -> ModelStatus:
     model = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model=name))
-    return model.working_on(NODE, waiting).with_progress(doing)
+    return replace(model, node_id=NODE, pending=waiting, progress=doing)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,11 @@ from memtui.tui.widgets.status_line import StatusLine
 from tests.pilots import Settle
 
 READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
-WRITING = READY.working_on("toc:day:2025-03-10", 214).with_progress(
-    ModelProgress(ModelPhase.WRITING, 2, 3, written=120, limit=700)
+WRITING = replace(
+    READY,
+    node_id="toc:day:2025-03-10",
+    pending=214,
+    progress=ModelProgress(ModelPhase.WRITING, 2, 3, written=120, limit=700),
 )
 
 WRITING_TEXT = "qwen3:4b: part 2 of 3, writing 120 of 700 · 214 to go"
