@@ -78,11 +78,13 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     opencode = _opencode_folder()
     databases = {opencode / "opencode.db", *opencode.glob("opencode-*.db")}
     databases.add(opencode_database() or opencode / "opencode.db")
+    codex = _folder("CODEX_HOME", "~/.codex")
     return {
-        "claude-code": (_folder("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
-        "codex": tuple(
-            _folder("CODEX_HOME", "~/.codex") / name
-            for name in ("sessions", "archived_sessions", "session_index.jsonl")
+        "claude-code": _claude_places(),
+        "codex": (
+            *(codex / name for name in ("sessions", "archived_sessions")),
+            codex / "session_index.jsonl",
+            *_existing(codex / "history.jsonl"),
         ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
         "antigravity-cli": (Path("~/.gemini/antigravity-cli/brain").expanduser(),),
@@ -99,6 +101,31 @@ def opencode_database() -> Path | None:
 
 def _opencode_folder() -> Path:
     return _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
+
+
+def _claude_places() -> tuple[Path, ...]:
+    """Return where Claude Code's transcripts and prompts are, of all accounts.
+
+    Those of Cowork are with the desktop app.
+    """
+    names = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    named = [Path(name.strip()).expanduser() for name in names if name.strip()]
+    first, *others = named or (Path.home() / ".claude", Path.home() / ".config/claude")
+    apps = (
+        Path.home() / "Library/Application Support",
+        _xdg("XDG_CONFIG_HOME", ".config"),
+        Path(os.environ.get("APPDATA") or Path.home() / "AppData/Roaming"),
+    )
+    further = (
+        *(folder / "projects" for folder in others),
+        *(folder / "history.jsonl" for folder in (first, *others)),
+        *(app / "Claude/local-agent-mode-sessions" for app in apps),
+    )
+    return first / "projects", *_existing(*further)
+
+
+def _existing(*places: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(place for place in places if place.exists()))
 
 
 def _folder(variable: str, default: str) -> Path:

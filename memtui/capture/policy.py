@@ -13,6 +13,7 @@ from typing import Any
 from memtui import redaction
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
+    HISTORY,
     Cursor,
     InvalidRecord,
     MessageTitle,
@@ -26,7 +27,7 @@ from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
-from memtui.store import tombstones
+from memtui.store import sessions, tombstones
 
 OTHER_PROJECT = "of another project, which has its own store"
 """The reason of sessions that a store for one project leaves out."""
@@ -41,6 +42,10 @@ _SESSION_TEXTS = (
 
 _SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
 """The fields of a subagent that may contain secrets."""
+
+
+def _is_typed(event: Event) -> bool:
+    return event.provenance is not None and event.provenance.route == HISTORY
 
 
 def _find_session_summary(event: Event) -> Iterator[SessionMetadata]:
@@ -142,6 +147,8 @@ class IngestFilter:
                 yield from self._filter_session(item)
             elif isinstance(item, Event | Thought | SubagentMetadata):
                 reason = self._reasons.get((item.agent, item.session_id))
+                if reason is None and isinstance(item, Event) and _is_typed(item):
+                    reason = self._unknown_reason(item.agent, item.session_id)
                 if not reason:
                     redacted = self._redact(item)
                     yield redacted
@@ -222,6 +229,14 @@ class IngestFilter:
         if tombstones.covers_project(session.project, folder):
             return FORGOTTEN
         return ""
+
+    def _unknown_reason(self, agent: str, session_id: str) -> str:
+        """Return why a session is left out of which only an id is known."""
+        is_limited = self._policy.exclusions or self._policy.only_root
+        is_stored = sessions.get_number(clean(agent), clean(session_id)) is not None
+        reason = "of an unknown project" if is_limited and not is_stored else ""
+        self._reasons[agent, session_id] = reason
+        return reason
 
     def _redact(
         self, item: Event | Thought | SubagentMetadata

@@ -39,8 +39,12 @@ class Machine:
     """The command that agents run as the MCP server."""
 
     def folder(self, variable: str, default: str) -> Path:
-        """Return the folder that a variable names, else one in the home folder."""
-        value = self.environment.get(variable) or default
+        """Return the first folder that a variable names, else one in the home folder.
+
+        Users of several accounts name theirs with commas between them.
+        """
+        named = self.environment.get(variable, "").partition(",")[0].strip()
+        value = named or default
         return self.home / value.removeprefix("~/")
 
     def has_program(self, name: str) -> bool:

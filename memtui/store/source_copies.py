@@ -51,9 +51,14 @@ _CALL_ID = (
     "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.tool_use_id') END"
 )
 
-_RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
+_HISTORY = "history"
+
+_RANKS = {_HISTORY: 0, _HOOK: 1, "jsonl": 2, "transcript": 3}
 """The order of preference of copies: a hook has neither the time nor the id of an
-event."""
+event, and a history of prompts has nothing else."""
+
+MAX_QUEUED_MS = 86_400_000
+"""The most time between a prompt in a history and its copies."""
 
 _BLOCK_SEPARATOR = "\n\n"
 
@@ -117,7 +122,7 @@ class StoredEvent:
 
 def route_rank(route: str) -> int:
     """Return how good the copies of a route are; the best has the highest rank."""
-    return _RANKS.get(route, 1)
+    return _RANKS.get(route, _RANKS["jsonl"])
 
 
 def match_unfinished(
@@ -208,7 +213,10 @@ def match_by_fingerprint(
     for event in batch:
         candidates = free.get(prints[event.event_id], [])
         best = _nearest(candidates, event)
-        if best and abs(best.at_ms - event.timestamp_ms) <= MAX_TIME_DIFFERENCE_MS:
+        # A prompt waits in a queue before it is in the transcript.
+        is_typed = _HISTORY in (route, best.route if best else "")
+        most_ms = MAX_QUEUED_MS if is_typed else MAX_TIME_DIFFERENCE_MS
+        if best and abs(best.at_ms - event.timestamp_ms) <= most_ms:
             candidates.remove(best)
             matches[event.event_id] = best
     return matches | _match_last_blocks(batch, numbers, route, matches)

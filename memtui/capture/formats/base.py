@@ -20,6 +20,7 @@ from memtui.model.events import (
     EventRefused,
     EventRole,
     EventType,
+    Provenance,
     Thought,
     clean,
     to_ms,
@@ -31,6 +32,9 @@ TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
 STARTED = "started"
 """The last part of the key of a call that is stored before it ended."""
+
+HISTORY = "history"
+"""The route of prompts in an agent's history of what the user typed."""
 
 HOLD_TIME = timedelta(seconds=20)
 """The time for which a reader holds back a message that may not be complete."""
@@ -560,6 +564,15 @@ class EventBuilder:
             ordinal=None,
             **prompt.metadata,
         )
+
+    def typed_prompt(
+        self, position: Position, text: str, kind: str | None = None
+    ) -> Event | InvalidRecord:
+        """Make an event of a prompt in a history; transcripts have better copies."""
+        event = self.prompt(position, text, kind)
+        if isinstance(event, Event):
+            event = replace(event, provenance=Provenance(HISTORY))
+        return event
 
     def system_message(
         self, position: Position, text: str, kind: str, *, key: str | None = None

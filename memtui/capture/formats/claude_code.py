@@ -120,11 +120,37 @@ _QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')
 recorded again."""
 
 
+_BARE_COMMAND = re.compile(r"/[a-z][\w:-]*")
+"""A typed command without anything of the user's."""
+
+_PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d+)[^\[\]\n]*\]")
+"""What stands in a typed prompt for a longer text."""
+
+
 def _is_qwen_record(fields: dict[str, object]) -> bool:
     message = fields.get("message")
     return "systemPayload" in fields or (
         isinstance(message, dict) and "parts" in message
     )
+
+
+def _is_typed_prompt(fields: Fields) -> bool:
+    """Return whether a record is a prompt in ``history.jsonl``, as it was typed."""
+    return {"display", "timestamp"} <= fields.keys() and "type" not in fields
+
+
+def _with_pasted_texts(fields: Fields) -> tuple[str, bool]:
+    """Return a typed prompt with what was pasted, and whether some of it is missing."""
+    pasted, is_missing = as_object(fields.get("pastedContents")), False
+
+    def replacement(match: re.Match[str]) -> str:
+        nonlocal is_missing
+        text = as_object(pasted.get(match[1])).get("content")
+        is_missing |= not isinstance(text, str)
+        return text if isinstance(text, str) else match[0]
+
+    text = _PASTED.sub(replacement, as_text(fields.get("display")))
+    return text.strip(), is_missing
 
 
 def _repeating_kind(fields: Fields) -> str:
@@ -190,6 +216,34 @@ def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
     return {**fields, "type": "user", "message": message, "origin": origin}
 
 
+def _cowork_file(path: Path) -> Path | None:
+    """Return the file that Cowork writes beside the folder of a session's transcripts.
+
+    They are in ``local_ID/.claude/projects``, and it is ``local_ID.json``.
+    """
+    for folder in path.parents:
+        if folder.name == ".claude" and folder.parent.name.startswith("local_"):
+            return folder.parent.with_name(f"{folder.parent.name}.json")
+    return None
+
+
+def _cowork_facts(path: Path) -> dict[str, str]:
+    """Return the title and the folder of a session of Cowork.
+
+    Its records name a folder of the virtual machine that it runs in.
+    """
+    if (file := _cowork_file(path)) is None:
+        return {}
+    try:
+        fields = as_object(json.loads(read_small_file(file)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    folders = fields.get("userSelectedFolders")
+    folder = as_text(folders[0]) if isinstance(folders, list) and folders else ""
+    facts = {"title": clean_title(as_text(fields.get("title"))), "cwd": folder}
+    return {name: value for name, value in facts.items() if value}
+
+
 def _subagents_folder(path: Path) -> Path | None:
     """Return the folder of a session's subagents that a file is in, if it is in one.
 
@@ -206,7 +260,9 @@ class _TranscriptReader(RecordReader):
         super().__init__(source, context)
         self.builder = EventBuilder(AGENT, source.now, has_unique_keys=True)
         self._subagents_folder = _subagents_folder(source.path)
-        self._sessions = _Sessions(context.get("places", {}))
+        self._sessions = _Sessions(
+            context.get("places", {}), _cowork_facts(source.path)
+        )
         self._held = _HeldMessages()
         self._queue = _PromptQueue(context.get("messages", ()), self.yielded_at_end)
         self._sidechains: dict[str, str] = {}
@@ -257,7 +313,9 @@ class _TranscriptReader(RecordReader):
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         line, fields = record.line, record.fields
         kind, subtype = fields.get("type"), as_text(fields.get("subtype"))
-        if not isinstance(kind, str):
+        if _is_typed_prompt(fields):
+            yield from self._typed_prompt(line, fields)
+        elif not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
         elif label := _repeating_kind(fields):
             yield SkippedRecord(label, line, is_stored_elsewhere=True)
@@ -283,6 +341,22 @@ class _TranscriptReader(RecordReader):
             inner = as_object(fields.get("attachment", fields.get("data")))
             subtype = subtype or as_text(inner.get("type"))
             yield SkippedRecord(f"{kind}/{subtype}" if subtype else kind, line)
+
+    def _typed_prompt(
+        self, line: int, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        """Read a prompt in ``history.jsonl``, with the texts that were pasted."""
+        text, missing = _with_pasted_texts(fields)
+        position = self._position(line, {**fields, "cwd": fields.get("project")})
+        yield from self._sessions.metadata_once(position.session_id)
+        if not text or _BARE_COMMAND.fullmatch(text):
+            yield SkippedRecord("a command in the history", line)
+            return
+        if missing:
+            yield SkippedRecord("a pasted text that is missing", line)
+        is_command = text.startswith("!") or _QUEUED_BY_PROGRAM.match(text)
+        kind = "command" if is_command else None
+        yield self.builder.typed_prompt(position, text, kind)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:
         at = self.builder.parse_time(fields.get("timestamp"))
@@ -660,7 +734,11 @@ def _words(text: str) -> str:
 class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
-    def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(
+        self, places: Mapping[str, Mapping[str, str]], known: Mapping[str, str]
+    ) -> None:
+        """Continue with these places; what is known counts more than the records."""
+        self._known = known
         self._facts = {session: dict(place) for session, place in places.items()}
         self._announced: set[str] = set()
         self._session_of_record: dict[str, str] = {}
@@ -738,13 +816,15 @@ class _Sessions:
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:
-        facts: dict[str, Any] = dict(self._facts[session])
+        facts: dict[str, Any] = {**self._facts[session], **self._known}
         at = parse_time(facts.pop("at", None))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 
 
 def _is_record(fields: dict[str, object]) -> bool:
     kind, message = fields.get("type"), fields.get("message")
+    if _is_typed_prompt(fields):
+        return True
     if not isinstance(kind, str):
         return False
     if _repeating_kind(fields):
@@ -759,6 +839,10 @@ def _is_record(fields: dict[str, object]) -> bool:
 
 class ClaudeCodeFormat(JsonLinesFormat):
     """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
+
+    def related_files(self, path: Path) -> Iterable[Path]:
+        file = _cowork_file(path)
+        return [file] if file else []
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         is_qwen = any(_is_qwen_record(record.fields) for record in head)

@@ -110,7 +110,13 @@ def _is_record(fields: dict[str, object]) -> bool:
     has_payload = isinstance(fields.get("payload"), dict)
     if has_payload and isinstance(kind, str) and kind in ENVELOPES:
         return True
-    return fields.get("record_type") == "state" or _is_flat_header(fields)
+    is_flat = fields.get("record_type") == "state" or _is_flat_header(fields)
+    return is_flat or _is_typed_prompt(fields)
+
+
+def _is_typed_prompt(fields: Fields) -> bool:
+    """Return whether a record is a prompt in ``history.jsonl``, as it was typed."""
+    return {"session_id", "ts", "text"} <= fields.keys()
 
 
 INDEX = "session_index.jsonl"
@@ -223,6 +229,9 @@ class _RolloutReader(SessionReader):
         yield self.make_metadata(thread.session_id, facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        if _is_typed_prompt(record.fields):
+            yield self._typed_prompt(record)
+            return
         self._is_in_turn = True
         line, rollout = record.line, _CodexRecord.parse(record.fields)
         if rollout is None:
@@ -246,6 +255,14 @@ class _RolloutReader(SessionReader):
             yield SkippedRecord(rollout.label, line, is_stored_elsewhere=is_fact)
         else:
             yield from self._read(rollout, line, self.builder.parse_time(time))
+
+    def _typed_prompt(self, record: Record) -> ParsedItem:
+        """Read a prompt in ``history.jsonl``, whose times are in seconds."""
+        fields, seconds = record.fields, record.fields["ts"]
+        ms = seconds * 1000 if isinstance(seconds, int | float) else seconds
+        at = self.builder.parse_time(ms)
+        position = Position(record.line, at, as_text(fields["session_id"]))
+        return self.builder.typed_prompt(position, as_text(fields["text"]))
 
     def _learn(self, record: _CodexRecord, at: datetime | None) -> None:
         payload = record.payload

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from memtui.capture.formats.base import (
+    HISTORY,
     HOOK,
     JSONL,
     TRANSCRIPT,
@@ -61,7 +62,7 @@ _TYPE_OF_ROLE = {
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
 
-_ROUTES = frozenset({HOOK, JSONL, TRANSCRIPT})
+_ROUTES = frozenset({HISTORY, HOOK, JSONL, TRANSCRIPT})
 
 _SESSION_FIELDS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),

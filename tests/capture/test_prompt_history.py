@@ -1,0 +1,161 @@
+"""Prompts in the histories of Claude Code and Codex, with and without transcripts."""
+
+import json
+from datetime import datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.capture.formats.base import HOOK
+from memtui.capture.ingest import TranscriptReader
+from memtui.capture.policy import CapturePolicy, Exclusions
+from memtui.model.events import EventRole, EventType, make
+from memtui.store import database, events, sessions
+from memtui.store.database import fetch
+from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.workspace import Workspace
+from tests.capture.conftest import READ_AT
+from tests.capture.corpora import AT
+
+PROMPTS = ["Fix the cart", "[Pasted text #1 +2 lines] explain this", "continue"]
+TEXTS = ["Fix the cart", "one\ntwo explain this", "continue"]
+
+
+def claude_history(folder: Path) -> Path:
+    pasted = {"1": {"id": 1, "type": "text", "content": "one\ntwo"}}
+    file = folder / "claude-history.jsonl"
+    lines = [
+        {"display": text, "pastedContents": pasted, "project": "/home/ada/shop"}
+        | {"timestamp": milliseconds(number), "sessionId": "s1"}
+        for number, text in enumerate(["/compact ", *PROMPTS])
+    ]
+    return write(file, lines)
+
+
+def claude_transcript(folder: Path) -> Path:
+    lines = [
+        {"type": "user", "uuid": f"u{number}", "sessionId": "s1"}
+        | {"cwd": "/home/ada/shop", "timestamp": (at(number)).isoformat()}
+        | {"message": {"role": "user", "content": text}}
+        for number, text in enumerate(TEXTS, 1)
+    ]
+    return write(folder / "s1.jsonl", lines)
+
+
+def codex_history(folder: Path) -> Path:
+    lines = [
+        {"session_id": "s1", "ts": milliseconds(number) // 1000, "text": text}
+        for number, text in enumerate(TEXTS, 1)
+    ]
+    return write(folder / "codex-history.jsonl", lines)
+
+
+def codex_transcript(folder: Path) -> Path:
+    meta = {"id": "s1", "cwd": "/home/ada/shop"}
+    lines: list[dict[str, Any]] = [
+        {"timestamp": at(0).isoformat(), "type": "session_meta", "payload": meta}
+    ]
+    for number, text in enumerate(TEXTS, 1):
+        content = [{"type": "input_text", "text": text}]
+        payload = {"type": "message", "role": "user", "content": content}
+        time = at(number).isoformat()
+        lines.append({"timestamp": time, "type": "response_item", "payload": payload})
+    return write(folder / "rollout-2026-03-14T10-00-00-s1.jsonl", lines)
+
+
+def at(number: int) -> datetime:
+    return AT + timedelta(minutes=number)
+
+
+def milliseconds(number: int) -> int:
+    return int(at(number).timestamp() * 1000)
+
+
+def write(file: Path, lines: list[dict[str, Any]]) -> Path:
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return file
+
+
+def import_file(file: Path, *excluded: str) -> TranscriptReader:
+    reader = TranscriptReader(
+        agent="own",
+        counter=ESTIMATING_COUNTER,
+        clock=lambda: READ_AT,
+        policy=CapturePolicy(Exclusions(excluded)),
+    )
+    list(reader.run([file]))
+    assert not reader.progress.unreadable and not reader.progress.invalid
+    return reader
+
+
+def add_hooks(agent: str) -> None:
+    made = [
+        make(
+            agent=agent,
+            session_id="s1",
+            timestamp=at(number) + timedelta(seconds=2),
+            event_type=EventType.USER_MESSAGE,
+            text=text,
+            source_key="",
+            role=EventRole.USER,
+        )
+        for number, text in enumerate(TEXTS, 1)
+    ]
+    with database.connection(), database.transaction():
+        events.add(made, route=HOOK)
+
+
+FILES = {
+    "claude-code": (claude_history, claude_transcript),
+    "codex": (codex_history, codex_transcript),
+}
+
+
+@pytest.mark.parametrize("order", permutations(("history", "transcript", "hooks")))
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("agent", FILES)
+def test_each_prompt_is_stored_once_in_any_order(
+    agent: str,
+    count: int,
+    order: tuple[str, ...],
+    workspace: Workspace,
+    tmp_path: Path,
+) -> None:
+    history, transcript = FILES[agent]
+    for source in order[:count]:
+        if source == "hooks":
+            add_hooks(agent)
+        else:
+            make_file = history if source == "history" else transcript
+            import_file(make_file(tmp_path))
+    with database.connection():
+        sql = "SELECT text FROM events WHERE type = 'user_message' ORDER BY at_ms"
+        assert [text for (text,) in fetch(sql)] == TEXTS
+        session = sessions.get(agent, "s1")
+        assert session is not None and session.message_count == 3
+
+
+def test_prompts_of_an_unknown_project_are_not_stored_with_exclusions(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    for make_file in (claude_history, codex_history):
+        import_file(make_file(tmp_path), "shop")
+        with database.connection():
+            assert not fetch("SELECT id FROM events")
+    import_file(codex_transcript(tmp_path), "other")
+    (tmp_path / "later").mkdir()
+    reader = import_file(codex_history(tmp_path / "later"), "other")
+    assert reader.progress.already_stored == 3
+
+
+def test_prompt_that_waited_in_the_queue_is_stored_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    record = {"display": "continue", "project": "/home/ada/shop", "sessionId": "s1"}
+    line = record | {"timestamp": milliseconds(3) - 3_600_000}
+    import_file(write(tmp_path / "history.jsonl", [line]))
+    import_file(claude_transcript(tmp_path))
+    with database.connection():
+        assert len(fetch("SELECT id FROM events")) == 3
