@@ -12,6 +12,10 @@ _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 """The beginning of an absolute path."""
 
 
+UNTITLED = "Untitled session"
+"""The title of a session without a name, a title and a prompt."""
+
+
 def project_folder(root: str, cwd: str = "") -> str:
     """Return the folder that distinguishes a project from others of the same name.
 
@@ -147,7 +151,7 @@ class Session:
     branch: str
     title: str
     """The name of its work, else the agent's title, else the beginning of the first
-    prompt."""
+    prompt, else ``UNTITLED``."""
     model: str
     created_at: datetime
     updated_at: datetime

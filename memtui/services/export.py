@@ -115,7 +115,7 @@ def _header(
 ) -> Iterator[str]:
     session = about.session
     title = " ".join(session.title.split())
-    yield f"# {neutralize_markdown(title) or '(without a title)'}"
+    yield f"# {neutralize_markdown(title)}"
     yield ""
     started = session.created_at.astimezone(zone)
     rows = (

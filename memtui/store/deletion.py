@@ -264,7 +264,7 @@ def list_selected_sessions() -> list[tuple[str, str, str]]:
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     """Return titles and folders of sessions with selected content; and how many."""
     titles = fetch(
-        f"SELECT coalesce(nullif({sessions.TITLE}, ''), name),"
+        f"SELECT {sessions.TITLE},"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
         f" FROM sessions WHERE {_AFFECTED_SESSIONS}"
         " ORDER BY updated_ms DESC, id LIMIT ?",

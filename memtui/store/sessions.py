@@ -27,6 +27,7 @@ from memtui.model.events import (
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TITLE_CHARS
 from memtui.model.sessions import (
+    UNTITLED,
     Session,
     SessionMetadata,
     SessionOrder,
@@ -53,7 +54,8 @@ PROMPT_READ_CHARS = 1_000
 
 TITLE = (
     "CASE WHEN own_name != '' THEN own_name WHEN work_name != '' THEN work_name"
-    " WHEN title != '' THEN title ELSE first_prompt END"
+    " WHEN title != '' THEN title WHEN first_prompt != '' THEN first_prompt"
+    f" ELSE '{UNTITLED}' END"
 )
 """What a session is called, in SQL."""
 
@@ -310,13 +312,14 @@ def from_row(row: SessionRow) -> Session:
     work = store_work.work_from_row(
         row.work_name, row.state, row.outcome, row.work, row.own_name
     )
+    title = " ".join((work.name or row.title or row.first_prompt).split())
     return Session(
         agent=row.agent,
         session_id=row.name,
         project=row.project,
         cwd=row.cwd,
         branch=row.branch,
-        title=" ".join((work.name or row.title or row.first_prompt).split()),
+        title=title or UNTITLED,
         model=row.model,
         created_at=from_ms(row.created_ms),
         updated_at=from_ms(row.updated_ms),

@@ -11,7 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.nodes import BulletKind
-from memtui.model.sessions import SubagentMetadata, WorkState
+from memtui.model.sessions import UNTITLED, SessionOrder, SubagentMetadata, WorkState
 from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery
@@ -315,3 +315,20 @@ def test_the_last_page_of_a_long_session_reads_one_page_of_rows(
         page = sessions.list_messages(facts("long"), offset=9950, limit=50)
     assert texts(page)[-1] == "19999"
     assert counts["rows"] < 3 * 50 + 20
+
+
+def test_session_without_a_prompt_has_a_title(workspace: Workspace) -> None:
+    boundary = events.make(
+        agent="codex",
+        session_id="s1",
+        timestamp=AT,
+        event_type=EventType.SESSION_START,
+        text="",
+        source_key="u1",
+    )
+    keep(boundary)
+    (session,) = sessions.list_sessions().sessions
+    assert session.title == UNTITLED
+    for words, total in ((("untitled",), 1), (("other",), 0)):
+        query = SessionQuery(SessionOrder.TITLE, words)
+        assert sessions.list_range(query, 0, 9).total == total

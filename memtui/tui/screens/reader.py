@@ -338,7 +338,6 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session
-        title = session.title or "(untitled)"
         subagent = f"subagent {self.key.subagent}" if self.key.subagent else ""
         count = plural(session.message_count, "message")
         thinking = ""
@@ -346,7 +345,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             verb = "hide" if self._with_thinking else "show"
             thinking = f"t: {verb} thinking ({about.thoughts:,})"
         parts = [session.agent, session.project, "" if subagent else count, thinking]
-        what = f"{subagent} of {title}" if subagent else title
+        what = f"{subagent} of {session.title}" if subagent else session.title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
     def show_error(self, error: BaseException, group: str) -> None:

@@ -108,15 +108,14 @@ def draw_session(session: Session, width: int, now: datetime, zone: tzinfo) -> C
         "when": when,
         "age": date_format.near_age(at, now, zone),
         "agent": session.agent,
-        "title": session.title or "(untitled)",
+        "title": session.title,
         "state": session.work.state or "",
         "length": date_format.duration(session.updated_at - at),
         "messages": f"{session.message_count:,}",
     }
-    bright = "title" if session.title else ""
     cells = [
         Content.styled(
-            _align(texts[name], name, cells), "" if name == bright else "$context"
+            _align(texts[name], name, cells), "" if name == "title" else "$context"
         )
         for name, cells in columns.items()
     ]

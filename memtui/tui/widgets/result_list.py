@@ -32,8 +32,6 @@ from memtui.tui.widgets.text_block import GAP, TextBlock, mark_selected, spread
 SearchFunction = Callable[[str], Hits]
 """Answers a query in one view; any text is a valid query."""
 
-UNTITLED = "Untitled session"
-
 
 class SearchView(StrEnum):
     """The parts of the store to search."""
@@ -50,7 +48,7 @@ class SearchView(StrEnum):
 def hit_title(hit: Hit) -> str:
     """Return the name of the session, or the headline of a node."""
     name = hit.session.work.name if hit.session else ""
-    return name or hit.title or UNTITLED
+    return name or hit.title
 
 
 def hit_kind(hit: Hit) -> str:
