@@ -104,7 +104,7 @@ class SegmentInput:
         bullets, grips = _link_extract(self, draft.bullets)
         # The page of the session links to events that no bullet of a segment names.
         lines = card.list_session_lines(facts, card.describe_session(facts))
-        _, further = _link_extract(self, lines)
+        _, further_grips = _link_extract(self, lines)
         node = _segment_node(self.range, self.session, draft.title, bullets)
         node = replace(
             node,
@@ -112,12 +112,13 @@ class SegmentInput:
             summarizer=identity,
             input_hash=self.input_hash(identity),
         )
-        return NewVersion(node, tuple({**further, **grips}.values()))
+        return NewVersion(node, tuple({**further_grips, **grips}.values()))
 
 
 def _segment_node(
     bounds: SegmentRange, session: Session, title: str, bullets: Sequence[Bullet]
 ) -> TocNode:
+    displayed, further = _limit(bullets, (), BULLET_COUNTS[TocLevel.SEGMENT][1])
     return TocNode(
         node_id=bounds.segment_id,
         level=TocLevel.SEGMENT,
@@ -125,7 +126,8 @@ def _segment_node(
         headline=title,
         start_time=from_ms(bounds.start_ms),
         end_time=from_ms(bounds.end_ms),
-        bullets=tuple(bullets),
+        bullets=displayed,
+        further=further,
         status=NodeStatus.PROVISIONAL if bounds.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, bounds.events, bounds.messages, bounds.subagent_events),
         agents=(session.agent,),
@@ -314,19 +316,15 @@ class SessionInput:
             ids = (grip.grip_id,) if grip else ()
             bullet = _bullet(line.draft, ids, line.verdict, self.session)
             (withheld if line.verdict.objection else kept).append(bullet)
-        bullets, further = _beside_facts(kept, extract)
         title = session_title if len(self.parts) == 1 else ""
         if not title:
             title, withheld_titles = _title_of_works(
                 [line.draft for line in lines if not line.verdict.objection], evidence
             )
             withheld += withheld_titles
-        node = replace(
-            _segment_node(bounds, self.session, title or extract.headline, ()),
-            bullets=bullets,
-            further=further,
-            withheld=tuple(withheld),
-        )
+        bullets = _beside_facts(kept, extract)
+        node = _segment_node(bounds, self.session, title or extract.headline, bullets)
+        node = replace(node, withheld=tuple(withheld))
         if not (kept or title):
             reasons = Counter(bullet.verdict.objection for bullet in withheld)
             why = describe_withheld(reasons) if withheld else "nothing was written"
@@ -355,22 +353,19 @@ def _grip_of_line(line: GroundedBullet, node_id: str) -> Grip | None:
     return _grip(text, line.first, line.last, line.best, line.excerpt, node_id)
 
 
-def _beside_facts(
-    kept: Sequence[Bullet], extract: TocNode
-) -> tuple[tuple[Bullet, ...], tuple[Bullet, ...]]:
-    """Return a model's lines with the facts of the extract, and lines without room.
+def _beside_facts(kept: Sequence[Bullet], extract: TocNode) -> list[Bullet]:
+    """Return a model's lines with the facts of the extract.
 
     What was asked comes first if there is room.
     """
-    most = BULLET_COUNTS[TocLevel.SEGMENT][1]
+    lines = [*extract.bullets, *extract.further]
+    lines = [bullet for bullet in lines if bullet.kind is not BulletKind.MORE]
     if not kept:
-        return extract.bullets, ()
-    facts = [bullet for bullet in extract.bullets if bullet.kind in FACTS]
-    asked = [bullet for bullet in extract.bullets if bullet.kind is BulletKind.ASKED]
-    bullets = [*kept, *facts]
-    if len(bullets) < most:
-        bullets = [*asked, *bullets]
-    return _limit(bullets, (), most)
+        return lines
+    asked = [bullet for bullet in lines if bullet.kind is BulletKind.ASKED]
+    bullets = [*kept, *(bullet for bullet in lines if bullet.kind in FACTS)]
+    has_room = len(bullets) < BULLET_COUNTS[TocLevel.SEGMENT][1]
+    return [*asked, *bullets] if has_room else bullets
 
 
 def _limit(

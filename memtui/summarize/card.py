@@ -8,10 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memtui.model.calendar import TocLevel
 from memtui.model.nodes import (
     BULLET_CHARS,
-    BULLET_COUNTS,
     TITLE_CHARS,
     BulletKind,
     DraftBullet,
@@ -358,8 +356,7 @@ def summarize_segment(facts: Facts, earlier_request: str = "") -> Summary:
     ):
         bullets += [_join_lines(kind, lines)] if lines else []
     bullets += [*_list_tests(facts), *_list_files(facts)]
-    limit = BULLET_COUNTS[TocLevel.SEGMENT][1]
-    return Summary(_title_segment(facts, earlier_request), _limit(bullets, limit))
+    return Summary(_title_segment(facts, earlier_request), tuple(bullets))
 
 
 def _title_segment(facts: Facts, earlier_request: str) -> str:
@@ -370,16 +367,6 @@ def _title_segment(facts: Facts, earlier_request: str) -> str:
     if earlier := name_request("\n".join(plain_lines(earlier_request))):
         return shorten(earlier, TITLE_CHARS - len(CONTINUED)) + CONTINUED
     return _name_by_reply(facts)
-
-
-def _limit(bullets: Sequence[DraftBullet], limit: int) -> tuple[DraftBullet, ...]:
-    """Return the first bullets; the last one names the kinds of the others."""
-    if len(bullets) <= limit:
-        return tuple(bullets)
-    more = bullets[limit - 1 :]
-    text = f"and {len(more)} more: {', '.join(bullet.kind.value for bullet in more)}"
-    ids = tuple(bullet.event_ids[0] for bullet in more)[:MAX_EVENT_IDS]
-    return (*bullets[: limit - 1], DraftBullet(text, ids, BulletKind.MORE))
 
 
 def list_session_lines(facts: Facts, work: SessionWork) -> list[DraftBullet]:

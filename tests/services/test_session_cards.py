@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from memtui.model import calendar
-from memtui.model.events import EventRole
+from memtui.model.events import Event, EventRole
 from memtui.model.hit import Hit
-from memtui.model.nodes import node_text
+from memtui.model.nodes import BulletKind, node_text
 from memtui.model.sessions import NO_WORK, Session, SessionWork, WorkState
 from memtui.services import browse, conversation, sessions
 from memtui.services.conversation import ConversationKey
@@ -131,19 +131,44 @@ def test_a_new_message_changes_all_days_of_its_session(workspace: Workspace) -> 
     assert first is not None and "It is moved." in first.bullets[0].text
 
 
+def ran(command: str, output: str, at: int) -> Event:
+    """Make an event of a command that an agent ran."""
+    event = make_message(f"Bash: {command}\n{output}", at, role=EventRole.TOOL)
+    tool_input = json.dumps({"command": command})
+    return replace(event, metadata={"tool_name": "Bash", "tool_input": tool_input})
+
+
+def test_lines_of_a_segment_that_do_not_fit_are_named_and_kept(
+    workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("Count the quokkas.", 0),
+        ran("sed -i s/a/b/ quokkas.py", "", 10),
+        ran("pytest", "== 38 passed in 1.20s ==", 20),
+        ran("git commit -m 'Count quokkas'", "[main 1a2b3c4] Count quokkas", 30),
+        ran("gh pr create --title 'Quokkas'", "https://github.com/o/r/pull/12", 40),
+        make_message("All quokkas are counted.", 50, role=ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    (entry,) = browse.list_children("toc:day:2025-03-14")
+    node = browse.get_node(entry.node_id)
+    assert node is not None and len(node.bullets) == 5
+    assert (node.bullets[4].kind, node.bullets[4].text) == (
+        BulletKind.MORE,
+        "and 2 more: tests, files",
+    )
+    assert [bullet.kind for bullet in node.further] == [
+        BulletKind.TESTS,
+        BulletKind.FILES,
+    ]
+
+
 @pytest.mark.parametrize("forgotten", ["commit", "message"])
 def test_forgetting_an_event_removes_its_words_from_all_days_of_its_session(
     workspace: Workspace, forgotten: str
 ) -> None:
     command = "git commit -m 'Count the quokkas'"
-    commit = replace(
-        make_message(
-            f"Bash: {command}\n[main 1a2b3c4] Count the quokkas",
-            60,
-            role=EventRole.TOOL,
-        ),
-        metadata={"tool_name": "Bash", "tool_input": json.dumps({"command": command})},
-    )
+    commit = ran(command, "[main 1a2b3c4] Count the quokkas", 60)
     last = make_message("The quokkas are counted.", 172_860, role=ASSISTANT)
     store_messages(
         make_message("Count the animals of the island.", 0),
