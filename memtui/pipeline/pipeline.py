@@ -29,7 +29,12 @@ from memtui.pipeline.progress import (
     StepResult,
 )
 from memtui.pipeline.scheduler import JobScheduler
-from memtui.pipeline.summarization import RollupStage, SummaryStage
+from memtui.pipeline.summarization import (
+    RollupFailedError,
+    RollupStage,
+    SummaryFailedError,
+    SummaryStage,
+)
 from memtui.pipeline.worker import Step, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex, node_documents
@@ -146,8 +151,12 @@ class Pipeline:
         self._model_thread.start()
 
     def run_until_idle(self, report: Report) -> list[Exception]:
-        """Run on this thread until nothing is left; return the last errors."""
+        """Run on this thread until nothing is left; return the last errors.
+
+        Those of segments and nodes that are tried again later are among them.
+        """
         errors: list[Exception] = []
+        failures: dict[str, Exception] = {}
         reporter = ProgressReporter(self, report)
         if self.lock.is_held:
             self._tidy()
@@ -155,6 +164,8 @@ class Pipeline:
         def note(stepped: StepResult) -> None:
             if stepped.error:
                 errors.append(stepped.error)
+            if isinstance(stepped.error, SummaryFailedError | RollupFailedError):
+                failures[stepped.stage] = stepped.error
             reporter.step_done(stepped)
 
         self._worker = worker = Worker(self._stages(), note)
@@ -165,7 +176,7 @@ class Pipeline:
                 if worker.run_round():
                     last_s = time.monotonic()
                 elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
-                    return errors
+                    return errors or list(failures.values())
 
     def importer(self) -> TranscriptReader:
         """Return an import into this store; it may run beside the stages."""

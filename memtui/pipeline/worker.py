@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from memtui.errors import StoreError, StoreGoneError
+from memtui.errors import StoreDamagedError, StoreError, StoreGoneError
 from memtui.pipeline.progress import StepResult
 
 log = logging.getLogger(__name__)
@@ -157,13 +157,14 @@ def try_item(action: Callable[[], T]) -> T | Exception:
     """Call a function that handles one item; log and return its exception.
 
     Raises:
-        StoreError: The store failed, which is not the fault of the item.
+        StoreError: The store failed, which is not the fault of the item. Damage may be
+            in a row of the item alone, and is returned.
     """
     try:
         return action()
-    except StoreError:
-        raise
     except Exception as error:
+        if isinstance(error, StoreError) and not isinstance(error, StoreDamagedError):
+            raise
         log.exception("one item failed")
         return error
 

@@ -387,27 +387,33 @@ def test_s3_35_all_four_parents_exist_with_the_segment(
     assert len(segment_ids) == segments == 6
 
 
-def test_s3_35_parents_exist_if_the_roll_up_of_a_day_fails(
-    workspace: Workspace,
+@pytest.mark.parametrize(
+    "failing", ["toc:day:2023-12-11", "toc:week:2023-W50", "toc:month:2023-12"]
+)
+def test_s3_35_parents_exist_if_the_roll_up_of_one_node_fails(
+    workspace: Workspace, failing: str
 ) -> None:
-    day_id = "toc:day:2023-12-11"
     for _ in workspace.pipeline.importer().run([HISTORY]):
         pass
     with database.connection():
         database.execute(
-            "CREATE TRIGGER day_fails BEFORE INSERT ON node_versions"
-            f" WHEN NEW.node_id = '{day_id}'"
+            "CREATE TRIGGER one_fails BEFORE INSERT ON node_versions"
+            f" WHEN NEW.node_id = '{failing}'"
             " BEGIN SELECT RAISE(ABORT, 'not today'); END"
         )
     assert workspace.pipeline.run_until_idle(lambda _: None)
-    day = browse.get_node(day_id)
-    assert day is not None and day.status is NodeStatus.PENDING
-    for parent_id in calendar.path(day_id)[:-1]:
+    node = browse.get_node(failing)
+    assert node is not None and node.status is NodeStatus.PENDING
+    for parent_id in calendar.path(failing)[:-1]:
         parent = browse.get_node(parent_id)
         assert parent is not None and parent.status is NodeStatus.CURRENT
         assert parent.headline and parent.bullets and parent.projects
-        assert parent.counts == day.counts and parent.counts.messages
+        assert parent.counts == node.counts and parent.counts.messages
     assert "toc:year:2023" in [entry.node_id for entry in browse.list_children()]
+    with database.connection():
+        rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest_id.is_null())
+        assert [row.node_id for row in rows] == [failing]
+        assert queues.count_failing_rollups(0) == 1
 
 
 def test_s3_04_a_stop_keeps_its_content() -> None:
