@@ -677,3 +677,42 @@ def test_text_of_an_editor_alone_is_stored() -> None:
     )
     (both,) = read_events(meta(), prompt(1, opened, "Fix it"))[1:]
     assert (both.text, both.role) == ("Fix it", EventRole.USER)
+
+
+def test_goal_and_review_are_read_once() -> None:
+    goal = {"objective": "All prices are right"}
+    review = "One problem: the total is not rounded."
+    output = {"overall_explanation": review}
+    assert texts(
+        meta(),
+        event(1, "thread_goal_updated", goal=goal | {"status": "active"}),
+        event(2, "exited_review_mode", review_output=output),
+        reply(2, review),
+        event(3, "thread_goal_updated", goal=goal | {"status": "complete"}),
+        event(4, "thread_goal_updated", goal={"objective": "Another"}),
+    ) == ["Goal: All prices are right", review, "Goal: Another"]
+
+
+def test_spoken_words_are_a_prompt() -> None:
+    spoken = {"type": "input_audio", "transcript": "Round the prices"}
+    said = line("realtime_item", 1, type="message", role="user", content=[spoken])
+    (event,) = read_events(meta(), said)
+    assert (event.role, event.text) == (EventRole.USER, "Round the prices")
+
+
+def test_call_that_starts_a_subagent_names_its_task() -> None:
+    item = {
+        "type": "CollabAgentToolCall",
+        "id": "c1",
+        "tool": "spawn_agent",
+        "status": "completed",
+        "receiver_thread_ids": ["s2"],
+        "prompt": "Check the table",
+    }
+    items = read(meta(), event(1, "item_completed", item=item))
+    (subagent,) = [item for item in items if isinstance(item, SubagentMetadata)]
+    named = subagent.subagent, subagent.tool_use_id, subagent.task
+    assert named == ("s2", "c1", "Check the table")
+    assert [e.text for e in items if isinstance(e, Event)] == [
+        "spawn_agent: Check the table"
+    ]

@@ -418,3 +418,22 @@ def test_name_is_read_from_the_file_beside(
     assert (last.title, last.summary) == (title, summary)
     if title:
         assert last.facts_at == datetime(2026, 11, 20, 9, 10, tzinfo=UTC)
+
+
+def test_message_that_a_context_is_cleared_with_is_read_once() -> None:
+    cleared = line("session.context_cleared", 1, initialMessage="Round the prices")
+    again = line("user.message", 2, content="Round the prices")
+    start, prompt = read_events(cleared, again)
+    assert (start.event_type, start.metadata["source"]) == (
+        EventType.SESSION_START,
+        "clear",
+    )
+    assert (prompt.role, prompt.text) == (EventRole.USER, "Round the prices")
+    (alone,) = [e for e in read_events(cleared) if e.is_message]
+    assert alone.text == prompt.text
+
+
+def test_summary_of_a_task_is_the_agents() -> None:
+    done = line("session.task_complete", 1, summary="The prices are rounded.")
+    (event,) = read_events(done)
+    assert (event.role, event.text) == (EventRole.ASSISTANT, "The prices are rounded.")

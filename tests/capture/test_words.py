@@ -185,6 +185,20 @@ def codex() -> Iterator[Fields]:
     completed = {"type": "CommandExecution", "id": "d7", "command": kept()}
     yield event("item_completed", item=completed | {"aggregated_output": kept()})
     yield event("entered_review_mode", user_facing_hint=kept())
+    finding = {"title": kept(), "body": kept()}
+    review = {"overall_explanation": kept(), "findings": [finding]}
+    yield event("exited_review_mode", review_output=review)
+    yield event("thread_goal_updated", goal={"objective": kept(), "status": "active"})
+    hook = {"fragments": [{"text": kept()}]}
+    for kind, more in (
+        ("EnteredReviewMode", {"review": kept()}),
+        ("ExitedReviewMode", {"review": kept()}),
+        ("HookPrompt", hook),
+        ("CollabAgentToolCall", {"tool": "spawn_agent", "prompt": kept()}),
+    ):
+        yield event("item_completed", item={"id": kind, "type": kind} | more)
+    spoken = {"type": "input_audio", "transcript": kept()}
+    yield line("realtime_item", type="message", role="user", content=[spoken])
     yield event("error", message=kept())
     yield event("turn_aborted", reason=kept(1))
     yield line("compacted", message=kept())
@@ -193,7 +207,7 @@ def codex() -> Iterator[Fields]:
     yield event("collab_agent_spawn_end", prompt=kept(), **spawned)
     yield event("task_started", turn_id="t2")
     yield event("task_complete", turn_id="t2", last_agent_message=kept())
-    for kind in ("token_count", "sub_agent_activity", "exited_review_mode", "hologram"):
+    for kind in ("token_count", "sub_agent_activity", "hologram"):
         yield event(kind, value=left())
     yield item("ghost_snapshot", value=left())
     for kind in ("world_state", "inter_agent_communication_metadata", "hologram"):
@@ -234,6 +248,9 @@ def copilot() -> Iterator[Fields]:
     yield record("session.compaction_complete", summaryContent=kept())
     yield record("session.error", message=kept())
     yield record("session.handoff", summary=kept(), context=kept())
+    yield record("session.task_complete", summary=kept())
+    yield record("session.context_cleared", initialMessage=kept())
+    yield record("session.schedule_created", prompt=kept())
     yield record("system.notification", content=kept())
     yield record("skill.invoked", name="tdd", content=kept())
     yield record("session.resume")

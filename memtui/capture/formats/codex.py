@@ -32,6 +32,7 @@ from memtui.capture.formats.base import (
     State,
     ToolCall,
     as_object,
+    as_objects,
     as_text,
     describe_task,
     first_text,
@@ -78,7 +79,8 @@ from memtui.text.stopwords import word_set
 AGENT = codex_tool_calls.AGENT
 
 ENVELOPES = word_set(
-    """session_meta response_item event_msg turn_context compacted world_state
+    """session_meta response_item event_msg realtime_item turn_context compacted
+    world_state
     inter_agent_communication inter_agent_communication_metadata"""
 )
 
@@ -169,14 +171,14 @@ class _CodexRecord:
             is_item = kind in _FLAT_TYPES
             # "?" keeps it apart from a payload's type of the same name.
             return cls(kind if is_item else f"?{kind}", kind, fields, is_item, True)
-        if kind not in ("response_item", "event_msg"):
+        if kind not in ("response_item", "event_msg", "realtime_item"):
             return cls(kind, kind, payload)
         name = as_text(payload.get("type")) or ("message" if "role" in payload else "")
         item = payload.get("item")
         if name == "item_completed" and isinstance(item, dict):
             name = as_text(item.get("type"))
             return cls(name, f"{kind}/item_completed/{name}", item)
-        return cls(name, f"{kind}/{name}", payload, kind == "response_item")
+        return cls(name, f"{kind}/{name}", payload, kind != "event_msg")
 
     @classmethod
     def _parse_untyped(cls, fields: Fields) -> "_CodexRecord | None":
@@ -403,8 +405,38 @@ class _RolloutReader(SessionReader):
             yield self.builder.system_message(position, text, "error")
 
     def _review(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        hint = as_text(record.payload.get("user_facing_hint")).strip()
+        hint = first_text(record.payload, "user_facing_hint", "review").strip()
         return self.notice(position, "review", hint and f"Review {hint}")
+
+    def _reviewed(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        """Read the result of a review, which is a text or a list of findings."""
+        payload = record.payload
+        output = as_object(payload.get("review_output"))
+        findings = (
+            join_parts([first_text(finding, "title"), first_text(finding, "body")])
+            for finding in as_objects(output.get("findings"))
+        )
+        texts = as_text(output.get("overall_explanation")), *findings
+        text = as_text(payload.get("review")) or join_parts(texts)
+        if text.strip() and self._is_new(position, "reply", text, record):
+            kind = EventType.ASSISTANT_MESSAGE
+            yield self.builder.event(position, kind, text, kind="review")
+
+    def _goal(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        """Read the goal of the session, which is recorded again with each state."""
+        text = as_text(as_object(record.payload.get("goal")).get("objective")).strip()
+        digest = text_digest(text)
+        if text and digest != self._thread.goal:
+            self._thread.goal = digest
+            yield self.builder.system_message(position, f"Goal: {text}", "goal")
+
+    def _hook_prompt(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        fragments = as_objects(record.payload.get("fragments"))
+        return self.notice(position, "hook", *(part.get("text") for part in fragments))
 
     def _agent_message(
         self, position: Position, record: _CodexRecord
@@ -476,7 +508,21 @@ class _RolloutReader(SessionReader):
         elif key in self.calls or key in self._done:
             return
         self._mark_done(key)
+        if parsed.tool_name == "spawn_agent":
+            yield from self._subagents_started(record.payload)
         yield self.builder.tool_result(position, call, parsed.result)
+
+    def _subagents_started(self, fields: Fields) -> Iterator[SubagentMetadata]:
+        threads = fields.get("receiver_thread_ids")
+        for thread_id in threads if isinstance(threads, list) else ():
+            yield SubagentMetadata(
+                AGENT,
+                self._thread.session_id,
+                as_text(thread_id),
+                "",
+                codex_tool_calls.call_key(fields),
+                describe_task(as_text(fields.get("prompt"))),
+            )
 
     def _mark_done(self, key: str) -> None:
         if key:
@@ -500,8 +546,14 @@ READ_KINDS: dict[str, _Read] = {
     "turn_complete": _RolloutReader._turn_end,
     "error": _RolloutReader._error,
     "entered_review_mode": _RolloutReader._review,
+    "EnteredReviewMode": _RolloutReader._review,
+    "exited_review_mode": _RolloutReader._reviewed,
+    "ExitedReviewMode": _RolloutReader._reviewed,
+    "thread_goal_updated": _RolloutReader._goal,
+    "HookPrompt": _RolloutReader._hook_prompt,
     "compacted": _RolloutReader._compaction,
     "context_compacted": _RolloutReader._compaction,
+    "ContextCompaction": _RolloutReader._compaction,
     "turn_aborted": _RolloutReader._turn_aborted,
     **dict.fromkeys(codex_tool_calls.CALLS, _RolloutReader._call),
     **dict.fromkeys(codex_tool_calls.RESULTS, _RolloutReader._result),
@@ -606,6 +658,8 @@ class _Thread:
     """The session whose records are being copied."""
     turn: str = ""
     prompts: int = 0
+    goal: str = ""
+    """A hash of the session's goal."""
     texts: dict[str, int] = field(default_factory=dict)
     """The number of times each text occurred in this turn."""
 

@@ -54,6 +54,7 @@ COMPLETE_CALLS = {
     "CommandExecution": "exec_command_end",
     "FileChange": "patch_apply_end",
     "McpToolCall": "mcp_tool_call_end",
+    "CollabAgentToolCall": "collab_agent_call",
     "DynamicToolCall": "dynamic_tool_call_response",
     "ImageGeneration": "image_generation_end",
     "ImageView": "view_image_tool_call",
@@ -144,6 +145,10 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
         text = _text(fields.get("content_items") or fields.get("error"))
         name = as_text(fields.get("tool"))
         return CompleteCall(name, fields.get("arguments"), text, ending)
+    if kind == "collab_agent_call":
+        name, prompt = as_text(fields.get("tool")), _only(fields, "prompt")
+        states = as_text(fields.get("agents_states") or None)
+        return CompleteCall(name, prompt, states, ending)
     if kind == "view_image_tool_call":
         return CompleteCall("view_image", _only(fields, "path"), "", ending)
     if kind == "web_search_end":
@@ -237,7 +242,9 @@ def content_parts(content: object) -> Iterator[tuple[str, bool]]:
             yield block, False
         elif isinstance(block, dict):
             kind, url = block.get("type"), block.get("image_url")
-            text, *more = _IMAGE_TAG.split(as_text(block.get("text")))
+            # What was spoken has a transcript.
+            spoken = first_text(block, "text", "transcript")
+            text, *more = _IMAGE_TAG.split(spoken)
             if more:
                 text = "".join(map(str.strip, (text, *more)))
             if text.strip():

@@ -145,10 +145,14 @@ class _CopilotReader(SessionReader):
                 self.learn("at", at.isoformat())
 
     def _user_message(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
-        self.recent.clear()
         files = map(_attachment, as_objects(data.get("attachments")))
         text = join_texts((as_text(data.get("content")), *files))
+        # The message that a context was cleared with may be recorded once more.
+        is_new = self.recent.is_new("prompt", text, "message", position.at)
+        self.recent.clear()
         source = as_text(data.get("source"))
+        if not is_new:
+            return
         if text and source not in ("", "user"):
             yield self.builder.system_message(position, text, source)
         elif text:
@@ -230,6 +234,19 @@ class _CopilotReader(SessionReader):
             kind, text = EventType.SESSION_START, as_text(data.get("summaryContent"))
             yield self.builder.event(position, kind, text, source="compact")
 
+    def _context_cleared(
+        self, position: Position, data: Fields
+    ) -> Iterator[ParsedItem]:
+        yield self._boundary(position, data, EventType.SESSION_START, "clear")
+        text = as_text(data.get("initialMessage")).strip()
+        if text and self.recent.is_new("prompt", text, "clear", position.at):
+            yield self.builder.prompt(position, text)
+
+    def _task_complete(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
+        if text := as_text(data.get("summary")).strip():
+            kind = EventType.ASSISTANT_MESSAGE
+            yield self.builder.event(position, kind, text, kind="task_complete")
+
     def _abort(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         yield from self.break_off_calls(position, with_subagents=True)
         text = f"[aborted: {as_text(data.get('reason')) or 'interrupted'}]"
@@ -248,6 +265,7 @@ _BOUNDARIES: dict[str, tuple[EventType, str]] = {
 _NOTICES = {
     "session.error": ("error", "message"),
     "session.handoff": ("handoff", "summary", "context"),
+    "session.schedule_created": ("schedule", "prompt"),
     "system.notification": ("notification", "content"),
     "skill.invoked": ("skill", "name", "content"),
 }
@@ -260,6 +278,8 @@ _READERS: dict[
     str, Callable[[_CopilotReader, Position, Fields], Iterator[ParsedItem]]
 ] = {
     "session.compaction_complete": _CopilotReader._compaction,
+    "session.context_cleared": _CopilotReader._context_cleared,
+    "session.task_complete": _CopilotReader._task_complete,
     "user.message": _CopilotReader._user_message,
     "assistant.message": _CopilotReader._assistant_message,
     "assistant.reasoning": _CopilotReader._reasoning,
