@@ -1,7 +1,6 @@
 """Teleport: ``Teleport`` finds any node or grip by a few words."""
 
 import logging
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from memtui.model.calendar import TocLevel
 from memtui.model.filters import EVERYTHING, Filters, Scope
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
 from memtui.model.nodes import Bullet, TocEntry, TocNode
-from memtui.model.sessions import WorkState
 from memtui.search import query as search_query
 from memtui.search.query import (
     Query,
@@ -311,54 +309,39 @@ def read_hits(matches: "Sequence[NodeMatch]", query: Query) -> Iterator[Hit]:
 
 
 def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Merge hits with the same sentence; they are given the best first.
+    """Merge nodes on one path, and grips of one node, with the same sentence.
 
-    Of nodes the lowest one stays, where the sentence comes from, at the place and with
-    the score of the best of them; of grips the best one, unless it repeats their node.
+    They are given the best first. The lowest node stays, where the sentence comes from,
+    and the best grip, at the place and with the score of the best of them.
     """
     texts = [" ".join(hit.snippet.text.split()).rstrip("…. ") for hit in hits]
-    names = [_AFTER_NAME.sub("", text) for text in texts]
-    groups: dict[int, list[int]] = {}
+    groups: dict[int, list[Hit]] = {}
     for index, (hit, text) in enumerate(zip(hits, texts, strict=True)):
         repeated = (
-            (other.kind is HitKind.NODE, _depth(other), -at)
+            (_depth(other), -at)
             for at, other in enumerate(hits)
-            if text
-            and (text == texts[at] or _same_name(names[index], names[at], other.title))
-            and _may_repeat(hit, other)
+            if text and text == texts[at] and _may_repeat(hit, other)
         )
-        *_, leader = max(repeated, default=(-index,))
-        groups.setdefault(-leader, []).append(index)
-    for leader, indexes in groups.items():
-        above = [
-            hits[index]
-            for index in indexes
-            if index != leader and hits[index].kind is HitKind.NODE
-        ]
+        _, leader = max(repeated, default=(0, -index))
+        groups.setdefault(-leader, []).append(hit)
+    for leader, group in groups.items():
+        above = [hit for hit in group if _depth(hit) < _depth(hits[leader])]
         levels = [hit.node.level for hit in sorted(above, key=_depth) if hit.node]
         also = tuple(dict.fromkeys(reversed(levels)))
-        yield replace(hits[leader], score=hits[indexes[0]].score, also=also)
+        yield replace(hits[leader], score=group[0].score, also=also)
 
 
 def _depth(hit: Hit) -> int:
     return list(TocLevel).index(hit.node.level) if hit.node else 0
 
 
-_AFTER_NAME = re.compile(rf" — .*| \((?:{'|'.join(WorkState)})\)$")
-"""The text after the name of a piece of work in the bullet of a day or longer
-period."""
-
-
-def _same_name(name: str, *others: str) -> bool:
-    """Return whether a name is one of others, with or without a project before it."""
-    return name in others or name.partition(": ")[2] in filter(None, others)
-
-
 def _may_repeat(hit: Hit, other: Hit) -> bool:
     """Return whether a hit may repeat one: of its node, or of a node below."""
+    if hit.kind is not other.kind:
+        return False
     if hit.kind is HitKind.GRIP:
         return hit.node_id == other.node_id
-    return other.kind is HitKind.NODE and hit.node_id in calendar.path(other.node_id)
+    return hit.node_id in calendar.path(other.node_id)
 
 
 def in_scope(nodes: Iterable[str], scope: Scope) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, to_ms
-from memtui.model.hit import ScoreBand, score_band
+from memtui.model.hit import HitKind, ScoreBand, score_band
 from memtui.model.nodes import (
     BULLET_COUNTS,
     MAX_KEYWORDS,
@@ -579,6 +579,17 @@ def test_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None
     said = agent_text(full_workspace, "teleport", query=query, limit=3)
     said += agent_text(full_workspace, "expand_grip", grip_id=grip_ids[0])
     assert estimate(said) <= 900
+
+
+def test_teleport_offers_segment_quote_and_day(full_workspace: Workspace) -> None:
+    query = "sliding window token refresh"
+    first = full_workspace.teleport.find(query, limit=3).hits
+    assert {(hit.kind, hit.node.level) for hit in first if hit.node} == {
+        (HitKind.NODE, TocLevel.SEGMENT),
+        (HitKind.GRIP, TocLevel.SEGMENT),
+        (HitKind.NODE, TocLevel.DAY),
+    }
+    assert all(hit.score > 0.5 for hit in first)
 
 
 def test_teleport_scores_a_lone_bad_hit_as_bad(full_workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.hit import Hit, HitKind, Snippet
-from memtui.model.sessions import SessionWork, WorkState
+from memtui.model.sessions import SessionWork
 from memtui.search.teleport import merge_repeated
 from memtui.tui.widgets.result_list import (
     MARKED,
@@ -199,28 +199,9 @@ def test_repeated_line_has_the_best_rank() -> None:
     assert merged == [
         ("toc:day:2024-02-20", 0.9, ()),
         (SEGMENT, 0.8, ("week", "month")),
+        (SEGMENT, 0.6, ()),
         ("toc:day:2024-02-20", 0.4, ()),
     ]
-
-
-def test_repeated_name_of_work_is_merged() -> None:
-    work = node_hit(SEGMENT, "Set it to 600.", 0.7, title="Raise the timeout")
-    for text in (
-        "Raise the timeout",
-        "Raise the timeout — it was 600 (pushed)",
-        "shop: Raise the timeout (open)",
-        *(f"Raise the timeout ({state})" for state in WorkState),
-    ):
-        (merged_hit,) = merge_repeated([node_hit("toc:month:2024-01", text, 0.9), work])
-        assert (merged_hit.node_id, merged_hit.score, merged_hit.also) == (
-            SEGMENT,
-            0.9,
-            ("month",),
-        )
-    assert (
-        len([*merge_repeated([node_hit("toc:month:2024-01", "Raise it", 0.9), work])])
-        == 2
-    )
 
 
 def test_only_the_best_of_equal_sources_is_listed() -> None:
