@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
-from memtui.errors import StoreError
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
@@ -39,6 +38,7 @@ from memtui.pipeline.versions import (
     read_session_input,
     redact_reason,
 )
+from memtui.pipeline.worker import may_be_of_item
 from memtui.store import (
     database,
     jobs,
@@ -147,14 +147,14 @@ class Rewriter:
                 new_versions = source.make_versions(
                     draft, self._summarizer.identity, digest
                 )
+            return self._save(name, source, new_versions)
         except OllamaError as error:
             return self._handle_error(name, source, error, attempt)
-        except StoreError:
-            raise  # not the fault of this node
         except Exception as error:
+            if not may_be_of_item(error):
+                raise
             log.exception("%s could not be rewritten", name)
             return self._retry_later(source, repr(error))
-        return self._save(name, source, new_versions)
 
     def _read(self, name: str) -> Input | None:
         """Read the input of a node; None for a segment that no longer exists."""

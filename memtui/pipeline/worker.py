@@ -150,6 +150,14 @@ class Worker:
         return idle + 1
 
 
+def may_be_of_item(error: Exception) -> bool:
+    """Return whether others than the present item may still be handled.
+
+    A damaged row may be of this item alone; other errors of the store concern all.
+    """
+    return isinstance(error, StoreDamagedError) or not isinstance(error, StoreError)
+
+
 T = TypeVar("T")
 
 
@@ -157,13 +165,12 @@ def try_item(action: Callable[[], T]) -> T | Exception:
     """Call a function that handles one item; log and return its exception.
 
     Raises:
-        StoreError: The store failed, which is not the fault of the item. Damage may be
-            in a row of the item alone, and is returned.
+        StoreError: The store failed, which is not the fault of the item.
     """
     try:
         return action()
     except Exception as error:
-        if isinstance(error, StoreError) and not isinstance(error, StoreDamagedError):
+        if not may_be_of_item(error):
             raise
         log.exception("one item failed")
         return error

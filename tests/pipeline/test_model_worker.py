@@ -299,6 +299,23 @@ def test_invalid_reply_is_no_failure_of_the_server(bench: Bench, stub: Stub) -> 
     assert bench.improve.model.paused_until is None
 
 
+def test_damaged_row_of_a_segment_does_not_hold_up_others(bench: Bench) -> None:
+    import_hours(bench, 3)
+    damaged = bench.segments()[-1]
+    with database.connection():
+        database.execute(
+            "CREATE TRIGGER one_fails BEFORE INSERT ON node_versions"
+            f" WHEN NEW.node_id = '{damaged}'"
+            " BEGIN SELECT RAISE(ABORT, 'damaged'); END"
+        )
+    for _ in range(4):
+        bench.step()
+    by_model = [name for name in bench.segments() if bench.node(name).is_by_model]
+    assert sorted(by_model) == sorted({*bench.segments()} - {damaged})
+    (run, *_) = bench.runs()
+    assert run.failed == 1 and "damaged" in run.error
+
+
 def list_pauses_s(bench: Bench, count: int) -> list[float]:
     """Return for how long the worker leaves a server alone each time."""
     pauses_s = []
