@@ -175,7 +175,10 @@ class Pipeline:
                 errors.clear()
                 if worker.run_round():
                     last_s = time.monotonic()
-                elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
+                    continue
+                # Waiting helps while another process blocks the store.
+                is_busy = any(isinstance(error, StoreBusyError) for error in errors)
+                if not is_busy or time.monotonic() - last_s > LOCK_TIMEOUT_S:
                     return errors or list(failures.values())
 
     def importer(self) -> TranscriptReader:
@@ -241,11 +244,6 @@ class Pipeline:
 def _with_store(step: Step) -> int:
     database.check_file()
     return step()
-
-
-def _is_busy(errors: Sequence[Exception]) -> bool:
-    """Return whether another process blocks the store; then waiting helps."""
-    return any(isinstance(error, StoreBusyError) for error in errors)
 
 
 # Segmentation (events → segments). Where a segment ends depends on nothing before its

@@ -272,18 +272,14 @@ def delete_from_spool(spool: Spool, matcher: SpoolMatcher, *, is_dry_run: bool) 
             continue
         if remaining:
             raw = join_records(remaining)
-            spool.rewrite(folder, file, raw, list(_list_reasons(raw, file)))
+            items = _parse(raw, file)
+            invalid = [item for item in items if isinstance(item, InvalidRecord)]
+            spool.rewrite(folder, file, raw, [reason_line(item) for item in invalid])
         else:
             spool.remove(folder, file.name)
     if count and not is_dry_run:
         sources.set_quarantined(spool.count_quarantined())
     return count
-
-
-def _list_reasons(raw: bytes, file: SpoolFile) -> Iterator[str]:
-    for item in _parse(raw, file):
-        if isinstance(item, InvalidRecord):
-            yield reason_line(item)
 
 
 def _list_needles(kind: TombstoneKind, added: Sequence[Tombstone]) -> list[bytes]:

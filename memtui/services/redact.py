@@ -88,7 +88,10 @@ class Redaction:
             if not self._is_dry_run:
                 with database.transaction():
                     if changed:
-                        self._replace_events(changed)
+                        names = [event.event_id for event in changed]
+                        deletion.select_events("id", names)
+                        self._delete_derived()
+                        redaction.replace_events(changed)
                     self._count(kinds)
                     meta.write(meta.REDACTION_POSITION, f"{RULES_VERSION} {last}")
 
@@ -102,12 +105,6 @@ class Redaction:
                 tokens = self._counter.count(counted_text(redacted))
                 name = self._counter.name
                 yield replace(redacted, tokens=tokens, token_counter=name)
-
-    def _replace_events(self, changed: Sequence[Event]) -> None:
-        """Replace events, and have all that was made from them made again."""
-        deletion.select_events("id", [event.event_id for event in changed])
-        self._delete_derived()
-        redaction.replace_events(changed)
 
     def _delete_derived(self) -> None:
         """Delete what was made from the selected events, and have it made again."""

@@ -4,6 +4,7 @@ The loaded one, else the largest that fits into memory. Never one that runs else
 does not write; a small one only if the settings name it.
 """
 
+import math
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -205,11 +206,12 @@ def choose(
     """
     if name:
         return _find_named(models, name)
+    most_bytes = MEMORY_SHARE * memory_bytes or math.inf
     suitable = [
         model
         for model in models
         if not (model.is_remote or model.is_small or model.name in excluded)
-        and (model.is_loaded or _fits(model, memory_bytes))
+        and (model.is_loaded or model.size_bytes <= most_bytes)
     ]
     if not suitable:
         raise ModelNotFoundError("Ollama has no model that summarizes well")
@@ -221,11 +223,6 @@ def choose(
             model.name,
         ),
     )
-
-
-def _fits(model: Model, memory_bytes: int) -> bool:
-    """Return whether a model fits into memory, as far as is known."""
-    return not memory_bytes or model.size_bytes <= MEMORY_SHARE * memory_bytes
 
 
 def _find_named(models: Sequence[Model], name: str) -> Model:

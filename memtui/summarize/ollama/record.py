@@ -187,15 +187,9 @@ def _message_lines(group: Sequence[Event], reply_chars: int) -> Iterator[RecordL
 
 
 def _message_line(who: str, event: Event, limit: int) -> Iterator[RecordLine]:
-    if text := _shorten_message(event.text, limit):
+    text = _shorten_blocks(sanitize(event.text[:READ_CHARS]))
+    if text := shorten_to_sentences(text, limit, " […]"):
         yield RecordLine(who, text, (event.event_id,))
-
-
-def _shorten_message(text: str, limit: int) -> str:
-    """Return the beginning of a message, up to the end of a sentence or line."""
-    return shorten_to_sentences(
-        _shorten_blocks(sanitize(text[:READ_CHARS])), limit, " […]"
-    )
 
 
 def shorten_to_sentences(text: str, limit: int, mark: str = "") -> str:
