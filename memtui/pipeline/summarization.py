@@ -114,7 +114,8 @@ class SummaryStage:
             self._mark_parents([bounds.segment_id for bounds in waiting])
         if failed:
             item, error = failed[-1]
-            raise SummaryFailedError(item.name) from error
+            message = f"{item.name} cannot be summarized: {error}"
+            raise SummaryFailedError(message) from error
         return len(inputs)
 
     def _request_outdated(self) -> None:
@@ -203,12 +204,14 @@ class RollupStage:
         now_ms = to_ms(self._clock())
         if not (names := self._next(now_ms, begun_s)):
             return 0
-        errors = [error for name in names if (error := self._try_roll_up(name, now_ms))]
+        errors = {
+            name: error for name in names if (error := self._try_roll_up(name, now_ms))
+        }
         self._changed.update(names)
         self._spent_s += time.monotonic() - begun_s
         if errors:
-            level = calendar.period(names[0]).level
-            raise RollupFailedError(level.value) from errors[-1]
+            name, error = errors.popitem()
+            raise RollupFailedError(f"{name} cannot be rolled up: {error}") from error
         return len(names)
 
     def _next(self, now_ms: int, now_s: float) -> Sequence[str]:

@@ -401,7 +401,8 @@ def test_s3_35_parents_exist_if_the_roll_up_of_one_node_fails(
             f" WHEN NEW.node_id = '{failing}'"
             " BEGIN SELECT RAISE(ABORT, 'not today'); END"
         )
-    assert workspace.pipeline.run_until_idle(lambda _: None)
+    (error,) = workspace.pipeline.run_until_idle(lambda _: None)
+    assert str(error).startswith(f"{failing} cannot be rolled up: ")
     node = browse.get_node(failing)
     assert node is not None and node.status is NodeStatus.PENDING
     for parent_id in calendar.path(failing)[:-1]:
