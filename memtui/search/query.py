@@ -28,7 +28,12 @@ from memtui.search.weights import VAGUE_WEIGHT
 from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line
-from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS, word_set
+from memtui.text.stopwords import (
+    ASKING_WORDS,
+    VAGUE_WORDS,
+    is_function_word,
+    word_set,
+)
 
 if TYPE_CHECKING:
     from memtui.text.dates import DatePeriod
@@ -76,9 +81,9 @@ class Word:
     @property
     def is_specific(self) -> bool:
         """True if it can be the topic of a question."""
-        return (
-            analyzer.is_indexed(self.text)
-            and analyzer.fold(self.text) not in VAGUE_WORDS
+        folded = analyzer.fold(self.text)
+        return analyzer.is_indexed(self.text) and not (
+            folded in VAGUE_WORDS or is_function_word(folded)
         )
 
     @property

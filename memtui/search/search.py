@@ -125,9 +125,12 @@ class SessionSearch:
         ranked = ranking.hits[: max(0, limit)]
         more = self._ranker.count_more(ranked, query)
         hits = tuple(_session_hits(ranked, query, more))
-        suggestion = ""
-        if ranking.unknown or not hits:
-            suggestion = self._teleport.suggest(query, has_few=not hits)
+        suggestion, unknown = "", {*ranking.unknown}
+        if unknown or not hits:
+            # A word that some message has is spelt as it should be.
+            words = tuple(w for w in query.words if not unknown.isdisjoint(w.terms))
+            misspelt = replace(query, words=words) if hits else query
+            suggestion = self._teleport.suggest(misspelt, has_few=not hits)
         notes = (*result.notes, *unknown_names, *ranking.notes)
         return replace(
             result,

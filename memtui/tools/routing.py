@@ -277,5 +277,9 @@ def _score(
     best = max((quote.score for quote in quoted.quotes), default=0.0)
     covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)
     score = max(best, covered - UNKNOWN_PENALTY * len(quoted.unknown))
-    has_unknown_name = any(word != word.lower() for word in quoted.unknown)
+    # The first word of a question begins with a capital letter in any case.
+    first = quoted.sessions.query.split()[:1]
+    has_unknown_name = any(
+        word != word.lower() and [word] != first for word in quoted.unknown
+    )
     return min(score, MISS_SCORE) if is_elsewhere or has_unknown_name else score

@@ -528,7 +528,7 @@ def _error_answer(code: str, message: str, hint: str) -> Answer:
     texts = []
     for text in (message, hint):
         text = re.sub(r"memtui sessions\b", "list_sessions()", text)
-        text = re.sub(r"memtui show\b", "get_toc_root()", text)
+        text = re.sub(r"memtui show\b", "get_node()", text)
         text = text.replace("see the commands: memtui --help", "see the tool's schema")
         texts.append(neutralize_line(text)[:MAX_ERROR_CHARS].rstrip("."))
     problem = ErrorInfo(code, *texts)

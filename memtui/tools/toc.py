@@ -249,7 +249,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         head,
         head_lines,
         has_more=has_more,
-        more_hint="browse_toc lists children",
+        more_hint="get_node lists those of a child",
         # Without its child's id an agent cannot go on.
         order=[*range(bullets, count), *range(bullets)],
         item_chars=NODE_CHARS,

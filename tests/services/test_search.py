@@ -139,6 +139,12 @@ def test_unknown_word_suggests_spelling(full_workspace: Workspace) -> None:
     assert full_workspace.search.find("mutxe tabs ").suggestion == "mutex tabs "
 
 
+def test_word_of_a_message_is_not_corrected(full_workspace: Workspace) -> None:
+    # It is in no summary yet, and "mutex" is in one.
+    store_messages(make_message("It mutes the tabs.", session="zoo"))
+    assert full_workspace.search.find("mutes tbas").suggestion == "mutes tabs"
+
+
 def test_suggestion_keeps_the_date(full_workspace: Workspace) -> None:
     result = full_workspace.search.find("mutxe tabs in January 2024")
     assert result.suggestion == "mutex tabs in January 2024"

@@ -1055,6 +1055,29 @@ def test_every_child_is_listed_before_bullets(full_workspace: Workspace) -> None
             assert child["node_id"] in first
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (
+            "장바구니 세션은 데이터베이스에 저장하는 것이 좋습니다.",
+            "왜 장바구니 세션을 데이터베이스에 저장했나요?",
+        ),
+        (
+            "Я сохранил сеансы корзины в базе данных Postgres.",
+            "Почему мы решили хранить сеансы корзины в базе данных?",
+        ),
+    ],
+)
+def test_function_words_of_other_languages_make_no_route_weak(
+    full_workspace: Workspace, said: str, question: str
+) -> None:
+    store_messages(make_message(said, 1, session="zoo", role=ASSISTANT))
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    head = routing.route(full_workspace, question).head
+    assert head["band"] != "weak"
+    assert not {"왜", "Почему", "мы", "решили"} & {*head["unknown_words"]}
+
+
 def test_question_about_open_work_lists_open_points(
     workspace: Workspace,
 ) -> None:
