@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from itertools import chain
@@ -65,15 +65,6 @@ NO_INDEX = (
 ONLY_STOP_WORDS = "These words are too common to search for: add a more specific one."
 MESSAGES_ONLY = "role: applies to messages; this searches summaries."
 PENDING = "The summary index is being built: {:,} nodes to go."
-
-
-@dataclass(frozen=True, slots=True)
-class NodeHits:
-    """The nodes and grips that match a query, best first."""
-
-    hits: Sequence[Hit]
-    note: str = ""
-    suggestion: str = ""
 
 
 class Teleport:
@@ -142,13 +133,13 @@ class Teleport:
 
         ranked = sorted(nodes.hits, key=score, reverse=True)
         hits = tuple(merge_repeated(ranked))[:limit]
-        notes = [nodes.note, *result.notes, *unknown_names]
+        notes = [*nodes.notes, *result.notes, *unknown_names]
         if query.has_only_stop_words and not hits:
             notes.append(ONLY_STOP_WORDS)
         return replace(
             result,
             hits=hits,
-            notes=tuple(filter(None, notes)),
+            notes=tuple(notes),
             dates=query.describe_periods([hit.at for hit in hits]),
             suggestion=search_query.correct(result.query, query.text, nodes.suggestion),
         )
@@ -165,7 +156,7 @@ class Teleport:
         except SearchError:
             return ""
 
-    def _rank(self, query: Query, limit: int) -> NodeHits:
+    def _rank(self, query: Query, limit: int) -> Hits:
         try:
             return self._index.read(lambda reader: _rank(reader, query, limit))
         except SearchError:
@@ -175,10 +166,10 @@ class Teleport:
         newest = store_nodes.get_many(store_nodes.list_newest(MAX_NODES))
         documents = (node_documents(node, ()) for node in newest)
         with reading_documents(chain.from_iterable(documents)) as reader:
-            return replace(_rank(reader, query, limit), note=NO_INDEX)
+            return replace(_rank(reader, query, limit), notes=(NO_INDEX,))
 
 
-def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeHits:
+def _rank(reader: "NodeReader", query: Query, limit: int) -> Hits:
     filters, scope = query.filters, query.filters.scope
     among = None
     if filters.session:
@@ -196,9 +187,9 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeHits:
         if hits:
             break
     pending = queues.count_rows(queues.INDEX_NODE)
-    note = PENDING.format(pending) if pending > MAX_PENDING else ""
+    notes = (PENDING.format(pending),) if pending > MAX_PENDING else ()
     suggestion = reader.suggestion(query, has_few=len(hits) < SUGGEST_BELOW)
-    return NodeHits(hits[:limit], note, suggestion)
+    return Hits(query.text, tuple(hits[:limit]), notes, suggestion=suggestion)
 
 
 def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
