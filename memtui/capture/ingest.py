@@ -19,6 +19,7 @@ from memtui import redaction
 from memtui.capture import formats
 from memtui.capture.formats.base import (
     HOOK,
+    UNNAMED_HOOK,
     Cursor,
     FileReplaced,
     InvalidRecord,
@@ -226,9 +227,10 @@ class SpoolIngester:
     def _store(self, files: Sequence[_ParsedFile]) -> None:
         if not files:
             return
-        events = [event for file in files for event in file.of_type(Event)]
         now_ms = to_ms(self._clock())
         with database.transaction(durable=True):
+            files = _name_agents(files)
+            events = [event for file in files for event in file.of_type(Event)]
             added = store_events.add(events, route=HOOK, counter=self._counter)
             created = set(added.created)
             new = [event for event in events if event.event_id in created]
@@ -278,6 +280,38 @@ class SpoolIngester:
         part = file.invalid_part
         raw = part.raw if part and part.is_changed else None
         self._spool.quarantine(file.name, reasons, raw)
+
+
+def _name_agents(files: Sequence[_ParsedFile]) -> Sequence[_ParsedFile]:
+    """Return files with the agents of sessions whose payloads do not name them.
+
+    Other payloads of these sessions may, which are stored or among these files.
+    """
+    events = [event for file in files for event in file.of_type(Event)]
+    unnamed = {event.session_id for event in events if _is_unnamed(event)}
+    if not unnamed:
+        return files
+    agents = {
+        event.session_id: event.agent for event in events if not _is_unnamed(event)
+    }
+    agents |= sessions.find_agents(unnamed)
+
+    def name(file: _ParsedFile) -> _ParsedFile:
+        if not any(map(_is_unnamed, file.of_type(Event))):
+            return file
+        items = [
+            replace(item, agent=agents.get(item.session_id, item.agent))
+            if isinstance(item, Event | SessionMetadata)
+            else item
+            for item in file.items
+        ]
+        return replace(file, items=items)
+
+    return [name(file) for file in files]
+
+
+def _is_unnamed(event: Event) -> bool:
+    return event.provenance is not None and event.provenance.route == UNNAMED_HOOK
 
 
 _PROBLEM_KINDS = {

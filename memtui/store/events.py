@@ -48,7 +48,7 @@ from memtui.store.schema import (
     ThoughtRow,
 )
 from memtui.store.sessions import SessionKey
-from memtui.store.source_copies import STARTED, StoredEvent
+from memtui.store.source_copies import STARTED, UNNAMED_HOOK, StoredEvent
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
@@ -124,6 +124,9 @@ def _add_by_route(
     counter: "TokenCounter | None",
     result: AddResult,
 ) -> None:
+    if route != UNNAMED_HOOK:
+        keys = {(event.agent, event.session_id) for event in batch}
+        sessions.name_agents(keys, UNNAMED_HOOK)
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
     for table in (EventRow, SourceCopyRow):

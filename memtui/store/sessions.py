@@ -85,6 +85,39 @@ def open_all(batch: Iterable[Event]) -> dict[SessionKey, SessionRow]:
     }
 
 
+def find_agents(names: Iterable[str]) -> dict[str, str]:
+    """Return the agents of sessions with these names, stored or forgotten.
+
+    A name that several agents use is left out.
+    """
+    agents: dict[str, set[str]] = {}
+    for agent, name in fetch(
+        f"SELECT agent, name FROM sessions WHERE name {IN_JSON} UNION"
+        " SELECT agent, subject FROM tombstones WHERE kind = 'session'"
+        f" AND subject {IN_JSON}",
+        *[json.dumps(sorted(names))] * 2,
+    ):
+        agents.setdefault(name, set()).add(agent)
+    return {name: min(of) for name, of in agents.items() if len(of) == 1}
+
+
+def name_agents(keys: Iterable[SessionKey], unnamed_route: str) -> None:
+    """Give sessions of which no event named its agent the agent of these sessions.
+
+    They have the same id, and all of their events came by the unnamed route.
+    """
+    for agent, name in keys:
+        number = fetch_value(
+            "SELECT id FROM sessions WHERE name = ? AND agent <> ? AND routes = ?"
+            " AND NOT EXISTS (SELECT 1 FROM sessions WHERE name = ? AND agent = ?)",
+            *(name, agent, unnamed_route, name, agent),
+        )
+        if number is not None:
+            execute("UPDATE sessions SET agent = ? WHERE id = ?", agent, number)
+            queues.add_events_of(number)
+            segments.request_session_summaries(number)
+
+
 def open_number(agent: str, session_id: str, at_ms: int) -> int:
     """Return a session's number; a missing one is made and begins at this time."""
     times = {"created_ms": at_ms, "updated_ms": at_ms}

@@ -36,7 +36,8 @@ from memtui.store.database import (
 )
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked
 
-_HOOK = "hook"
+_HOOK, UNNAMED_HOOK = "hook", "unnamed-hook"
+_HOOKS = (_HOOK, UNNAMED_HOOK)
 
 STARTED = "started"
 """The route of a call that was stored before it ended. It is a copy of the call."""
@@ -53,7 +54,7 @@ _CALL_ID = (
 
 _HISTORY = "history"
 
-_RANKS = {_HISTORY: 0, _HOOK: 1, "jsonl": 2, "transcript": 3}
+_RANKS = {_HISTORY: 0, UNNAMED_HOOK: 1, _HOOK: 2, "jsonl": 3, "transcript": 4}
 """The order of preference of copies: a hook has neither the time nor the id of an
 event, and a history of prompts has nothing else."""
 
@@ -73,9 +74,9 @@ _ASSISTANT_MESSAGES_NEAR = (
     " AND c.route = :route) AND session_id = :session"
     " AND at_ms BETWEEN :first_ms AND :last_ms"
     " AND type = 'assistant_message' AND subagent = '' AND route <> :route"
-    " AND (route = 'hook' OR :route = 'hook')"
+    f" AND (route IN {_HOOKS} OR :route IN {_HOOKS})"
 )
-"""Assistant messages around a time, where exactly one of two routes is the hooks'."""
+"""Assistant messages around a time, where one of two routes is that of hooks."""
 
 _EARLIER_OWN_EVENT = (
     "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ? AND NOT EXISTS"
@@ -244,7 +245,7 @@ def _match_last_blocks(
             event.event_id in matched
             or event.event_type is not EventType.ASSISTANT_MESSAGE
             or event.subagent
-            or (route != _HOOK and _BLOCK_SEPARATOR not in event.text)
+            or (route not in _HOOKS and _BLOCK_SEPARATOR not in event.text)
         ):
             continue
         at_ms, number = event.timestamp_ms, numbers[event.agent, event.session_id]
@@ -317,7 +318,7 @@ def match_by_source(
         stored = StoredEvent(*columns)
         for event in by_hash[bytes(key)]:
             is_elsewhere = stored.session != numbers[event.agent, event.session_id]
-            if event.text == text and (is_elsewhere or route == _HOOK):
+            if event.text == text and (is_elsewhere or route in _HOOKS):
                 matches[event.event_id] = stored
     return matches
 
@@ -328,12 +329,13 @@ def match_within_batch(
     """Find events that are copies of an earlier one of the same batch."""
     first: dict[tuple[bytes, str], StoredEvent] = {}
     matches: dict[str, StoredEvent] = {}
-    for event in batch if len(numbers) > 1 or route == _HOOK else ():
+    is_hook = route in _HOOKS
+    for event in batch if len(numbers) > 1 or is_hook else ():
         if key := source_hash(event):
             number = numbers[event.agent, event.session_id]
             own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
             earlier = first.setdefault((key, event.text), own)
-            if earlier is not own and (earlier.session != number or route == _HOOK):
+            if earlier is not own and (earlier.session != number or is_hook):
                 matches[event.event_id] = earlier
     return matches
 

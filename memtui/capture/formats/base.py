@@ -30,6 +30,12 @@ from memtui.model.tool_calls import CallEnd, Ending
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
+UNNAMED_HOOK = "unnamed-hook"
+"""The route of payloads that do not say which agent ran the hook.
+
+They look like Claude Code's, but other agents run its hooks, too. Their agent is that
+of the session with this id, if there is one."""
+
 STARTED = "started"
 """The last part of the key of a call that is stored before it ended."""
 

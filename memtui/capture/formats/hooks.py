@@ -11,6 +11,7 @@ from functools import partial
 
 from memtui.capture.formats import codex_tool_calls
 from memtui.capture.formats.base import (
+    UNNAMED_HOOK,
     InvalidRecord,
     ParsedItem,
     Record,
@@ -35,7 +36,13 @@ from memtui.capture.formats.jsonl import (
 )
 from memtui.capture.formats.prompts import clean_title, parse_prompt, split_messages
 from memtui.model import events
-from memtui.model.events import Event, EventRefused, EventRole, EventType
+from memtui.model.events import (
+    Event,
+    EventRefused,
+    EventRole,
+    EventType,
+    Provenance,
+)
 from memtui.model.sessions import SessionMetadata
 from memtui.model.tool_calls import Ending, is_command
 from memtui.text.stopwords import word_set
@@ -137,6 +144,8 @@ class Payload:
     agent: str
     session_id: str
     line: int
+    is_unnamed: bool = False
+    """Nothing in it says which agent ran the hook."""
 
     @classmethod
     def parse(
@@ -146,6 +155,11 @@ class Payload:
         name = fields.get("hook_event_name") or fields.get("event_type") or event
         path = as_text(fields.get("transcript_path")).replace("\\", "/")
         by_folder = next((a for f, a in _AGENT_FOLDERS.items() if f in path), "")
+        named = (
+            as_text(fields.get("agent")) or agent or as_text(fields.get("source_key"))
+        )
+        # Copilot names no agent if it runs Claude Code's hooks.
+        is_unnamed = not named and (not path or by_folder == _COPILOT)
         agent = as_text(fields.get("agent")) or by_folder or agent or _DEFAULT_AGENT
         at = parse_time(fields.get("timestamp")) or received_at
         session_id = as_text(fields.get("session_id"))
@@ -154,7 +168,7 @@ class Payload:
             # Older versions send no session id: one session per folder and day.
             session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
         name = events.clean(as_text(name))
-        return cls(name, fields, at, agent, session_id, record.line)
+        return cls(name, fields, at, agent, session_id, record.line, is_unnamed)
 
     @property
     def kind(self) -> str:
@@ -313,7 +327,7 @@ def _event(
     source_key = payload.text("source_key")
     if source_key:
         key = f"{source_key}\x1f{text}"
-    return events.make(
+    event = events.make(
         agent=payload.agent,
         session_id=payload.session_id,
         timestamp=payload.at,
@@ -325,6 +339,9 @@ def _event(
         subagent=subagent,
         source_id=f"{payload.session_id}\x1f{source_key}" if source_key else "",
     )
+    if payload.is_unnamed:
+        return replace(event, provenance=Provenance(UNNAMED_HOOK))
+    return event
 
 
 def _prompt(payload: Payload) -> Iterator[Event]:

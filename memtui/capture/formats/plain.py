@@ -14,6 +14,7 @@ from memtui.capture.formats.base import (
     HOOK,
     JSONL,
     TRANSCRIPT,
+    UNNAMED_HOOK,
     EventBuilder,
     ParsedItem,
     Record,
@@ -62,7 +63,7 @@ _TYPE_OF_ROLE = {
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
 
-_ROUTES = frozenset({HISTORY, HOOK, JSONL, TRANSCRIPT})
+_ROUTES = frozenset({HISTORY, HOOK, JSONL, TRANSCRIPT, UNNAMED_HOOK})
 
 _SESSION_FIELDS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),
