@@ -620,7 +620,7 @@ class _FileImport:
     def _link_titles(self) -> None:
         """Give sessions the titles found in this file, as far as they are stored."""
         for (agent, source_id), title in list(self._titles.items()):
-            session = sessions.find_by_last_message(agent, source_id)
+            session = sessions.find_by_message(agent, source_id)
             if tombstones.covers_title(title) or tombstones.covers_source_id(
                 agent, source_id
             ):

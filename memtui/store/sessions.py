@@ -368,17 +368,11 @@ def from_row(row: SessionRow) -> Session:
     )
 
 
-def find_by_last_message(agent: str, source_id: str) -> Session | None:
-    """Return the session that ends with a message, by the id in its source.
-
-    If several have the message, the one that had it first is returned.
-    """
+def find_by_message(agent: str, source_id: str) -> Session | None:
+    """Return the session with a message, by the id in its source."""
     number = fetch_value(
-        "SELECT session_id FROM events e WHERE source_hash IN (?, ?) AND subagent = ''"
-        " AND NOT EXISTS (SELECT 1 FROM events l"
-        " WHERE l.session_id = e.session_id AND l.subagent = ''"
-        " AND (l.at_ms, l.ordinal, l.id) > (e.at_ms, e.ordinal, e.id)"
-        " AND l.type IN ('user_message', 'assistant_message') AND l.role <> 'system')",
+        "SELECT session_id FROM events WHERE source_hash IN (?, ?) AND subagent = ''"
+        " ORDER BY at_ms, id",
         *(hash_source_id(agent, event_type, source_id) for event_type in MESSAGES),
     )
     return None if number is None else get_many([number]).get(number)

@@ -305,15 +305,21 @@ def test_session_has_folder_branch_model_and_title() -> None:
 
 @pytest.mark.parametrize("leaf", ["uuid-1", "uuid-2"])
 @pytest.mark.parametrize("is_first", [True, False])
-def test_summary_is_the_title_of_the_session_with_its_record(
-    leaf: str, is_first: bool
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_summary_is_the_title_of_the_session_with_its_message(
+    leaf: str, is_first: bool, count: int, workspace: Workspace, tmp_path: Path
 ) -> None:
     summary = {"type": "summary", "summary": "Cart  fixed", "leafUuid": leaf}
-    messages = user(1, "Fix"), user(2, "Thanks")
-    items = read(summary, *messages) if is_first else read(*messages, summary)
-    sessions = [item for item in items if isinstance(item, SessionMetadata)]
-    assert sessions[-1].title == "Cart fixed"
-    assert not any(isinstance(item, MessageTitle) for item in items)
+    messages = [user(1, "Fix"), user(2, "Thanks")]
+    records = [summary, *messages] if is_first else [*messages, summary]
+    # The file may be read while it grows.
+    for end in (count, len(records)):
+        lines = (f"{json.dumps(fields)}\n" for fields in records[:end])
+        (tmp_path / "s1.jsonl").write_text("".join(lines))
+        list(workspace.pipeline.importer().run([tmp_path / "s1.jsonl"]))
+    with database.connection():
+        session = sessions.get("claude-code", "s1")
+        assert session is not None and session.agent_title == "Cart fixed"
 
 
 def test_summary_of_a_session_in_another_file_waits_for_its_message() -> None:

@@ -18,6 +18,7 @@ from memtui.capture.formats.base import (
     Cursor,
     FileReplaced,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     Record,
@@ -191,7 +192,10 @@ def comparable(items: list[ParsedItem]) -> object:
     helpers = {
         (r.session_id, r.subagent): r for r in items if isinstance(r, SubagentMetadata)
     }
-    return list(stored_items(items)), facts, helpers
+    # A title is stored by its message, whenever it is yielded.
+    titles = {(r.agent, r.source_id): r for r in items if isinstance(r, MessageTitle)}
+    stored = [r for r in stored_items(items) if not isinstance(r, MessageTitle)]
+    return stored, facts, helpers, titles
 
 
 def pending_records(items: list[ParsedItem]) -> list[ParsedItem]:

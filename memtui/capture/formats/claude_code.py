@@ -287,7 +287,7 @@ class _TranscriptReader(RecordReader):
         yield from self.calls_so_far()
         if self._subagents_folder:
             yield from self._subagent_metadata()
-        yield from self._sessions.titles_of_other_files()
+        yield from self._sessions.titles_by_message()
         yield from self.facts_so_far()
 
     def facts_so_far(self) -> Iterator[ParsedItem]:
@@ -368,7 +368,6 @@ class _TranscriptReader(RecordReader):
         uuid = as_text(fields.get("uuid"))
         source = as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
         self._sessions.add_record(session, fields, at, forked_from=source)
-        self._sessions.add_uuid(uuid, session)
         return Position(
             line, at, source or session, self._subagent_of(uuid, fields), uuid
         )
@@ -741,9 +740,9 @@ class _Sessions:
         self._known = known
         self._facts = {session: dict(place) for session, place in places.items()}
         self._announced: set[str] = set()
-        self._session_of_record: dict[str, str] = {}
         self._summaries: dict[str, str] = {}
-        """Titles by the uuid of the record that their session ends with."""
+        """Titles by the uuid of the record that their session, which may be in another
+        file, ended with."""
 
     def places(self) -> dict[str, dict[str, str]]:
         """Return the folder of each session, and since when it is known."""
@@ -780,9 +779,6 @@ class _Sessions:
         if creator := as_text(fields.get("entrypoint")):
             facts.setdefault("created_by", creator)
 
-    def add_uuid(self, uuid: str, session: str) -> None:
-        self._session_of_record.setdefault(uuid, session)
-
     def add_summary(self, fields: Fields) -> bool:
         """Add the title of a session, here or in another file; return whether it is
         one."""
@@ -793,10 +789,9 @@ class _Sessions:
             return True
         return False
 
-    def titles_of_other_files(self) -> Iterator[MessageTitle]:
+    def titles_by_message(self) -> Iterator[MessageTitle]:
         for leaf, title in self._summaries.items():
-            if leaf not in self._session_of_record:
-                yield MessageTitle(AGENT, leaf, title)
+            yield MessageTitle(AGENT, leaf, title)
 
     def add_title(self, fields: dict[str, object]) -> None:
         title = clean_title(as_text(fields.get(TITLE_FIELDS[str(fields["type"])])))
@@ -810,9 +805,6 @@ class _Sessions:
             yield self._metadata(session)
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
-        for leaf, title in self._summaries.items():
-            if session := self._session_of_record.get(leaf):
-                self._facts[session].setdefault("title", title)
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:

@@ -58,7 +58,7 @@ MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
 
-STATE_VERSION = 3
+STATE_VERSION = 4
 """The version of the saved state. Files read by an older one are read again, which
 stores nothing twice."""
 
@@ -107,7 +107,8 @@ class RecordReader:
         self.builder = EventBuilder(source.agent, source.now)
         self.calls = PendingCalls()
         self.yielded_at_end: set[str] = set()
-        """The ids of the events that ``finish`` yielded in earlier readings."""
+        """The ids of the events that ``finish`` yielded in earlier readings, and the
+        reasons of invalid ones."""
 
     @property
     def needs_reread(self) -> bool:
@@ -391,12 +392,17 @@ def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | No
 
 
 def _finish(reader: RecordReader) -> Iterator[ParsedItem]:
-    """Finish a reading; leave out the events that an earlier one yielded."""
+    """Finish a reading; leave out what an earlier one yielded at its end."""
     for item in reader.finish():
-        if not isinstance(item, Event):
+        if isinstance(item, Event):
+            name = item.event_id
+        elif isinstance(item, InvalidRecord):
+            name = f"{item.line}: {item.reason}"
+        else:
             yield item
-        elif item.event_id not in reader.yielded_at_end:
-            reader.yielded_at_end.add(item.event_id)
+            continue
+        if name not in reader.yielded_at_end:
+            reader.yielded_at_end.add(name)
             yield item
 
 
@@ -446,11 +452,14 @@ class _Reading:
         reader.calls.earlier = set(self._start.calls)
         reader.yielded_at_end.update(cursor.state.get("yielded_at_end", ()))
         yield from self._read_again(cursor.offset)
-        file.seek(cursor.offset)
         offset, number = cursor.offset, cursor.line
+        file.seek(max(0, offset - 1))
+        # Only at a line's beginning do all readings, in pieces or not, begin alike.
+        is_at_line = not offset or file.read(1) == b"\n"
         is_cut_off = False
         for count, raw in enumerate(_lines(file), 1):
-            self._note_start(offset, number)
+            if is_at_line:
+                self._note_start(offset, number)
             lines = 1
             if raw is None:
                 size = f"{MAX_RECORD_BYTES // 1024**2} MB"
@@ -467,16 +476,18 @@ class _Reading:
                 complete = self._parser.complete_bytes(raw)
                 yield from self._read_records(self._parse(raw[:complete], number + 1))
                 offset += complete
-                if complete < len(raw):
-                    is_cut_off = bool(decode(raw[complete:]))
-                    break
-            if raw is None or raw.endswith(b"\n"):
-                number += lines
+                is_at_line = is_at_line and not complete
+                is_cut_off = bool(decode(raw[complete:]))
+                break
+            number, is_at_line = number + lines, True
             if count % RECORDS_PER_CURSOR == 0:
                 yield from reader.facts_so_far()
+                self._note_start(offset, number)
                 yield self._cursor(offset, number)
                 file.seek(offset)
         yield from _finish(reader)
+        if is_at_line:
+            self._note_start(offset, number)
         if is_cut_off:
             kind = InvalidRecord if is_whole else PendingRecord
             yield kind("the last line is cut off", number + 1)
@@ -549,7 +560,7 @@ class _Reading:
         reader, open_bytes = self._reader, offset - self._start.offset
         if not reader.is_open:
             self._start, self._later = self._make_start(offset, number), None
-            if offset > self._read_offset:
+            if offset >= self._read_offset:
                 reader.yielded_at_end.clear()
         elif self._later and open_bytes > MAX_OPEN_BYTES:
             self._start, self._later = self._later, None
@@ -563,7 +574,6 @@ class _Reading:
         return _Start(offset, number, self._reader.context(), calls)
 
     def _cursor(self, offset: int, number: int) -> Cursor:
-        self._note_start(offset, number)
         start, fingerprint = self._start, _fingerprint(self._file, offset)
         state: State = {}
         if start.context or start.offset < offset:
@@ -795,7 +805,7 @@ class JsonParser(LineParser):
         complete = _skip_separators(text, 0)
         for part in split_line(text, self.is_record, is_ended=False):
             if isinstance(part.value, dict):
-                complete = part.end
+                complete = _skip_separators(text, part.end)
             elif part.value is not _DAMAGE:
                 break
         return len(text[:complete].encode("utf-8", "surrogateescape"))

@@ -107,7 +107,8 @@ class _PlainReader(RecordReader):
             session = _parse_session(record.fields, self._agent)
             self._learn(session)
             place = replace(session, title="", summary="", own_name="")
-            self._waiting[_name(session)] = to_fields(place)
+            # A context may hold the old value.
+            self._waiting = self._waiting | {_name(session): to_fields(place)}
             yield session
         elif kind == SUBAGENT:
             yield _parse_subagent(record.fields, self._agent)
@@ -125,7 +126,8 @@ class _PlainReader(RecordReader):
         name = _name(event)
         is_waiting = name in self._waiting
         if is_waiting:
-            self._current = {name: self._waiting.pop(name)}
+            self._current = {name: self._waiting[name]}
+            self._waiting = {n: self._waiting[n] for n in self._waiting if n != name}
         elif name not in self._current:
             self._current = {}
         is_first = key not in self._with_events
