@@ -526,6 +526,8 @@ class _FileImport:
         """The titles of sessions that are not known yet, by agent and message."""
         self._latest_at: dict[tuple[str, str], datetime] = {}
         """The time of the latest event of each session that was read."""
+        self._sessions: set[str] = set()
+        """The names of the sessions in this file."""
         self._start: Cursor | None = None
         if stored and stored.source == source.name and not is_due:
             position = stored.offset, stored.line, stored.fingerprint
@@ -577,6 +579,7 @@ class _FileImport:
             )
             store_events.add_thoughts(batch.thoughts)
             store_session_metadata(batch.sessions)
+            self._sessions.update(clean(item.session_id) for item in batch.sessions)
             sessions.update_subagents(batch.subagents)
             created = set(added.created)
             new = [event for event in batch.events if event.event_id in created]
@@ -620,7 +623,7 @@ class _FileImport:
     def _link_titles(self) -> None:
         """Give sessions the titles found in this file, as far as they are stored."""
         for (agent, source_id), title in list(self._titles.items()):
-            session = sessions.find_by_message(agent, source_id)
+            session = sessions.find_by_message(agent, source_id, self._sessions)
             if tombstones.covers_title(title) or tombstones.covers_source_id(
                 agent, source_id
             ):

@@ -368,12 +368,21 @@ def from_row(row: SessionRow) -> Session:
     )
 
 
-def find_by_message(agent: str, source_id: str) -> Session | None:
-    """Return the session with a message, by the id in its source."""
+def find_by_message(agent: str, source_id: str, names: Iterable[str]) -> Session | None:
+    """Return the session that has a message, by the id in its source.
+
+    It must end with the message unless it is one of these names. If several have the
+    message, the one that had it first is returned.
+    """
     number = fetch_value(
-        "SELECT session_id FROM events WHERE source_hash IN (?, ?) AND subagent = ''"
-        " ORDER BY at_ms, id",
+        "SELECT session_id FROM events e JOIN sessions s ON s.id = e.session_id"
+        f" WHERE source_hash IN (?, ?) AND subagent = '' AND (s.name {IN_JSON}"
+        " OR NOT EXISTS (SELECT 1 FROM events l"
+        " WHERE l.session_id = e.session_id AND l.subagent = ''"
+        " AND (l.at_ms, l.ordinal, l.id) > (e.at_ms, e.ordinal, e.id)"
+        " AND l.type IN ('user_message', 'assistant_message') AND l.role <> 'system'))",
         *(hash_source_id(agent, event_type, source_id) for event_type in MESSAGES),
+        json.dumps(list(names)),
     )
     return None if number is None else get_many([number]).get(number)
 

@@ -524,7 +524,7 @@ class _Reading:
         the file leaves open whether the last one is continued.
         """
         records = self._parse(raw, number)
-        if not any(map(_is_damage, records)) or not self._parser.is_cut_off(raw):
+        if not _ends_damaged(records) or not self._parser.is_cut_off(raw):
             return records, 1
         after, joined, attempts = file.tell(), bytearray(raw), 0
         for count, line in enumerate(_lines(file), 2):
@@ -539,7 +539,7 @@ class _Reading:
             if b"}" not in line:
                 continue
             continued = self._parse(bytes(joined), number)
-            if not any(map(_is_damage, continued)):
+            if not _ends_damaged(continued):
                 return continued, count
             attempts += 1
             is_open = self._parser.is_cut_off(bytes(joined))
@@ -771,8 +771,9 @@ def _next_object(text: str, at: int, stop: int) -> tuple[int, bool]:
     return (match.start(), match.start() == stop) if match else (len(text), False)
 
 
-def _is_damage(record: Record | InvalidRecord) -> bool:
-    return isinstance(record, InvalidRecord) and record.reason == _NOT_JSON
+def _ends_damaged(records: Sequence[Record | InvalidRecord]) -> bool:
+    last = records[-1] if records else None
+    return isinstance(last, InvalidRecord) and last.reason == _NOT_JSON
 
 
 def parse_values(text: str) -> Iterator[tuple[object, int]]:
@@ -812,12 +813,12 @@ class JsonParser(LineParser):
 
     def is_cut_off(self, raw: bytes) -> bool:
         text = decode(raw)
+        *_, last = split_line(text, self.is_record)
         try:
-            for _ in parse_values(text):
-                pass
+            _DECODER.raw_decode(text, last.start)
         except json.JSONDecodeError as error:
             return _is_at_end(error, text)
-        except RecursionError:
+        except (ValueError, RecursionError):
             pass
         return False
 
