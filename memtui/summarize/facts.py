@@ -641,12 +641,12 @@ def _merges_branch(git: Sequence[str], output: str) -> bool:
 # Tests
 
 _TEST_SUMMARY = re.compile(
-    r"^[ \t]*(?:"
+    r"^[ \t]*+(?:"
     # pytest, Playwright
     r"=*[ ]?(?=\d+ (?:(?:passed|failed|skipped)\b|errors? in ))\d+ \w+(?:, \d+ \w+)*"
-    r"(?: in [\d.:]+.*|(?: \([^)\n]*\))?[ =]*)"
+    r"(?: in [\d.:]+.*|(?: \([^)\n]*\))?[ =]*+)"
     # Jest, Vitest, Pest, PHPUnit
-    r"|Tests:?[ \t]+(?=.*\d+ (?:passed|failed)|\d+, Assertions).*"
+    r"|Tests:?[ \t]+(?=.*\d (?:passed|failed)|\d+, Assertions).*"
     r"|OK \(\d+ tests?,.*"
     # Cargo, nextest, Deno
     r"|test result: .*|Summary \[.*|(?:ok|FAILED) \| \d.*"
@@ -654,10 +654,10 @@ _TEST_SUMMARY = re.compile(
     r"|[#ℹ] (?:pass|fail) \d+|\d+ (?:pass|fail)(?:ing)?\b(?: \([^)\n]*\))?"
     # Maven, Gradle, RSpec, Minitest, ExUnit
     r"|(?:\[\w+\] )?Tests run: \d+,.*Skipped: \d+"
-    r"|\d+ (?:tests completed|examples?|runs|(?:doc)?tests?), .*\d+ fail(?:ed|ures?).*"
+    r"|\d+ (?:tests completed|examples?|runs|(?:doc)?tests?), .*\d fail(?:ed|ures?).*"
     # unittest, .NET and others
     r"|Ran \d+ tests? in .*|FAILED \((?:failures|errors).*"
-    r"|[^\w\n]*Results?: .*\d+ passed.*|(?:Pass|Fail)ed! +- .*|(?:Pass|Fail)ed: +\d+"
+    r"|[^\w\n]*Results?: .*\d passed.*|(?:Pass|Fail)ed! +- .*|(?:Pass|Fail)ed: +\d+"
     r")[ \t]*$",
     re.MULTILINE,
 )

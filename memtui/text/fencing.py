@@ -40,8 +40,6 @@ _HIDDEN = re.compile(
 )
 """Invisible characters, which can carry hidden text."""
 
-_BREAKS = re.compile(r"\s*[\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
-
 
 def neutralize(text: str) -> str:
     """Return a stored text without anything that could be taken for markup, a turn or a
@@ -54,7 +52,8 @@ def neutralize(text: str) -> str:
 
 def neutralize_line(text: str) -> str:
     """Neutralize a text and put it on one line."""
-    return " ".join(_BREAKS.sub(" ", neutralize(text)).split(" ")).strip()
+    lines = map(str.strip, neutralize(text).splitlines())
+    return " ".join(filter(None, lines))
 
 
 def new_nonce() -> str:

@@ -110,6 +110,9 @@ _NUMBER = re.compile(
 )
 _RATIO = re.compile(r"(?<![\w./-])(\d+)(?:/|[-–])(\d+)(?![\w./-])")
 _HYPHENED = re.compile(r"(?<![\w./-])(\d+)-(?=[^\W\d]{2})")
+NEAR_CHARS = 200
+"""The words around a number are looked for among this many characters."""
+
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|[,()\n]")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _CAPITALIZED = re.compile(
@@ -133,8 +136,9 @@ def find_numbers(text: str) -> tuple[Number, ...]:
     text = _HYPHENED.sub(r"\1 ", _RATIO.sub(r"\1 / \2", text))
     numbers = []
     for match in _NUMBER.finditer(text):
-        before = _BREAK.split(text[: match.start()])[-1].split()
-        after = _BREAK.split(text[match.end() :], maxsplit=1)[0].split()
+        start, end = match.span()
+        before = _BREAK.split(text[max(start - NEAR_CHARS, 0) : start])[-1].split()
+        after = _BREAK.split(text[end : end + NEAR_CHARS], maxsplit=1)[0].split()
         if match["unit"]:
             after.insert(0, match["unit"])
         following, preceding = _content_stems(after), _content_stems(before)

@@ -224,7 +224,7 @@ MIN_SCRIPT_SHARE = 0.3
 """The share of the letters from which on a script other than Latin is the main one:
 commands, names and paths are in Latin letters in every language."""
 
-_CODE = re.compile(r"`[^`]*`|[\w./\\=-]*[\d./\\_=][\w./\\=-]*", re.ASCII)
+_CODE = re.compile(r"`[^`]*`|(?<![\w./\\=-])[\w./\\=-]*[\d./\\_=][\w./\\=-]*", re.ASCII)
 """Code, paths and options, which are in no language."""
 
 

@@ -7,6 +7,7 @@ in it is read as markup.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -419,17 +420,23 @@ def _text_line(line: str) -> Content:
     if heading := HEADING.match(line):
         return content.stylize("bold").stylize("$context", 0, heading.end() - 1)
     code = [match.span() for match in INLINE_CODE.finditer(line)]
+    spans: list[Span] = []
     for match in BOLD.finditer(line):
         start, end = match.span()
-        if any(first < sign < last for first, last in code for sign in (start, end)):
+        if _is_inside(start, code) or _is_inside(end, code):
             continue  # Two arguments in code: `**one` and `**other`.
         # The asterisks are part of the text and stay, but dim.
-        content = content.stylize("bold", start, end)
+        spans.append(Span(start, end, "bold"))
         for sign in (start, end - 2):
-            content = content.stylize("not bold $context", sign, sign + 2)
-    for first, last in code:
-        content = content.stylize("$accent", first, last)
-    return content
+            spans.append(Span(sign, sign + 2, "not bold $context"))
+    spans += [Span(first, last, "$accent") for first, last in code]
+    return content.add_spans(spans)
+
+
+def _is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a position is within one of some spans, which are in order."""
+    place = bisect_left(spans, (position, 0)) - 1
+    return place >= 0 and position < spans[place][1]
 
 
 def _code_block(lines: list[str], language: str) -> Iterator[Content]:
