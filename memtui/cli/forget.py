@@ -38,8 +38,8 @@ def add_options(parser: Parser, command: str) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="ids of events, [AGENT:]SESSION names, names or folders of projects, or"
-        " the date before which everything is forgotten",
+        help="ids or citations (evt:…) of events, [AGENT:]SESSION names, names or"
+        " folders of projects, or the date before which everything is forgotten",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(

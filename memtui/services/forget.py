@@ -37,6 +37,7 @@ from memtui.capture.spool import (
     split_records,
 )
 from memtui.errors import MemtuiError, StoreError
+from memtui.model import citations
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
 from memtui.paths import Paths
@@ -52,6 +53,7 @@ from memtui.store import (
     sources,
     tombstones,
 )
+from memtui.store import events as store_events
 from memtui.store.deletion import DeletionCounts
 from memtui.store.tombstones import Tombstone, TombstoneKind
 
@@ -410,9 +412,7 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
         yield from _resolve_session(word)
         return
     if kind is TombstoneKind.EVENT and not is_event_id(word):
-        raise MemtuiError(
-            f"{word!r} is not the id of an event; memtui expand GRIP --json shows ids"
-        )
+        word = _resolve_citation(word)
     if kind is TombstoneKind.PROJECT and not project_folder(word):
         yield from _resolve_project(word)
         return
@@ -421,6 +421,24 @@ def _resolve_word(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
     if deletion.is_nothing_selected() and not tombstones.exists(tombstone):
         raise MemtuiError(f"there is no {kind} {word!r}")
     yield tombstone
+
+
+def _resolve_citation(word: str) -> str:
+    """Return the id of the only event that a citation fits."""
+    prefix = citations.parse_event(citations.strip(word))
+    if not prefix:
+        raise MemtuiError(
+            f"{word!r} is not the id of an event; give that, its beginning after evt:,"
+            " or what memtui search prints: evt:01HMCSS8X04CF3"
+        )
+    names = store_events.list_ids(prefix, MAX_SUGGESTIONS + 1)
+    if not names:
+        raise MemtuiError(f"there is no event {word!r}")
+    if len(names) > 1:
+        more = ", …" if len(names) > MAX_SUGGESTIONS else ""
+        several = ", ".join(names[:MAX_SUGGESTIONS])
+        raise MemtuiError(f"{word!r} fits several events: {several}{more}")
+    return names[0]
 
 
 def _resolve_project(name: str) -> Iterator[Tombstone]:

@@ -39,6 +39,7 @@ from memtui.store.database import (
     fetch_value,
     insert,
     last_rowids,
+    prefix_range,
 )
 from memtui.store.queues import EventRange
 from memtui.store.schema import (
@@ -644,6 +645,12 @@ def list_indexable_before(event_id: str, limit: int) -> list[IndexableEvent]:
     sql = f"{_SELECT_INDEXABLE} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
     # "~" follows all ids.
     return list(_read(fetch(sql, event_id or "~", limit), _make_indexable))
+
+
+def list_ids(prefix: str, limit: int) -> list[str]:
+    """Return the ids of events that begin so."""
+    sql = "SELECT id FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+    return fetch_column(sql, *prefix_range(prefix), limit)
 
 
 def list_newest_indexable(limit: int) -> list[IndexableEvent]:

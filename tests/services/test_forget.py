@@ -12,6 +12,7 @@ import pytest
 
 from memtui.capture.ingest import ImportProgress
 from memtui.errors import MemtuiError
+from memtui.model import citations
 from memtui.paths import in_home
 from memtui.services import status
 from memtui.services.forget import Forget, ForgetResult, undo
@@ -756,3 +757,38 @@ def test_traces_of_an_interrupted_deletion_are_removed_by_the_next(
     database.close()
     assert not traces(history_workspace.paths.store.parent)
     assert not forget(history_workspace, TombstoneKind.SESSION, "open-2").had_traces
+
+
+def test_event_is_named_by_a_citation_or_the_beginning_of_its_id(
+    history_workspace: Workspace,
+) -> None:
+    with database.connection():
+        names = [row.id for row in EventRow.select().order_by(EventRow.id)]
+    event_id = names[3]
+    citation = citations.cite_event(event_id)
+    for word in (event_id, citation, f"`{citation}`", f"evt:{event_id[:20]}"):
+        preview = forgetting(history_workspace).preview(TombstoneKind.EVENT, [word])
+        assert preview.counts.events == 1
+    forget(history_workspace, TombstoneKind.EVENT, citation)
+    with database.connection():
+        assert EventRow.get_or_none(EventRow.id == event_id) is None
+        assert EventRow.select().count() == len(names) - 1
+    for word, message in (
+        ("evt:0", "fits several events: 0"),
+        (citation, "there is no event"),
+        ("shop-1", "is not the id of an event"),
+        (event_id[:8], "is not the id of an event"),
+    ):
+        with pytest.raises(MemtuiError, match=message):
+            forget(history_workspace, TombstoneKind.EVENT, word)
+
+
+def test_citation_of_several_events_names_none(history_workspace: Workspace) -> None:
+    with database.transaction():
+        row = EventRow.select().order_by(EventRow.id).dicts().get()
+        other = row["id"][:-1] + ("0" if row["id"][-1] != "0" else "1")
+        EventRow.create(**row | {"id": other})
+    citation = citations.cite_event(row["id"])
+    with pytest.raises(MemtuiError, match=f"{row['id']}|{other}"):
+        forget(history_workspace, TombstoneKind.EVENT, citation)
+    assert forget(history_workspace, TombstoneKind.EVENT, other).counts.events == 1
