@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -76,7 +77,9 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     Aider is missing: its histories are in the folders that it works in.
     """
     opencode = _opencode_folder()
-    databases = {opencode / "opencode.db", *opencode.glob("opencode-*.db")}
+    databases = {opencode / "opencode.db"}
+    with suppress(PermissionError):
+        databases |= {*opencode.glob("opencode-*.db")}
     databases.add(opencode_database() or opencode / "opencode.db")
     codex = _folder("CODEX_HOME", "~/.codex")
     return {
@@ -125,7 +128,11 @@ def _claude_places() -> tuple[Path, ...]:
 
 
 def _existing(*places: Path) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(place for place in places if place.exists()))
+    existing = []
+    for place in dict.fromkeys(places):
+        with suppress(PermissionError):
+            existing += [place] if place.exists() else []
+    return tuple(existing)
 
 
 def _folder(variable: str, default: str) -> Path:
