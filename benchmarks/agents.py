@@ -23,7 +23,6 @@ from benchmarks import search_quality
 from benchmarks.transcripts import DATA
 from memtui.model.filters import Filters, Scope
 from memtui.store import database
-from memtui.store.schema import EventRow
 from memtui.tools import replies, routing, search, sessions, toc
 from memtui.tools.replies import Reply
 from memtui.workspace import Workspace
@@ -182,15 +181,14 @@ def print_row(name: str, costs: Sequence[int | None]) -> None:
 def print_baselines(workspace: Workspace, questions: Sequence[Question]) -> None:
     """Print the cost of reading the sessions, and of searching for one word."""
     with database.connection():
-        rows = list(EventRow.select().order_by(EventRow.id))
-        messages = [
-            (row.session.name, row.session.project, row.text, row.tokens)
-            for row in rows
-            if row.type.endswith("_message")
-        ]
-        everything = Counter[str]()
-        for row in rows:
-            everything[row.session.name] += row.tokens
+        rows = database.fetch(
+            "SELECT e.type, s.name, s.project, e.text, e.tokens"
+            " FROM events e JOIN sessions s ON s.id = e.session_id ORDER BY e.id"
+        )
+    messages = [row for kind, *row in rows if kind.endswith("_message")]
+    everything = Counter[str]()
+    for _, name, _, _, tokens in rows:
+        everything[name] += tokens
     whole, with_tools, grepped = [], [], []
     for question in questions:
         whole.append(sum(n for name, _, _, n in messages if name in question.sessions))

@@ -32,7 +32,6 @@ from memtui.capture.tail import Tail
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.schema import EventRow, SessionRow
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 
@@ -165,8 +164,8 @@ class Growing:
         Raises:
             SystemExit: It was not; the figures would mean nothing.
         """
-        mine = EventRow.select().join(SessionRow)
-        if mine.where(SessionRow.name == self.file.stem).count() != self._number:
+        sql = "SELECT event_count FROM sessions WHERE name = ?"
+        if database.fetch_value(sql, self.file.stem) != self._number:
             raise SystemExit(f"of {self.file} not all was stored")
         self._floor.close()
         self.file.unlink()
@@ -266,7 +265,7 @@ def until_stored(events: int) -> None:
         SystemExit: They do not come.
     """
     until = time.monotonic() + 30
-    while EventRow.select().count() < events:
+    while database.fetch_value("SELECT count(*) FROM events") < events:
         if time.monotonic() > until:
             raise SystemExit("what was appended was not stored")
         time.sleep(0.001)

@@ -29,11 +29,11 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, memories, status
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.schema import EventRow, SegmentRow, SessionRow
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 from tests import process_state
 from tests.pilots import AppOf, Settle, wait_for_refresh
+from tests.tables import EventRow, SegmentRow, SessionRow
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"

@@ -13,7 +13,7 @@ from memtui.model.verdicts import (
     VerdictFeatures,
 )
 from memtui.store import database, nodes, versions
-from memtui.store.schema import NodeRow
+from tests.tables import NodeRow
 
 MODEL = "qwen3:4b"
 DIGEST = "2bfd38a7daafc0ffee"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memtui.store import database
-from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow
 
 QUERIES = Path(__file__).parent.parent / "benchmarks" / "coding_queries.jsonl"
 

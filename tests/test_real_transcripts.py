@@ -12,9 +12,9 @@ from memtui.model.nodes import TocNode
 from memtui.services import browse
 from memtui.services.conversation import expand
 from memtui.store import database, versions
-from memtui.store.schema import EventRow
 from memtui.text import analyzer
 from memtui.workspace import Workspace
+from tests.tables import EventRow
 
 NOT_THE_PERSON = (
     "Summarize this part of a conversation in",

@@ -279,40 +279,40 @@ def find_damages() -> list[str]:
         f"{count:,} of {table} refer to {parent} that are not there"
         for table, parent, count in rows
     ]
-    for table in schema.TABLES:
-        name = table._meta.table_name
+    # SQLite has tables of its own, "sqlite_…", which declare no types.
+    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB ?"
+    for table in database.fetch_column(sql, "sqlite_*"):
         if count := _count_unreadable(table):
-            damaged = f"{plural(count, 'row')} of {name}"
-            if table is schema.EventRow:
+            damaged = f"{plural(count, 'row')} of {table}"
+            if table == "events":
                 damaged = plural(count, "event")
             damages.append(f"{damaged} cannot be read")
     return damages
 
 
-def _count_unreadable(table: type[schema.Table]) -> int:
-    name = table._meta.table_name
+def _count_unreadable(table: str) -> int:
     conditions = []
-    for field in table._meta.sorted_fields:
-        column = field.column_name
-        stored_type = _STORED_TYPES[field.field_type]
+    sql = "SELECT name, type FROM pragma_table_info(?)"
+    for column, declared_type in database.fetch(sql, table):
+        stored_type = _STORED_TYPES[declared_type]
         conditions.append(f"typeof({column}) NOT IN ('{stored_type}', 'null')")
         if stored_type == "text":
             conditions.append(f"NOT is_utf8(CAST({column} AS BLOB))")
-        if field.field_type == "BOOL":
+        if declared_type == "BOOL":
             conditions.append(f"{column} NOT IN (0, 1)")
         if column.endswith("_ms"):
             conditions.append(f"{column} NOT BETWEEN {MIN_MS} AND {MAX_MS}")
-        if values := _ENUMS.get((name, column)):
+        if values := _ENUMS.get((table, column)):
             listed = ", ".join(f"'{value}'" for value in values)
             conditions.append(f"{column} NOT IN ({listed})")
-        if json_type := _JSON_TYPES.get((name, column)):
+        if json_type := _JSON_TYPES.get((table, column)):
             conditions.append(
                 f"CASE WHEN json_valid({column})"
                 f" THEN json_type({column}) <> '{json_type}' ELSE 1 END"
             )
-    if table is schema.EventRow:
+    if table == "events":
         conditions.append(_HAS_BAD_METADATA)
-    sql = f"SELECT count(*) FROM {name} WHERE {' OR '.join(conditions)}"
+    sql = f"SELECT count(*) FROM {table} WHERE {' OR '.join(conditions)}"
     return int(database.fetch_value(sql))
 
 
@@ -325,12 +325,13 @@ def _is_utf8(raw: bytes | None) -> bool:
 
 
 _STORED_TYPES = {
-    **dict.fromkeys(("AUTO", "BIGINT", "BOOL", "INT"), "integer"),
-    **dict.fromkeys(("CHAR", "TEXT"), "text"),
+    "INTEGER": "integer",
+    "BOOL": "integer",
+    "TEXT": "text",
     "BLOB": "blob",
-    "FLOAT": "real",
+    "REAL": "real",
 }
-"""SQLite's storage class for the values of a Peewee field, by the field's type."""
+"""SQLite's storage class for the values of a column, by the declared type."""
 
 _ENUMS: dict[tuple[str, str], type[StrEnum]] = {
     ("events", "type"): EventType,

@@ -42,12 +42,7 @@ from memtui.store.database import (
     prefix_range,
 )
 from memtui.store.queues import EventRange
-from memtui.store.schema import (
-    IS_MESSAGE,
-    EventRow,
-    SourceCopyRow,
-    ThoughtRow,
-)
+from memtui.store.schema import IS_MESSAGE
 from memtui.store.sessions import SessionKey
 from memtui.store.source_copies import STARTED, UNNAMED_HOOK, StoredEvent
 
@@ -130,12 +125,11 @@ def _add_by_route(
         sessions.name_agents(keys, UNNAMED_HOOK)
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
-    for table in (EventRow, SourceCopyRow):
-        for event_id in existing_keys(table, unknown):
-            del unknown[event_id]
+    for event_id in _find_stored_ids(unknown):
+        del unknown[event_id]
     counted = [_with_tokens(event, counter) for event in unknown.values()]
     rows = sessions.open_all(counted)
-    numbers = {key: int(row.id) for key, row in rows.items()}
+    numbers = {key: row.number for key, row in rows.items()}
     several_routes = {
         key for key, row in rows.items() if set(row.routes.split()) - {route}
     }
@@ -161,6 +155,13 @@ def _add_by_route(
     result.sessions |= set(numbers.values())
 
 
+def _find_stored_ids(event_ids: Iterable[str]) -> set[str]:
+    """Return those of these ids that are of stored events or of copies of them."""
+    ids = list(event_ids)
+    copies = existing_keys("source_copies", ids, "copy_id")
+    return existing_keys("events", ids) | copies
+
+
 def _with_tokens(event: Event, counter: "TokenCounter | None") -> Event:
     if event.token_counter or not counter:
         return event
@@ -177,9 +178,8 @@ def _add_copies(batch: Iterable[Event]) -> None:
     }
     if not new:
         return
-    for table in (EventRow, SourceCopyRow):
-        for event_id in existing_keys(table, new):
-            del new[event_id]
+    for event_id in _find_stored_ids(new):
+        del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
     originals = {
         event_id: event_id for event_id in ids
@@ -197,7 +197,7 @@ def _add_copies(batch: Iterable[Event]) -> None:
             is_elsewhere = numbers[key] != owner_by_event[original]
             number = numbers[key] if is_elsewhere else None
             rows.append((copy.event_id, original, copy.route, number))
-    insert(SourceCopyRow, rows)
+    insert("source_copies", rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
@@ -271,7 +271,7 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
         )
         for e in new
     ]
-    insert(EventRow, rows)
+    insert("events", rows)
     queues.add_events(*last_rowids(len(rows)), min(e.timestamp_ms for e in new))
     queues.add_segment_updates(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
@@ -447,7 +447,7 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
 def add_thoughts(thoughts: Iterable[Thought]) -> None:
     allowed = tombstones.filter_thoughts(list(thoughts))
     new = {thought.thought_id: thought for thought in allowed}
-    for thought_id in existing_keys(ThoughtRow, new):
+    for thought_id in existing_keys("thoughts", new):
         del new[thought_id]
     numbers: dict[SessionKey, int] = {}
     rows = []
@@ -457,7 +457,7 @@ def add_thoughts(thoughts: Iterable[Thought]) -> None:
             numbers[key] = sessions.open_number(*key, at_ms)
         row = thought.thought_id, numbers[key], at_ms, thought.subagent, thought.text
         rows.append(row)
-    insert(ThoughtRow, rows)
+    insert("thoughts", rows)
 
 
 def thoughts_between(
@@ -513,22 +513,22 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
     with db.atomic():
         for row in sessions.list_rows():
             yield SessionMetadata(
-                agent=row.agent,
-                session_id=row.name,
-                cwd=row.cwd,
-                project=row.project,
-                branch=row.branch,
-                title=row.title,
-                model=row.model,
-                at=None if row.project_ms is None else from_ms(row.project_ms),
-                root=row.root,
-                created_by=row.created_by,
-                forked_from=row.forked_from,
-                summary=row.summary,
-                own_name=row.own_name,
+                agent=row["agent"],
+                session_id=row["name"],
+                cwd=row["cwd"],
+                project=row["project"],
+                branch=row["branch"],
+                title=row["title"],
+                model=row["model"],
+                at=None if row["project_ms"] is None else from_ms(row["project_ms"]),
+                root=row["root"],
+                created_by=row["created_by"],
+                forked_from=row["forked_from"],
+                summary=row["summary"],
+                own_name=row["own_name"],
             )
             own = f"{_SELECT_WITH_ORIGIN} WHERE e.session_id = ? {_IN_ORDER}"
-            events_of = db.execute_sql(own, (row.id,))
+            events_of = db.execute_sql(own, (row["id"],))
             while page := events_of.fetchmany(PAGE_ROWS):
                 yield from _with_origin(page)
         for columns in db.execute_sql(

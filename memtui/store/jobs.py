@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memtui import redaction
 from memtui.model.calendar import TocLevel
 from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
+from memtui.store.database import execute, fetch, fetch_dicts, insert, next_id
 
 MAX_RUNS = 200
 
@@ -21,10 +22,9 @@ ERROR_CHARS = 500
 
 def get_states() -> dict[Job, JobState]:
     states = dict.fromkeys(Job, JobState())
-    for row in JobRow.select():
-        states[Job(row.name)] = JobState(
-            row.is_paused, _to_time(row.requested_ms), _to_time(row.active_since_ms)
-        )
+    sql = "SELECT name, is_paused, requested_ms, active_since_ms FROM jobs"
+    for name, is_paused, *times in fetch(sql):
+        states[Job(name)] = JobState(bool(is_paused), *map(_to_time, times))
     return states
 
 
@@ -61,14 +61,14 @@ def set_run_over(job: Job, now_ms: int, requested_at: datetime | None) -> None:
     """Note the end of a run that need not be repeated, and delete its request."""
     _update(job, active_since_ms=now_ms)
     if requested_at:
-        JobRow.update(requested_ms=None).where(
-            JobRow.name == job, JobRow.requested_ms == to_ms(requested_at)
-        ).execute()
+        sql = "UPDATE jobs SET requested_ms = NULL WHERE name = ? AND requested_ms = ?"
+        execute(sql, job.value, to_ms(requested_at))
 
 
 def _update(job: Job, **values: object) -> None:
-    JobRow.insert(name=job).on_conflict_ignore().execute()
-    JobRow.update(**values).where(JobRow.name == job).execute()
+    execute("INSERT OR IGNORE INTO jobs (name) VALUES (?)", job.value)
+    changes = ", ".join(f"{column} = ?" for column in values)
+    execute(f"UPDATE jobs SET {changes} WHERE name = ?", *values.values(), job.value)
 
 
 # Runs
@@ -80,15 +80,16 @@ def save_run(run: JobRun, number: int = 0) -> int:
     With a new run, the oldest ones of its job are deleted.
     """
     if number:
-        JobRunRow.update(**_to_columns(run)).where(JobRunRow.id == number).execute()
-        return number
-    number = JobRunRow.insert(**_to_columns(run)).execute()
-    rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == run.job)
-    oldest = rows.order_by(JobRunRow.id.desc()).limit(1).offset(MAX_RUNS).scalar()
-    if oldest:
-        JobRunRow.delete().where(
-            JobRunRow.job == run.job, JobRunRow.id <= oldest
-        ).execute()
+        execute("DELETE FROM job_runs WHERE id = ?", number)
+    else:
+        number = next_id("job_runs")
+    insert("job_runs", [{"id": number, **_to_columns(run)}])
+    execute(
+        "DELETE FROM job_runs WHERE job = :job AND id <= (SELECT id FROM job_runs"
+        " WHERE job = :job ORDER BY id DESC LIMIT 1 OFFSET :kept)",
+        job=run.job.value,
+        kept=MAX_RUNS,
+    )
     return number
 
 
@@ -97,15 +98,25 @@ def interrupt_runs() -> None:
 
     Only the process with the worker lock may do so: runs of another have not ended.
     """
-    JobRunRow.update(
-        result=RunResult.INTERRUPTED, ended_ms=JobRunRow.heartbeat_ms
-    ).where(JobRunRow.ended_ms.is_null()).execute()
+    execute(
+        "UPDATE job_runs SET result = ?, ended_ms = heartbeat_ms"
+        " WHERE ended_ms IS NULL",
+        RunResult.INTERRUPTED.value,
+    )
 
 
 def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
     """Return the runs of a job, or of all, the latest first."""
-    rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
-    return [_to_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
+    rows = fetch_dicts(
+        "SELECT * FROM job_runs WHERE ? IN ('', job) ORDER BY id DESC LIMIT ?",
+        job.value if job else "",
+        -1 if limit is None else limit,
+    )
+    return list(map(_to_run, rows))
+
+
+_SAME = ("error", "created", "rejected", "failed", "waiting", "skipped")
+"""The fields of a run that are stored as they are."""
 
 
 def _to_columns(run: JobRun) -> dict[str, object]:
@@ -113,6 +124,7 @@ def _to_columns(run: JobRun) -> dict[str, object]:
     if len(error) > ERROR_CHARS:
         error = f"{error[: ERROR_CHARS - 1]}…"
     return {
+        **{name: getattr(run, name) for name in _SAME},
         "job": run.job,
         "reason": run.reason,
         "started_ms": to_ms(run.started_at),
@@ -120,30 +132,20 @@ def _to_columns(run: JobRun) -> dict[str, object]:
         "ended_ms": to_ms(run.ended_at) if run.ended_at else None,
         "result": run.result,
         "error": error,
-        "created": run.created,
-        "rejected": run.rejected,
-        "failed": run.failed,
-        "waiting": run.waiting,
-        "skipped": run.skipped,
         "withheld": json.dumps(dict(run.withheld)) if run.withheld else "",
     }
 
 
-def _to_run(row: JobRunRow) -> JobRun:
+def _to_run(row: dict[str, Any]) -> JobRun:
     return JobRun(
-        job=Job(row.job),
-        reason=RunReason(row.reason),
-        started_at=from_ms(row.started_ms),
-        heartbeat_at=from_ms(row.heartbeat_ms),
-        ended_at=_to_time(row.ended_ms),
-        result=RunResult(row.result) if row.result else None,
-        error=row.error,
-        created=row.created,
-        rejected=row.rejected,
-        failed=row.failed,
-        waiting=row.waiting,
-        skipped=row.skipped,
-        withheld=json.loads(row.withheld or "{}"),
+        job=Job(row["job"]),
+        reason=RunReason(row["reason"]),
+        started_at=from_ms(row["started_ms"]),
+        heartbeat_at=from_ms(row["heartbeat_ms"]),
+        ended_at=_to_time(row["ended_ms"]),
+        result=RunResult(row["result"]) if row["result"] else None,
+        withheld=json.loads(row["withheld"] or "{}"),
+        **{name: row[name] for name in _SAME},
     )
 
 
@@ -162,23 +164,20 @@ class Checkpoint:
 
 
 def save_checkpoint(checkpoint: Checkpoint) -> None:
-    CheckpointRow.insert(
-        job_name=checkpoint.job_name,
-        level=checkpoint.level.value,
-        last_processed_ms=to_ms(checkpoint.last_processed_time),
-        processed_count=checkpoint.processed_count,
-        created_ms=to_ms(checkpoint.created_at),
-    ).on_conflict_replace().execute()
+    execute(
+        "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)",
+        checkpoint.job_name,
+        checkpoint.level.value,
+        to_ms(checkpoint.last_processed_time),
+        checkpoint.processed_count,
+        to_ms(checkpoint.created_at),
+    )
 
 
 def get_checkpoint(job_name: str) -> Checkpoint | None:
-    row = CheckpointRow.get_or_none(CheckpointRow.job_name == job_name)
-    if row is None:
-        return None
-    return Checkpoint(
-        row.job_name,
-        TocLevel(row.level),
-        from_ms(row.last_processed_ms),
-        row.processed_count,
-        from_ms(row.created_ms),
-    )
+    rows = fetch("SELECT * FROM checkpoints WHERE job_name = ?", job_name)
+    for name, level, last_ms, count, created_ms in rows:
+        return Checkpoint(
+            name, TocLevel(level), from_ms(last_ms), count, from_ms(created_ms)
+        )
+    return None

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.jobs import ModelCondition
-from memtui.store.database import IDENTITY_KEY
-from memtui.store.schema import MetaRow
+from memtui.store.database import IDENTITY_KEY, execute, fetch_value
 
 # The keys of texts that are read and written as they are; "" where there is none.
 NODE_INDEX = "index_name"
@@ -25,34 +24,33 @@ OWNER_UPDATES = "owner_updates"
 
 def read(key: str) -> str:
     """Return the value of a key; "" if it is not set."""
-    row = MetaRow.get_or_none(MetaRow.name == key)
-    return str(row.value) if row else ""
+    return str(fetch_value("SELECT value FROM meta WHERE name = ?", key) or "")
 
 
 def write(key: str, value: str) -> None:
-    MetaRow.insert(name=key, value=value).on_conflict_replace().execute()
+    execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
 
 
 def delete(key: str) -> None:
-    MetaRow.delete().where(MetaRow.name == key).execute()
+    execute("DELETE FROM meta WHERE name = ?", key)
 
 
 def time_zone() -> str:
     """Return the IANA name of the calendar's zone, fixed when the store was made."""
-    return str(MetaRow.get_by_id("time_zone").value)
+    return read("time_zone")
 
 
 def identity() -> str:
     """Return the random word that identifies this store; it is given on first use."""
     if not read(IDENTITY_KEY):
         word = os.urandom(8).hex()
-        MetaRow.insert(name=IDENTITY_KEY, value=word).on_conflict_ignore().execute()
+        execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", IDENTITY_KEY, word)
     return read(IDENTITY_KEY)
 
 
 def watched_sources() -> tuple[str, ...] | None:
-    row = MetaRow.get_or_none(MetaRow.name == "watched")
-    return tuple(str(row.value).split()) if row else None
+    names = fetch_value("SELECT value FROM meta WHERE name = 'watched'")
+    return None if names is None else tuple(names.split())
 
 
 def set_watched_sources(names: Iterable[str]) -> None:

@@ -33,7 +33,6 @@ from memtui.store.database import (
     retry_later,
     valid_ms,
 )
-from memtui.store.schema import NodeRow, OutboxRow
 
 # The outbox
 
@@ -88,12 +87,12 @@ class OutboxCount:
 
 def add_segment_updates(events: Iterable[tuple[str, int, int]]) -> None:
     """Have the sessions around events, (id, time, session), segmented again."""
-    insert(OutboxRow, [(None, UPDATE_TOC, *event) for event in events])
+    insert("outbox", [(None, UPDATE_TOC, *event) for event in events])
 
 
 def add_events(first: int, last: int, at_ms: int) -> None:
     """Have added events indexed, by their first and last rowid."""
-    insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
+    insert("outbox", [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
 
 
 def add_events_of(session: int) -> None:
@@ -119,7 +118,7 @@ def add_sessions(numbers: Iterable[int]) -> None:
 
 
 def add_nodes(node_ids: Iterable[str], at_ms: int) -> None:
-    insert(OutboxRow, [(None, INDEX_NODE, name, at_ms, None) for name in node_ids])
+    insert("outbox", [(None, INDEX_NODE, name, at_ms, None) for name in node_ids])
 
 
 def list_changed_sessions(limit: int) -> list[ChangedSession]:
@@ -220,7 +219,7 @@ def add_rollups(node_ids: Iterable[str], zone: tzinfo) -> None:
     days = [name for name in names if calendar.period(name).level is TocLevel.DAY]
     paths = names.union(*map(calendar.path, days))
     insert(
-        NodeRow,
+        "nodes",
         [
             {
                 "node_id": name,
@@ -229,7 +228,7 @@ def add_rollups(node_ids: Iterable[str], zone: tzinfo) -> None:
                 "start_ms": to_ms(calendar.bounds(name, zone)[0]),
                 "is_dirty": True,
             }
-            for name in sorted(paths - existing_keys(NodeRow, paths))
+            for name in sorted(paths - existing_keys("nodes", paths, "node_id"))
         ],
     )
     execute(

@@ -8,10 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from datetime import datetime
-from functools import cache
-from typing import Any
-
-import peewee
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from memtui.model.events import (
     MAX_MS,
@@ -42,12 +40,13 @@ from memtui.store.database import (
     db,
     execute,
     fetch,
+    fetch_dicts,
     fetch_value,
     like_pattern,
     prefix_range,
     valid_ms,
 )
-from memtui.store.schema import IS_MESSAGE, SessionRow
+from memtui.store.schema import IS_MESSAGE
 
 PROMPT_READ_CHARS = 1_000
 """Only this much of a prompt is read for the session's first line."""
@@ -71,18 +70,24 @@ _ORDERS = {
 
 SessionKey = tuple[str, str]
 
+SessionRow = dict[str, Any]
+"""A row of the table, by the names of its columns."""
 
-def open_all(batch: Iterable[Event]) -> dict[SessionKey, SessionRow]:
+
+class OpenedSession(NamedTuple):
+    """What is known of a session that gets new events."""
+
+    number: int
+    routes: str
+    first_prompt_ms: int | None
+
+
+def open_all(batch: Iterable[Event]) -> dict[SessionKey, OpenedSession]:
+    """Return the sessions of events; missing ones are made."""
     times: dict[SessionKey, list[int]] = {}
     for event in batch:
         times.setdefault((event.agent, event.session_id), []).append(event.timestamp_ms)
-    return {
-        key: _get_row(*key)
-        or SessionRow.create(
-            agent=key[0], name=key[1], created_ms=min(of), updated_ms=max(of)
-        )
-        for key, of in times.items()
-    }
+    return {key: _open(key, min(of), max(of)) for key, of in times.items()}
 
 
 def find_agents(names: Iterable[str]) -> dict[str, str]:
@@ -120,40 +125,67 @@ def name_agents(keys: Iterable[SessionKey], unnamed_route: str) -> None:
 
 def open_number(agent: str, session_id: str, at_ms: int) -> int:
     """Return a session's number; a missing one is made and begins at this time."""
-    times = {"created_ms": at_ms, "updated_ms": at_ms}
-    row, _ = SessionRow.get_or_create(agent=agent, name=session_id, defaults=times)
-    return int(row.id)
+    return _open((agent, session_id), at_ms, at_ms).number
+
+
+def _open(key: SessionKey, first_ms: int, last_ms: int) -> OpenedSession:
+    execute(
+        "INSERT INTO sessions (agent, name, created_ms, updated_ms)"
+        " VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        *key,
+        first_ms,
+        last_ms,
+    )
+    ((number, routes, at_ms),) = fetch(
+        f"SELECT id, CAST(routes AS TEXT), {valid_ms('first_prompt_ms')}"
+        " FROM sessions WHERE agent = ? AND name = ?",
+        *key,
+    )
+    return OpenedSession(number, routes, at_ms)
 
 
 def add_events(
-    new: Sequence[Event], opened: dict[SessionKey, SessionRow], route: str
+    new: Sequence[Event], opened: dict[SessionKey, OpenedSession], route: str
 ) -> None:
     by_session: dict[SessionKey, list[Event]] = {key: [] for key in opened}
     for event in new:
         by_session[event.agent, event.session_id].append(event)
     for key, events in by_session.items():
-        row = opened[key]
-        if route not in row.routes.split():
-            row.routes = " ".join(sorted({*row.routes.split(), route}))
-        main = [event for event in events if not event.subagent]
+        session = opened[key]
         times = [event.timestamp_ms for event in events]
-        row.created_ms = min([row.created_ms, *times])
-        row.updated_ms = max([row.updated_ms, *times])
-        row.message_count += sum(event.is_message for event in main)
-        row.event_count += len(events)
-        _update_first_prompt(row, main)
-        if row.first_prompt_ms is None and len(main) < len(events):
-            _, row.first_prompt = _find_first_prompt(row.id)
-        row.save(only=row.dirty_fields)
+        main = [event for event in events if not event.subagent]
+        execute(
+            "UPDATE sessions SET routes = ?, created_ms = min(created_ms, ?),"
+            " updated_ms = max(updated_ms, ?), message_count = message_count + ?,"
+            " event_count = event_count + ? WHERE id = ?",
+            " ".join(sorted({*session.routes.split(), route})),
+            min(times, default=MAX_MS),
+            max(times, default=MIN_MS),
+            sum(event.is_message for event in main),
+            len(events),
+            session.number,
+        )
+        prompt: tuple[int | None, str] | None
+        prompt = _first_prompt(main, before_ms=session.first_prompt_ms)
+        if not prompt and session.first_prompt_ms is None and len(main) < len(events):
+            prompt = _find_first_prompt(session.number)
+        if prompt:
+            changes = "first_prompt_ms = ?, first_prompt = ?"
+            sql = f"UPDATE sessions SET {changes} WHERE id = ?"
+            execute(sql, *prompt, session.number)
 
 
-def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
-    for event in events:
-        if event.is_message and event.role is EventRole.USER:
-            at_ms = event.timestamp_ms
-            is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
-            if is_earlier and (beginning := _prompt_beginning(event.text)):
-                row.first_prompt_ms, row.first_prompt = at_ms, beginning
+def _first_prompt(
+    events: Iterable[Event], before_ms: int | None
+) -> tuple[int, str] | None:
+    """Return the time and the first line of the earliest prompt that has one."""
+    for event in sorted(events, key=attrgetter("timestamp_ms")):
+        if before_ms is not None and event.timestamp_ms >= before_ms:
+            break
+        is_prompt = event.is_message and event.role is EventRole.USER
+        if is_prompt and (beginning := _prompt_beginning(event.text)):
+            return event.timestamp_ms, beginning
+    return None
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
@@ -222,30 +254,32 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
         return None
-    at_ms = to_ms(metadata.at) if metadata.at else row.created_ms
+    number: int = row["id"]
+    at_ms = to_ms(metadata.at) if metadata.at else row["created_ms"]
     values: dict[str, object] = {
-        "created_by": row.created_by or clean(metadata.created_by),
-        "forked_from": clean(metadata.forked_from) or row.forked_from,
-        "own_name": row.own_name or clean(metadata.own_name)[:TITLE_CHARS],
+        "created_by": row["created_by"] or clean(metadata.created_by),
+        "forked_from": clean(metadata.forked_from) or row["forked_from"],
+        "own_name": row["own_name"] or clean(metadata.own_name)[:TITLE_CHARS],
         **_latest_facts(row, metadata),
     }
-    if metadata.project and (row.project_ms is None or at_ms < row.project_ms):
+    if metadata.project and (row["project_ms"] is None or at_ms < row["project_ms"]):
         values |= {"cwd": clean(metadata.cwd), "project": clean(metadata.project)}
         values |= {"root": clean(metadata.root), "project_ms": at_ms}
-    changes = {n: value for n, value in values.items() if getattr(row, n) != value}
+    changes = {n: value for n, value in values.items() if row[n] != value}
     if changes:
-        SessionRow.update(changes).where(SessionRow.id == row.id).execute()
+        assignments = ", ".join(f"{column} = ?" for column in changes)
+        sql = f"UPDATE sessions SET {assignments} WHERE id = ?"
+        execute(sql, *changes.values(), number)
     if not changes.keys().isdisjoint(("title", "summary", "own_name")):
-        queues.add_sessions([row.id])
+        queues.add_sessions([number])
     if "title" in changes:
-        segments.request_first_summary(row.id)
+        segments.request_first_summary(number)
     if "own_name" in changes:
-        segments.request_session_summaries(row.id)
+        segments.request_session_summaries(number)
     if "forked_from" in changes:
-        request_owner_update([row.id])
+        request_owner_update([number])
     if "project" not in changes:
         return None
-    number: int = row.id
     queues.add_events_of(number)
     return number
 
@@ -254,7 +288,7 @@ def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, objec
     """Return the facts of a source that are not older than those of the row."""
     facts: dict[str, object] = {}
     try:
-        times: dict[str, int] = dict(json.loads(row.fact_times or "{}"))
+        times: dict[str, int] = dict(json.loads(row["fact_times"] or "{}"))
     except (ValueError, TypeError):  # The row is damaged.
         times = {}
     for name in ("branch", "model", "title", "summary"):
@@ -262,7 +296,7 @@ def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, objec
         if name == "title":
             at = metadata.title_at or at
         known_ms = times.get(name, 0)
-        at_ms = to_ms(at) if at else max(known_ms, row.updated_ms)
+        at_ms = to_ms(at) if at else max(known_ms, row["updated_ms"])
         is_forgotten = name in ("title", "summary") and tombstones.covers_title(value)
         if value and at_ms >= known_ms and not is_forgotten:
             facts[name], times[name] = value, at_ms
@@ -299,40 +333,32 @@ def get(agent: str, session_id: str) -> Session | None:
 
 
 def _get_row(agent: str, name: str) -> SessionRow | None:
-    rows = fetch(f"{_select_sql()} WHERE agent = ? AND name = ?", agent, name)
-    return _make_row(rows[0]) if rows else None
+    rows = _read("WHERE agent = ? AND name = ?", agent, name)
+    return rows[0] if rows else None
 
 
-@cache
-def _select_sql() -> str:
-    """Return Peewee's statement; building it takes longer than running it."""
-    return str(SessionRow.select().sql()[0])
+def _read(sql: str, *values: object) -> list[SessionRow]:
+    rows = fetch_dicts(f"SELECT * FROM sessions {sql}", *values)
+    return [{name: _valid(name, row[name]) for name in row} for row in rows]
 
 
-def _make_row(columns: Sequence[Any]) -> SessionRow:
-    fields = SessionRow._meta.sorted_fields
-    pairs = zip(fields, columns, strict=True)
-    return SessionRow(**{field.name: _valid(field, value) for field, value in pairs})
-
-
-def _valid(field: peewee.Field, value: Any) -> Any:
+def _valid(column: str, value: Any) -> Any:
     """Return a value, or an empty one for a value of another type in a damaged row."""
-    if value is None and field.null:
+    if value is None and column in ("project_ms", "first_prompt_ms"):
         return None
-    if isinstance(field, peewee.TextField):
-        return value if isinstance(value, str) else ""
-    return value if isinstance(value, int) and MIN_MS <= value <= MAX_MS else 0
+    if column == "id" or column.endswith(("_ms", "_count")):
+        return value if isinstance(value, int) and MIN_MS <= value <= MAX_MS else 0
+    return value if isinstance(value, str) else ""
 
 
 def list_rows() -> list[SessionRow]:
     """Return all sessions in the order of their beginnings."""
-    rows = fetch(f"{_select_sql()} ORDER BY created_ms, agent, name")
-    return list(map(_make_row, rows))
+    return _read("ORDER BY created_ms, agent, name")
 
 
 def get_many(numbers: Iterable[int]) -> dict[int, Session]:
-    rows = fetch(f"{_select_sql()} WHERE id {IN_JSON}", json.dumps(list(numbers)))
-    return {row.id: from_row(row) for row in map(_make_row, rows)}
+    rows = _read(f"WHERE id {IN_JSON}", json.dumps(list(numbers)))
+    return {row["id"]: from_row(row) for row in rows}
 
 
 def get_number(agent: str, session_id: str) -> int | None:
@@ -343,27 +369,27 @@ def get_number(agent: str, session_id: str) -> int | None:
 
 def from_row(row: SessionRow) -> Session:
     work = store_work.work_from_row(
-        row.work_name, row.state, row.outcome, row.work, row.own_name
+        row["work_name"], row["state"], row["outcome"], row["work"], row["own_name"]
     )
-    title = " ".join((work.name or row.title or row.first_prompt).split())
+    title = " ".join((work.name or row["title"] or row["first_prompt"]).split())
     return Session(
-        agent=row.agent,
-        session_id=row.name,
-        project=row.project,
-        cwd=row.cwd,
-        branch=row.branch,
+        agent=row["agent"],
+        session_id=row["name"],
+        project=row["project"],
+        cwd=row["cwd"],
+        branch=row["branch"],
         title=title or UNTITLED,
-        model=row.model,
-        created_at=from_ms(row.created_ms),
-        updated_at=from_ms(row.updated_ms),
-        message_count=row.message_count,
-        event_count=row.event_count,
-        root=row.root,
-        created_by=row.created_by,
-        forked_from=row.forked_from,
-        summary=row.summary,
-        agent_title=" ".join(row.title.split()),
-        own_name=row.own_name,
+        model=row["model"],
+        created_at=from_ms(row["created_ms"]),
+        updated_at=from_ms(row["updated_ms"]),
+        message_count=row["message_count"],
+        event_count=row["event_count"],
+        root=row["root"],
+        created_by=row["created_by"],
+        forked_from=row["forked_from"],
+        summary=row["summary"],
+        agent_title=" ".join(row["title"].split()),
+        own_name=row["own_name"],
         work=work,
     )
 
@@ -417,14 +443,14 @@ def list_matching(
     """
     key, direction = _ORDERS[order]
     condition, values = _matching(words, scope)
-    rows = fetch(
-        f"{_select_sql()} WHERE {condition}"
+    rows = _read(
+        f"WHERE {condition}"
         f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
         *values,
         limit,
         offset,
     )
-    return [from_row(_make_row(row)) for row in rows]
+    return list(map(from_row, rows))
 
 
 def count(words: Sequence[str] = (), scope: Scope = ALL) -> int:

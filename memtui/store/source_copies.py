@@ -31,10 +31,11 @@ from memtui.store.database import (
     execute,
     fetch,
     fetch_column,
+    fetch_dicts,
     insert,
     last_rowids,
 )
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked
+from memtui.store.schema import unlocked
 
 _HOOK, UNNAMED_HOOK = "hook", "unnamed-hook"
 _HOOKS = (_HOOK, UNNAMED_HOOK)
@@ -308,7 +309,6 @@ def match_by_source(
         if key := source_hash(event):
             by_hash.setdefault(key, []).append(event)
     matches: dict[str, StoredEvent] = {}
-    # A statement built by Peewee for 500 keys takes longer than running it.
     rows = fetch(
         "SELECT id, route, session_id, at_ms, source_hash, text FROM events"
         f" WHERE source_hash IN ({', '.join('?' * len(by_hash))})",
@@ -350,7 +350,7 @@ def add_copies(
         session = own if own != stored.session else None
         own_route = STARTED if event.is_unfinished else route
         rows.append((event.event_id, stored.event_id, own_route, session))
-    insert(SourceCopyRow, rows)
+    insert("source_copies", rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
@@ -368,7 +368,7 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
             session = stored.session if is_elsewhere else None
             row = stored.event_id, replacement.event_id, stored.route, session
             rows.append(row)
-    insert(SourceCopyRow, rows)
+    insert("source_copies", rows)
     sharing = fetch_column(
         "SELECT DISTINCT e.session_id FROM events e"
         " JOIN source_copies c ON c.event_id = e.id"
@@ -434,7 +434,8 @@ def update_owners() -> None:
     shared = _read_shared(group)
     if not shared:
         return
-    names = {row.id: row.name for row in _read_sessions(group)}
+    sql = f"SELECT id, name FROM sessions WHERE id {IN_JSON}"
+    names: dict[int, str] = dict(fetch(sql, json.dumps(group)))
     ranks = {number: rank for rank, number in enumerate(_sort_by_age(names, shared))}
     changed = set[int]().union(*(event.sessions for event in shared))
     with unlocked():
@@ -445,10 +446,6 @@ def update_owners() -> None:
     for number in changed:
         sessions.recount(number)
     _set_parents(names, ranks, shared)
-
-
-def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:
-    return list(SessionRow.select().where(SessionRow.id.in_(list(numbers))))
 
 
 def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
@@ -502,24 +499,24 @@ def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> lis
 def _move(event: _SharedEvent, number: int, name: str) -> None:
     """Store an event with another session, under the id of its copy there."""
     old, (route, copy_id) = event.stored, event.copies.pop(number)
-    row = EventRow.select().where(EventRow.id == old.event_id).dicts().get()
+    (row,) = fetch_dicts("SELECT * FROM events WHERE id = ?", old.event_id)
     metadata: dict[str, str] = {}
     with suppress(ValueError):  # It may be damaged.
         metadata = json.loads(row["metadata"] or "{}")
     at_ms = timestamp_ms_of_id(copy_id)
     changes = {
         "id": copy_id,
-        "session": number,
+        "session_id": number,
         "route": route,
         "fingerprint": content_fingerprint(name, row["type"], row["text"], metadata),
         "at_ms": at_ms,
     }
     execute("DELETE FROM source_copies WHERE copy_id = ?", copy_id)
-    EventRow.insert(row | changes).execute()
+    insert("events", [row | changes])
     queues.add_events(*last_rowids(1), at_ms)
     execute(_MOVE_COPIES, copy_id, old.session, number, old.event_id)
     execute("DELETE FROM events WHERE id = ?", old.event_id)
-    insert(SourceCopyRow, [(old.event_id, copy_id, old.route, old.session)])
+    insert("source_copies", [(old.event_id, copy_id, old.route, old.session)])
     event.copies[old.session] = old.route, old.event_id
     event.stored = StoredEvent(copy_id, route, number, at_ms)
     queues.add_segment_updates(
@@ -537,8 +534,9 @@ def _set_parents(
         for number in event.copies:
             parents[number] = names[event.stored.session]
     rank_by_name = {name: ranks[number] for number, name in names.items()}
-    for row in _read_sessions(names):
-        is_later = rank_by_name.get(row.forked_from, -1) > ranks[row.id]
-        parent = parents.get(row.id, "" if is_later else row.forked_from)
-        if parent != row.forked_from:
-            execute("UPDATE sessions SET forked_from = ? WHERE id = ?", parent, row.id)
+    sql = f"SELECT id, forked_from FROM sessions WHERE id {IN_JSON}"
+    for number, before in fetch(sql, json.dumps([*names])):
+        is_later = rank_by_name.get(before, -1) > ranks[number]
+        parent = parents.get(number, "" if is_later else before)
+        if parent != before:
+            execute("UPDATE sessions SET forked_from = ? WHERE id = ?", parent, number)

@@ -3,7 +3,7 @@ active, the records that were not stored, and the secrets that were removed."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -17,10 +17,11 @@ from memtui.store.database import (
     execute,
     fetch,
     fetch_column,
+    fetch_dicts,
     fetch_value,
+    insert,
     prefix_range,
 )
-from memtui.store.schema import CursorRow
 
 # How far files have been read
 
@@ -66,41 +67,41 @@ def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
 
 
 def get_cursor(path: str) -> FileCursor | None:
-    row = CursorRow.get_or_none(CursorRow.path == path)
-    if row is None:
-        return None
-    state = json.loads(row.state)
-    titles = state.pop("titles", ())
-    return FileCursor(
-        row.source,
-        FileStamp(row.size, row.mtime_ns),
-        row.offset,
-        row.line,
-        row.fingerprint,
-        state,
-        row.has_pending,
-        titles,
-        row.due_ms,
-    )
+    for row in fetch_dicts("SELECT * FROM cursors WHERE path = ?", path):
+        state = json.loads(row["state"])
+        titles = state.pop("titles", ())
+        return FileCursor(
+            row["source"],
+            FileStamp(row["size"], row["mtime_ns"]),
+            row["offset"],
+            row["line"],
+            row["fingerprint"],
+            state,
+            bool(row["has_pending"]),
+            titles,
+            row["due_ms"],
+        )
+    return None
 
 
 def save_cursor(path: str, cursor: FileCursor, now_ms: int) -> None:
     state = dict(cursor.state)
     if cursor.titles:
         state["titles"] = cursor.titles
-    CursorRow.insert(
-        path=path,
-        source=cursor.source,
-        size=cursor.stamp.size,
-        mtime_ns=cursor.stamp.mtime_ns,
-        offset=cursor.offset,
-        line=cursor.line,
-        fingerprint=cursor.fingerprint,
-        state=json.dumps(state),
-        has_pending=cursor.has_pending,
-        read_ms=now_ms,
-        due_ms=cursor.due_ms,
-    ).on_conflict_replace().execute()
+    execute("DELETE FROM cursors WHERE path = ?", path)
+    row = {
+        "path": path,
+        "source": cursor.source,
+        **asdict(cursor.stamp),
+        "offset": cursor.offset,
+        "line": cursor.line,
+        "fingerprint": cursor.fingerprint,
+        "state": json.dumps(state),
+        "has_pending": cursor.has_pending,
+        "read_ms": now_ms,
+        "due_ms": cursor.due_ms,
+    }
+    insert("cursors", [row])
 
 
 def get_offset(path: str) -> int | None:

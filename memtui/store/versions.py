@@ -33,14 +33,7 @@ from memtui.store.database import (
     insert,
     next_id,
 )
-from memtui.store.schema import (
-    BulletGripRow,
-    BulletRow,
-    GenerationRow,
-    GripRow,
-    VersionRow,
-    unlocked,
-)
+from memtui.store.schema import unlocked
 
 PAGE_ROWS = 1000
 
@@ -206,7 +199,7 @@ def find_from_model(
 
 
 def latest_id() -> int:
-    return next_id(VersionRow) - 1
+    return next_id("node_versions") - 1
 
 
 def list_since(version_id: int) -> tuple[int, list[str]]:
@@ -231,9 +224,9 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
             json.dumps(names),
         )
     )
-    keyed = list(enumerate(nodes, start=next_id(VersionRow)))
+    keyed = list(enumerate(nodes, start=next_id("node_versions")))
     insert(
-        VersionRow,
+        "node_versions",
         [
             {
                 "id": row,
@@ -269,7 +262,7 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
     stats = [
         (row, *astuple(node.generation)) for row, node in keyed if node.is_by_model
     ]
-    insert(GenerationRow, stats)
+    insert("generations", stats)
     _insert_bullets(keyed)
     return [row for row, _ in keyed]
 
@@ -279,7 +272,7 @@ def _count(bullets: Sequence[Bullet], support: Support) -> int:
 
 
 def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
-    number = next_id(BulletRow)
+    number = next_id("bullets")
     bullets: list[dict[str, object]] = []
     links: list[tuple[object, ...]] = []
     for version, node in versions:
@@ -287,7 +280,7 @@ def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
         for position, bullet in enumerate(every):
             row = {
                 "id": number,
-                "version": version,
+                "version_id": version,
                 "position": position,
                 "text": bullet.text,
                 "support": bullet.verdict.support.value,
@@ -301,8 +294,8 @@ def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
             grips = enumerate(bullet.grip_ids)
             links += [(number, index, grip_id) for index, grip_id in grips]
             number += 1
-    insert(BulletRow, bullets)
-    insert(BulletGripRow, links)
+    insert("bullets", bullets)
+    insert("bullet_grips", links)
 
 
 def _to_json(values: Sequence[object]) -> str:
@@ -383,7 +376,7 @@ def get_requested_at(node_id: str) -> datetime | None:
 def add_grips(grips: Sequence[Grip]) -> None:
     """Add the grips that are new."""
     by_id = {grip.grip_id: grip for grip in grips}
-    existing = existing_keys(GripRow, by_id)
+    existing = existing_keys("grips", by_id)
     rows = [
         (
             grip.grip_id,
@@ -397,7 +390,7 @@ def add_grips(grips: Sequence[Grip]) -> None:
         for grip in by_id.values()
         if grip.grip_id not in existing
     ]
-    insert(GripRow, rows)
+    insert("grips", rows)
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:

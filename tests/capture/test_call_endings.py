@@ -11,11 +11,11 @@ from memtui.model.events import Event
 from memtui.model.tool_calls import CallEnd
 from memtui.store import database, sources
 from memtui.store import events as store_events
-from memtui.store.schema import EventRow
 from memtui.summarize.facts import read_facts
 from memtui.workspace import Workspace
 from tests.capture import endings
 from tests.capture.endings import LATER, Way
+from tests.tables import EventRow
 
 STORED = {
     Way.OK: CallEnd.OK,

@@ -23,7 +23,6 @@ from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.model.events import Event, Thought, clean
 from memtui.store import database, events, sources
-from memtui.store.schema import ProblemRow, ThoughtRow
 from memtui.store.sources import ProblemKind
 from memtui.store.tombstones import any_exist
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -32,6 +31,7 @@ from tests.capture import corpora
 from tests.capture.conftest import READ_AT
 from tests.capture.mutations import damaged, records
 from tests.conftest import often
+from tests.tables import ProblemRow, ThoughtRow
 
 pytestmark = pytest.mark.fuzz
 

@@ -20,10 +20,10 @@ from memtui.model.events import Event
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database, sources
-from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 from tests.capture import corpora
 from tests.capture.conftest import READ_AT, reload_cursor
+from tests.tables import EventRow
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 

@@ -15,9 +15,9 @@ from memtui.pipeline.worker import Worker
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.schema import EventRow, VersionRow
 from memtui.workspace import Workspace
 from tests.deduplication.deliveries import record
+from tests.tables import EventRow, VersionRow
 from tests.test_end_to_end import run_pipeline
 
 FILES = 200

@@ -9,8 +9,8 @@ import pytest
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database, sources
-from memtui.store.schema import EventRow, SessionRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, SessionRow
 
 HISTORY = """
 # aider chat started at 2025-03-14 10:00:00

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from memtui.store import database, sources
-from memtui.store.schema import EventRow, ThoughtRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, ThoughtRow
 
 ROOT = Path(__file__).parents[1]
 STAGE0 = "fixtures_other/agent-sessions/stage0/agents"

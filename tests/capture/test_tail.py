@@ -18,8 +18,8 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, meta, sources
-from memtui.store.schema import EventRow, SessionRow, ThoughtRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, SessionRow, ThoughtRow
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ import pytest
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database, sessions
-from memtui.store.schema import CursorRow
 from memtui.workspace import Workspace
+from tests.tables import CursorRow
 
 SESSION = "019a0000-0000-7000-8000-000000000077"
 

@@ -12,10 +12,10 @@ from memtui.paths import in_home
 from memtui.services.forget import Forget
 from memtui.settings import Settings
 from memtui.store import database, sessions
-from memtui.store.schema import CursorRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.deduplication.deliveries import record, session_records
+from tests.tables import CursorRow
 
 TITLE = "The quokkaberry migration"
 
@@ -40,7 +40,7 @@ def read(workspace: Workspace, folder: Path, *names: str) -> ImportProgress:
 
 def list_titles() -> dict[str, str]:
     with database.connection():
-        matches = {row.name: sessions.from_row(row) for row in sessions.list_rows()}
+        matches = {row["name"]: sessions.from_row(row) for row in sessions.list_rows()}
         return {name: item.agent_title for name, item in matches.items()}
 
 

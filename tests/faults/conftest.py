@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from memtui.store import database
-from memtui.store.schema import RedactionRow
 from tests.deduplication.conftest import delivery as delivery
 from tests.deduplication.deliveries import (
     hook,
@@ -19,6 +18,7 @@ from tests.deduplication.deliveries import (
     session_records,
     write_hook_files,
 )
+from tests.tables import RedactionRow
 
 DAY = 24 * 60
 """Minutes."""

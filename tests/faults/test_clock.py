@@ -17,7 +17,6 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, sources
-from memtui.store.schema import EventRow
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -30,6 +29,7 @@ from tests.deduplication.deliveries import (
     session_records,
     write_hook_files,
 )
+from tests.tables import EventRow
 
 HOUR = timedelta(hours=1)
 

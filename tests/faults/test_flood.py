@@ -13,10 +13,10 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, meta
-from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 from tests import test_end_to_end
 from tests.deduplication.deliveries import TreeOf, hook, record, without_versions
+from tests.tables import EventRow
 from tests.test_end_to_end import run_pipeline
 
 FILES = 10_000

@@ -19,7 +19,6 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.scheduler import JobScheduler
 from memtui.services import browse, jobs, versions
 from memtui.store import database, queues
-from memtui.store.schema import NodeRow
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from memtui.summarize.segmenter import SegmentRules
@@ -27,6 +26,7 @@ from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 from tests.stub.server import Stub
+from tests.tables import NodeRow
 
 CRONS = {
     Job.DAY: "0 1 * * *",

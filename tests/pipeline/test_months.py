@@ -19,7 +19,6 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes, queues
-from memtui.store.schema import NodeRow, SegmentRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.tools import toc
@@ -27,6 +26,7 @@ from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.pipeline.test_pipeline import import_file, made, settle, tree
 from tests.services.test_forget import forget
+from tests.tables import NodeRow, SegmentRow
 
 SATURDAY = date(2026, 8, 1)
 """A day of the week of 27 July, whose Thursday is in July."""

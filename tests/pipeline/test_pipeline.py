@@ -37,11 +37,11 @@ from memtui.store import (
     sources,
     work,
 )
-from memtui.store.schema import EventRow, VersionRow
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
+from tests.tables import EventRow, VersionRow
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"

@@ -20,8 +20,8 @@ from memtui.model.jobs import (
 from memtui.pipeline.scheduler import DueJob, JobScheduler
 from memtui.services import jobs
 from memtui.store import database
-from memtui.store.schema import NodeRow
 from tests.pipeline.model_bench import SCHEDULES
+from tests.tables import NodeRow
 
 SECOND = timedelta(seconds=1)
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

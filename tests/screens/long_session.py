@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import event_id, to_ms
 from memtui.store import database
-from memtui.store.schema import EventRow, SessionRow
+from tests.tables import EventRow, SessionRow
 
 START = datetime(2024, 1, 2, 8, tzinfo=UTC)
 STEP = timedelta(seconds=20)

@@ -12,7 +12,6 @@ from memtui.model.nodes import TocNode
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, versions
 from memtui.store import database, schema
-from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import source_pane
@@ -25,6 +24,7 @@ from memtui.tui.widgets.turn_rendering import MARKED
 from tests.conftest import NOW
 from tests.pilots import Compare, Settle, steps
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
+from tests.tables import EventRow, NodeRow
 
 TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "*", "down"]
 TO_THE_PAGE = [*TO_THE_SEGMENT, "enter"]

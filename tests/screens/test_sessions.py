@@ -14,7 +14,6 @@ from memtui.model.events import to_ms
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.store import database
-from memtui.store.schema import SessionRow
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -25,6 +24,7 @@ from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 from tests.pilots import AppOf, Compare, Settle, footer_keys
+from tests.tables import SessionRow
 
 MINUTE_MS = 60_000
 

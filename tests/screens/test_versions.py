@@ -20,7 +20,6 @@ from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.services import versions
 from memtui.settings import Settings
 from memtui.store import database, queues
-from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
@@ -38,6 +37,7 @@ from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
 from tests.pilots import AppOf, Compare, Run, Settle, notices, press
+from tests.tables import NodeRow
 
 DAY = "toc:day:2024-01-18"
 TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]

@@ -26,7 +26,6 @@ from memtui.search.query import parse_with_dates
 from memtui.services import browse, conversation, versions
 from memtui.store import database, queues
 from memtui.store import nodes as store_nodes
-from memtui.store.schema import BulletRow
 from memtui.summarize import keywords, segmenter
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
@@ -39,6 +38,7 @@ from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, name_session, store_messages
 from tests.model_versions import add_model_version, unsupported_bullet
+from tests.tables import BulletRow
 
 
 def test_s0_31_a_day_ends_with_its_last_moment(full_workspace: Workspace) -> None:

@@ -26,13 +26,13 @@ from memtui.settings import Settings, load
 from memtui.store import database, queues, versions
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
-from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
 from memtui.tools import changes, replies, sessions, toc
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
+from tests.tables import EventRow, GripRow, OutboxRow, VersionRow
 
 
 def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> None:

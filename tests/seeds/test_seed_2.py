@@ -14,7 +14,6 @@ from memtui.model.hit import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
 from memtui.search import weights
 from memtui.store import database, sessions
-from memtui.store.schema import SessionRow
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.tools import changes, replies, search
 from memtui.tools import sessions as agents_sessions
@@ -23,6 +22,7 @@ from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import AT, index_messages, make_message, store_messages
+from tests.tables import SessionRow
 
 
 def test_s2_02_a_session_keeps_who_began_it(workspace: Workspace) -> None:

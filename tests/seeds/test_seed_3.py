@@ -35,13 +35,13 @@ from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation
 from memtui.settings import Settings
 from memtui.store import conversations, database, events, jobs, queues, sessions
-from memtui.store.schema import CheckpointRow, EventRow, NodeRow, OutboxRow
 from memtui.tools import changes, history, replies, toc
 from memtui.tools import sessions as agents_sessions
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
+from tests.tables import CheckpointRow, EventRow, NodeRow, OutboxRow
 
 
 @pytest.fixture(

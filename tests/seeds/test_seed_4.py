@@ -14,7 +14,6 @@ from memtui.model.nodes import DraftBullet
 from memtui.services import browse, memories
 from memtui.store import database
 from memtui.store import events as store_events
-from memtui.store.schema import SegmentRow
 from memtui.summarize import keywords
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
@@ -26,6 +25,7 @@ from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
 from tests.message_factory import make_message, store_messages
+from tests.tables import SegmentRow
 
 
 @pytest.mark.parametrize("query", ["how are you", "remind me what we discussed"])

@@ -11,9 +11,9 @@ from memtui import redaction
 from memtui.cli.output import to_plain
 from memtui.services import browse, status
 from memtui.store import database, segments
-from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
 from memtui.text.analyzer import query_terms
 from memtui.workspace import Workspace
+from tests.tables import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
 
 Tree = dict[str, Any]
 

@@ -7,8 +7,8 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.services import browse
 from memtui.store import database
-from memtui.store.schema import NodeRow
 from memtui.workspace import Workspace
+from tests.tables import NodeRow
 
 
 def list_entries(names: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:

@@ -11,10 +11,10 @@ from memtui.search.query import STARTS_BEFORE
 from memtui.services import browse, conversation
 from memtui.services.browse import YEARS, LoadedBranches, RowKey
 from memtui.store import database
-from memtui.store.schema import NodeRow
 from memtui.tools import replies, toc
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
+from tests.tables import NodeRow
 
 DAY = "toc:day:2025-03-14"
 HOUR = 3_600.0

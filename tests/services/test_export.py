@@ -17,13 +17,13 @@ from memtui.services import export, sessions
 from memtui.settings import Settings
 from memtui.store import database, tombstones
 from memtui.store.events import read_all
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.conftest import TreeOf as TreeOfHome
 from tests.services.conftest import Tree
 from tests.services.test_forget import AT, record, transcript
+from tests.tables import EventRow, SessionRow, SourceCopyRow, SubagentRow
 
 TreeOf = Callable[[Workspace], Tree]
 ImportFiles = Callable[..., Workspace]

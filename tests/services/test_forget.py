@@ -18,7 +18,11 @@ from memtui.services import status
 from memtui.services.forget import Forget, ForgetResult, undo
 from memtui.settings import Settings
 from memtui.store import database, meta, sources, tombstones
-from memtui.store.schema import (
+from memtui.store.tombstones import TombstoneKind
+from memtui.workspace import Workspace
+from tests.conftest import HISTORY
+from tests.services.conftest import terms_of
+from tests.tables import (
     EventRow,
     SessionRow,
     SourceCopyRow,
@@ -27,10 +31,6 @@ from memtui.store.schema import (
     TombstoneRow,
     VersionRow,
 )
-from memtui.store.tombstones import TombstoneKind
-from memtui.workspace import Workspace
-from tests.conftest import HISTORY
-from tests.services.conftest import terms_of
 
 Tree = dict[str, Any]
 TreeOf = Callable[[Workspace], Tree]

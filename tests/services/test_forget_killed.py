@@ -18,12 +18,12 @@ from memtui import demo
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.schema import SessionRow
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data
 from tests.conftest import HISTORY
 from tests.faults.conftest import ForkServer
 from tests.faults.conftest import fork_server as fork_server
+from tests.tables import SessionRow
 
 KILLS = 12
 

@@ -13,11 +13,11 @@ from memtui.paths import in_home
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import database, meta, nodes, sources
-from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
 from tests.services.conftest import Tree
 from tests.services.test_forget import AT, record, transcript
+from tests.tables import EventRow, SessionRow, SubagentRow, ThoughtRow
 
 TreeOf = Callable[[Workspace], Tree]
 ImportFiles = Callable[..., Workspace]

@@ -14,10 +14,10 @@ from memtui.search.teleport import Teleport
 from memtui.services import browse, sessions
 from memtui.store import database, entries, nodes, segments, versions
 from memtui.store.database import db
-from memtui.store.schema import SegmentRow, SessionRow
 from memtui.tools import toc
 from memtui.workspace import Workspace
 from tests.message_factory import clock
+from tests.tables import SegmentRow, SessionRow
 
 SCOPES = [
     Scope("codex"),

@@ -14,7 +14,11 @@ from memtui.services import browse, versions
 from memtui.services.forget import Forget
 from memtui.services.redact import Redaction
 from memtui.store import database, queues
-from memtui.store.schema import (
+from memtui.store.tombstones import TombstoneKind
+from memtui.text.tokens import load_counter
+from memtui.workspace import Workspace
+from tests import model_versions
+from tests.tables import (
     BulletGripRow,
     BulletRow,
     EventRow,
@@ -23,10 +27,6 @@ from memtui.store.schema import (
     NodeRow,
     VersionRow,
 )
-from memtui.store.tombstones import TombstoneKind
-from memtui.text.tokens import load_counter
-from memtui.workspace import Workspace
-from tests import model_versions
 
 DAY = "toc:day:2024-01-18"
 WEEK = "toc:week:2024-W03"

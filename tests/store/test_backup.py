@@ -16,8 +16,8 @@ import pytest
 
 from memtui.errors import StoreBusyError, StoreError, StoreVersionError
 from memtui.store import backup, database
-from memtui.store.schema import MetaRow, SessionRow
 from memtui.workspace import Workspace
+from tests.tables import MetaRow, SessionRow
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
 from memtui.store import conversations, database, meta, queues, schema
-from memtui.store.schema import EventRow, MetaRow, OutboxRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, MetaRow, OutboxRow
 
 NOBODY = 65_534
 

@@ -12,8 +12,8 @@ from memtui.model.nodes import TITLE_CHARS
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, queues, sessions
 from memtui.store import events as store_events
-from memtui.store.schema import EventRow, OutboxRow, SourceCopyRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, OutboxRow, SourceCopyRow
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 
 from memtui import store
 from memtui.store import database, segments
-from memtui.store.schema import SessionRow
 from memtui.store.segments import SegmentRange
+from tests.tables import SessionRow
 
 SEGMENT = SegmentRange("s", 1, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
 MINUTE_MS = 60_000

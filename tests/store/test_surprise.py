@@ -11,9 +11,9 @@ from memtui import store
 from memtui.services import memories
 from memtui.store import database, segments
 from memtui.store.database import db
-from memtui.store.schema import SessionRow
 from memtui.store.segments import SegmentRange, SegmentTerms
 from memtui.summarize import keywords
+from tests.tables import SessionRow
 
 AUTH = (
     "token refresh session cookie redirect router login expiry middleware oauth scope"

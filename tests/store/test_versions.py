@@ -6,8 +6,8 @@ from datetime import UTC
 from memtui.model.nodes import NodeStatus, TocNode
 from memtui.services import browse
 from memtui.store import database, nodes, versions
-from memtui.store.schema import BulletRow, VersionRow
 from memtui.workspace import Workspace
+from tests.tables import BulletRow, VersionRow
 
 NAME = "toc:day:2024-01-15"
 

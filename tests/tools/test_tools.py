@@ -22,7 +22,6 @@ from memtui.services import browse
 from memtui.services import keywords as keyword_search
 from memtui.settings import Settings
 from memtui.store import database, nodes
-from memtui.store.schema import NodeRow
 from memtui.text import tokens
 from memtui.tools import history, replies, routing, search, sessions, toc
 from memtui.tools.replies import Item, Reply
@@ -38,6 +37,7 @@ from tests.message_factory import (
     name_session,
     store_messages,
 )
+from tests.tables import NodeRow
 
 ASSISTANT = EventRole.ASSISTANT
 COUNTER = tokens.ESTIMATING_COUNTER

@@ -12,12 +12,12 @@ from memtui.search.query import find_session
 from memtui.services import sessions
 from memtui.services.forget import Forget
 from memtui.store import database
-from memtui.store.schema import EventRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.tools import routing
 from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
+from tests.tables import EventRow
 from tests.tools.serving.conftest import GOLDEN, list_tools, serve
 
 AT = "2024-02-20T10:00:00+00:00"
