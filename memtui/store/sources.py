@@ -133,12 +133,15 @@ def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
 
 def list_pending_files(before_ms: int, now_ms: int) -> list[str]:
     """Return files with an incomplete end that were last read before a time, and those
-    with records whose time has come."""
+    with records whose time has come.
+
+    A file read in the future was read by a clock that has been set back since.
+    """
     sql = (
-        "SELECT path FROM cursors WHERE has_pending AND read_ms < ?"
+        "SELECT path FROM cursors WHERE has_pending AND read_ms NOT BETWEEN ? AND ?"
         " UNION SELECT path FROM cursors WHERE due_ms <= ?"
     )
-    return fetch_column(sql, before_ms, now_ms)
+    return fetch_column(sql, before_ms, now_ms, now_ms)
 
 
 _HAS_TITLES = "json_extract(state, '$.titles') IS NOT NULL"

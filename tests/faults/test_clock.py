@@ -204,6 +204,16 @@ def test_a_retry_does_not_wait_for_a_time_of_a_wrong_clock(
     assert status.read_stats().nodes > 1
 
 
+def test_an_unfinished_file_does_not_wait_for_a_time_of_a_wrong_clock(at: At) -> None:
+    del at
+    stamp = sources.FileStamp(10, 1)
+    cursor = sources.FileCursor("codex", stamp, 10, 1, "f", has_pending=True)
+    with database.transaction():
+        for path, read_ms in ("now", 1_000), ("long ago", 10), ("future", 10**12):
+            sources.save_cursor(path, cursor, read_ms)
+        assert sources.list_pending_files(500, 1_010) == ["future", "long ago"]
+
+
 def test_equal_messages_before_and_after_a_clock_change_are_two(at: At) -> None:
     new = at.workspace.paths.spool / "new"
     write_hook_files(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))

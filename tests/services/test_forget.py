@@ -2,8 +2,10 @@
 
 import json
 import random
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from memtui.capture.ingest import ImportProgress
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, StoreBusyError
 from memtui.model import citations
 from memtui.paths import in_home
 from memtui.services import status
@@ -228,6 +230,30 @@ def test_no_hash_of_a_deleted_word_stays(
     assert terms_of(WORDS) == []
     database.close()
     assert not any(row in workspace.paths.store.read_bytes() for row in rows)
+
+
+def test_forgetting_beside_a_reader_is_finished_when_it_ends(
+    history_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader's old moment of the store stays in the log until the reader ends."""
+    home, store = history_workspace.paths.store.parent, history_workspace.paths.store
+    monkeypatch.setattr(database.db, "_timeout", 0.1)
+    forgetter, named = forgetting(history_workspace), subjects(TombstoneKind.SESSION)
+    with closing(sqlite3.connect(store, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        (before,) = reader.execute("SELECT count(*) FROM events").fetchone()
+        with pytest.raises(StoreBusyError, match="is read by another process"):
+            forgetter.run(TombstoneKind.SESSION, named)
+        assert reader.execute("SELECT count(*) FROM events").fetchone() == (before,)
+        with database.connection():
+            assert EventRow.select().count() < before
+            assert meta.needs_cleanup()
+        assert "memory.db" in {file.name for file in traces(home)}
+    forgetter.run(TombstoneKind.SESSION, named)
+    database.close()
+    assert traces(home) == []
+    with database.connection():
+        assert not meta.needs_cleanup()
 
 
 @pytest.mark.parametrize("kind", (TombstoneKind.SESSION, TombstoneKind.PROJECT))
