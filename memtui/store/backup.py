@@ -356,6 +356,7 @@ _JSON_TYPES = {
     ("node_versions", "child_ids"): "array",
     ("node_versions", "agents"): "array",
     ("node_versions", "projects"): "array",
+    ("node_versions", "generation"): "object",
     ("bullets", "verdict"): "object",
     ("cursors", "state"): "object",
 }

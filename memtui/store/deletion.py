@@ -123,7 +123,6 @@ _DELETE_DERIVED = (
     "DELETE FROM bullet_grips WHERE bullet_id IN"
     f" (SELECT id FROM bullets WHERE {_IS_DERIVED_VERSION})",
     f"DELETE FROM bullets WHERE {_IS_DERIVED_VERSION}",
-    f"DELETE FROM generations WHERE {_IS_DERIVED_VERSION}",
     "DELETE FROM node_versions WHERE id IN (SELECT id FROM derived_versions)",
     f"DELETE FROM grips WHERE (node_id {_DERIVED} OR node_id {_EARLIER})"
     " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",

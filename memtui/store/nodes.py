@@ -16,7 +16,6 @@ from memtui.model.calendar import DayRange, TocLevel
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import ALL, Filters, Scope, SummarizerKind
 from memtui.model.nodes import (
-    NO_STATS,
     Bullet,
     BulletKind,
     GenerationStats,
@@ -52,7 +51,7 @@ _COLUMNS = (
     " needs_model, version, title, headline, end_ms, keywords, child_ids, status,"
     " summarizer, input_hash, created_ms, segments, events, messages, subagent_events,"
     " bullets, supported, agents, projects, is_by_model, weak, withheld, rejection,"
-    " session_title"
+    " session_title, generation"
 )
 
 _SELECT_SHOWN = (
@@ -121,7 +120,6 @@ def get_version(node_id: str, version: int) -> TocNode | None:
 def list_versions(node_id: str) -> list[TocVersion]:
     """Return all versions of a node, the latest first."""
     rows = fetch_dicts(f"{_SELECT_VERSIONS} ORDER BY v.version DESC", node_id)
-    stats = _read_stats(rows)
     return [
         TocVersion(
             version=row["version"],
@@ -136,7 +134,7 @@ def list_versions(node_id: str) -> list[TocVersion]:
             is_by_model=bool(row["is_by_model"]),
             is_shown=row["latest"] == row["shown"],
             is_pinned=_is_pinned(row),
-            generation=stats.get(row["latest"], NO_STATS),
+            generation=_parse_generation(row),
         )
         for row in rows
     ]
@@ -183,7 +181,7 @@ def _status(row: dict[str, Any]) -> NodeStatus:
 
 
 def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
-    bullets, stats = _read_bullets(rows), _read_stats(rows)
+    bullets = _read_bullets(rows)
     nodes = []
     for row in rows:
         entry = _to_entry(row)
@@ -211,7 +209,7 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
             counts=entry.counts,
             agents=entry.agents,
             projects=entry.projects,
-            generation=stats.get(row["latest"], NO_STATS),
+            generation=_parse_generation(row),
             rejection=row["rejection"] or "",
             is_pinned=entry.is_pinned,
         )
@@ -219,13 +217,8 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     return nodes
 
 
-def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
-    by_models = [row["latest"] for row in rows if row["is_by_model"]]
-    if not by_models:
-        return {}
-    sql = f"SELECT * FROM generations WHERE version_id {IN_JSON}"
-    columns_of_rows = fetch(sql, json.dumps(by_models))
-    return {version: GenerationStats(*columns) for version, *columns in columns_of_rows}
+def _parse_generation(row: dict[str, Any]) -> GenerationStats:
+    return GenerationStats(**json.loads(row["generation"] or "{}"))
 
 
 def _read_bullets(

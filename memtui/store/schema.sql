@@ -76,7 +76,8 @@ CREATE TABLE terms (
 
 -- One version of a node; never changed.
 -- bullets and withheld count its bullets that are shown and those that are not;
--- rejection is the reason why a model's version is not shown.
+-- rejection is the reason why a model's version is not shown, generation are
+-- measurements of how it was generated, as JSON.
 CREATE TABLE node_versions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT NOT NULL,
     version INTEGER NOT NULL, level TEXT NOT NULL, title TEXT NOT NULL,
@@ -87,17 +88,7 @@ CREATE TABLE node_versions (
     subagent_events INTEGER NOT NULL, bullets INTEGER NOT NULL,
     supported INTEGER NOT NULL, agents TEXT NOT NULL, projects TEXT NOT NULL,
     is_by_model BOOL NOT NULL, weak INTEGER NOT NULL, withheld INTEGER NOT NULL,
-    rejection TEXT NOT NULL, session_title TEXT NOT NULL DEFAULT ''
-);
-
--- Measurements of how a model generated a version.
-CREATE TABLE generations (
-    version_id INTEGER PRIMARY KEY REFERENCES node_versions, model TEXT NOT NULL,
-    digest TEXT NOT NULL, server TEXT NOT NULL, first_prompt TEXT NOT NULL,
-    options TEXT NOT NULL, requests INTEGER NOT NULL, parts INTEGER NOT NULL,
-    prompt_tokens INTEGER NOT NULL, reply_tokens INTEGER NOT NULL,
-    load_ms INTEGER NOT NULL, prompt_ms INTEGER NOT NULL, reply_ms INTEGER NOT NULL,
-    total_ms INTEGER NOT NULL, was_truncated BOOL NOT NULL
+    rejection TEXT NOT NULL, session_title TEXT NOT NULL, generation TEXT NOT NULL
 );
 
 -- A node of the table of contents.

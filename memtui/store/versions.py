@@ -6,14 +6,14 @@ one of each node above it every few seconds.
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Any
 
 from memtui.model import calendar
 from memtui.model.citations import Grip
 from memtui.model.events import from_ms, to_ms
-from memtui.model.nodes import Bullet, NodeStatus, TocNode
+from memtui.model.nodes import Bullet, GenerationStats, NodeStatus, TocNode
 from memtui.model.verdicts import (
     EventQuote,
     Objection,
@@ -255,16 +255,18 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
                 "withheld": len(node.withheld),
                 "rejection": node.rejection,
                 "session_title": node.session_title,
+                "generation": _generation_to_json(node.generation),
             }
             for row, node in keyed
         ],
     )
-    stats = [
-        (row, *astuple(node.generation)) for row, node in keyed if node.is_by_model
-    ]
-    insert("generations", stats)
     _insert_bullets(keyed)
     return [row for row, _ in keyed]
+
+
+def _generation_to_json(generation: GenerationStats) -> str:
+    """Return the measurements that are not empty."""
+    return json.dumps({n: value for n, value in asdict(generation).items() if value})
 
 
 def _count(bullets: Sequence[Bullet], support: Support) -> int:
