@@ -10,8 +10,8 @@ import pytest
 
 from memtui.store import database
 from memtui.store import events as store_events
-from memtui.store.schema import EventRow, SessionRow
 from memtui.workspace import Workspace
+from tests.tables import EventRow, SessionRow
 
 NAME = "15151515-0000-4000-8000-000000000001"
 PLACE = f"/home/ada/.copilot/session-state/{NAME}/events.jsonl"
