@@ -359,6 +359,7 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
         return node
     return replace(
         node,
+        headline=session_card.work.name or node.headline,
         bullets=session_card.bullets,
         further=(),
         work_state=session_card.work.state or "",

@@ -55,7 +55,11 @@ def test_name_is_shown_everywhere_and_taken_back(full_workspace: Workspace) -> N
     listed = sessions.list_range(SessionQuery(words=("pangolin",)), 0, 9).sessions
     assert [(row.agent, row.session_id) for row in listed] == [KEY]
     day = f"toc:day:{session.created_at:%Y-%m-%d}"
-    assert NAME in {row.session.work.name for row in browse.list_day_sessions(day)}
+    rows = browse.list_day_sessions(day)
+    (row,) = (row for row in rows if row.session.full_name == ":".join(KEY))
+    page = browse.read_page(row.only_segment or row)
+    assert row.session.work.name == NAME
+    assert page is not None and page.headline == NAME
     assert NAME in headlines()
     (hit, *_) = workspace.search.find("pangolin").hits
     assert hit.session_key == KEY
