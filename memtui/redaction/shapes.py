@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from memtui.redaction.names import Span, run_chars
 
-MIN_KEY_CHARS = 20
+MIN_KEY_CHARS = 16
 """A key recognized by its format has at least this many characters."""
 
 MAX_KEY_CHARS = 8192
@@ -45,7 +45,7 @@ _FORMATS = r"""
     gitlab token        gl(?:pat|oas|[dfw]t|rtr?|cbt|ptt)-<U>{20,}<D>
     gitlab token        gl(?:imt|agent|soat|ffct)-<U>{20,}<D>
     gitlab token        GR1348941<U>{20}
-    slack token         xox[abcdeoprs](?:\.xox[bp])?-<U>{10,}
+    slack token         xox[abcdeoprs](?:\.xox[bp])?-<U>{11,}
     slack token         xapp-\d-<U>{12,}
     stripe key          sk_(?:live|test|prod)_<A>{10,}
     stripe key          rk_(?:live|test|prod)_<A>{10,}
@@ -139,7 +139,7 @@ _FORMATS = r"""
     render key          rnd_<A>{28,}
     infracost key       ico-<A>{32}
     pinecone key        pcsk_<A>{5,6}_<A>{40,}
-    neon password       npg_<A>{10,}
+    neon password       npg_<A>{12,}
     launchdarkly key    sdk-<X>{8}(?:-<X>{4}){3}-<X>{12}
     plaid token         access-(?:prod|dev|sand)[a-z]+-<X>{8}(?:-<X>{4}){3}-<X>{12}
     scaleway key        SCW<C>{17}

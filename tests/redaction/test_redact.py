@@ -5,10 +5,14 @@ no scanner mistakes them for real ones; lines with ``text`` contain none.
 """
 
 import json
+import random
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +20,13 @@ from hypothesis import strategies as st
 
 from benchmarks import secret_samples
 from benchmarks.secrets import HOSTILE
-from memtui.redaction import RedactedText, redact, redact_json, redaction_mark
+from memtui.redaction import (
+    RedactedText,
+    redact,
+    redact_json,
+    redaction_mark,
+    shapes,
+)
 
 LABELLED = Path(__file__).parents[1] / "data" / "secrets.jsonl"
 
@@ -386,3 +396,30 @@ def test_hashes_and_ids_in_real_transcripts_are_unchanged(shared: Path) -> None:
 def test_repeated_names_take_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     assert redact(f"{text}\nDB_PASSWORD=Xk3#vQ9pLm").kinds
+
+
+def test_every_format_is_long_enough_to_be_looked_for() -> None:
+    formats = {
+        shape.pattern: kind
+        for of_start in shapes._FORMATS_BY_START.values()
+        for kind, shape in of_start
+    }
+    parser: Any = import_module("re._parser")
+    for pattern, kind in formats.items():
+        shortest, _ = parser.parse(pattern).getwidth()
+        assert shortest >= shapes.MIN_KEY_CHARS, kind
+
+
+@pytest.mark.parametrize(("start", "chars"), [("npg_", 12), ("LTAI", 12)])
+def test_short_keys_of_a_format_are_found(start: str, chars: int) -> None:
+    dice = random.Random(5)
+    alphabet = string.ascii_letters + string.digits
+    for _ in range(100):
+        key = start + "".join(dice.choices(alphabet, k=chars))
+        assert key not in redact(f"PASSWORD_OF_SHOP {key} is new").text
+
+
+@pytest.mark.parametrize("name", ["key", "cacheKey", "partition-key", "id", "token"])
+def test_uuid_of_a_name_that_is_no_secret_stays(name: str) -> None:
+    line = f"{name}: 3f2a6c1e-9d4b-4c8a-8e21-0b7d5f9c1a2e"
+    assert redact(line).text == line
