@@ -356,3 +356,21 @@ def test_folder_that_is_no_text_is_ignored(cwd: object) -> None:
     items = read(claude("UserPromptSubmit", prompt="Fix the cart") | {"cwd": cwd})
     facts = [first for first in items if isinstance(first, SessionMetadata)]
     assert [first.cwd for first in facts] == [""]
+
+
+def test_results_of_calls_with_one_id_are_all_read() -> None:
+    payloads = [
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s1",
+            "tool_name": "Bash",
+            "tool_use_id": "call_1",
+            "tool_input": {"command": "date"},
+            "tool_response": {"stdout": f"10:0{number}"},
+        }
+        for number in (1, 2, 2)
+    ]
+    raw = json.dumps(payloads).encode()
+    items = hooks.read(raw, received_at=AT, now=AT)
+    events = [item for item in items if isinstance(item, Event)]
+    assert len({event.event_id for event in events}) == 2
