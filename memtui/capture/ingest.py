@@ -314,6 +314,8 @@ def _is_unnamed(event: Event) -> bool:
     return event.provenance is not None and event.provenance.route == UNNAMED_HOOK
 
 
+MAX_REASON_CHARS = 200
+
 _PROBLEM_KINDS = {
     InvalidRecord: ProblemKind.DAMAGED,
     SkippedRecord: ProblemKind.SKIPPED,
@@ -323,7 +325,9 @@ _PROBLEM_KINDS = {
 
 def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemCount:
     words = item.words if isinstance(item, SkippedRecord) else 0
-    return ProblemCount(item.reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
+    # A reason may contain text of the file.
+    reason = " ".join(clean(item.reason).split())[:MAX_REASON_CHARS]
+    return ProblemCount(reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
 
 
 # Transcripts

@@ -4,8 +4,9 @@
 import sys
 import threading
 from argparse import ArgumentTypeError, Namespace
+from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.command import Context, Parser
 from memtui.errors import MemtuiError, SourceError, UsageError
+from memtui.model.events import clean
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde
 from memtui.pipeline.progress import PipelineProgress
@@ -24,6 +26,9 @@ from memtui.text import date_format
 from memtui.workspace import Workspace
 
 MAX_UNREAD = 5
+
+MAX_KIND_CHARS = 20
+"""The longest file name ending that is shown."""
 
 ShowProgress = Callable[[str, int, int], None]
 """Shows what is being done, how much of it is done, and of how much."""
@@ -57,9 +62,9 @@ def run(args: Namespace, context: Context) -> int:
     if args.command == "sources":
         return _run_sources(args, context)
     if args.command == "import":
-        files, problems = _find_files(args.paths)
+        files, ignored, problems = _find_files(args.paths)
         with context.workspace(create=True) as workspace:
-            return _import(args, workspace, files, problems)
+            return _import(args, workspace, files, ignored, problems)
     with context.workspace(create=args.command == "work") as workspace:
         return _work(args, workspace)
 
@@ -122,8 +127,12 @@ def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
         yield show
 
 
-def _find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+def _find_files(
+    paths: Sequence[Path],
+) -> tuple[list[Path], list[Path], list[str]]:
     """Return the files at the paths, or of every agent found; and what is wrong.
+
+    The files that nothing is kept of are returned second.
 
     Raises:
         MemtuiError: There are none at all, or all of them are empty.
@@ -131,26 +140,28 @@ def _find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     if not paths:
         folders = [path for paths in transcript_folders().values() for path in paths]
         existing = [path for path in folders if path.exists()]
-        if files := [file for path in existing for file in formats.find_files(path)]:
-            return files, []
+        sorted_files = [formats.sort_files(path) for path in existing]
+        if files := [file for to_import, _ in sorted_files for file in to_import]:
+            return files, [file for _, others in sorted_files for file in others], []
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
-    files_to_read, problems = list[Path](), list[str]()
+    files_to_read, ignored, problems = list[Path](), list[Path](), list[str]()
     for path in paths:
         try:
-            files = formats.find_files(path)
+            files, others = formats.sort_files(path)
         except SourceError as error:
             problems.append(str(error))
             continue
         files_to_read += files
+        ignored += others
         if not files:
             problems.append(f"no conversations were found in {path}")
         elif not any(map(_has_content, files)):
             problems.append(f"there is nothing in {path}")
     if len(problems) == len(paths):
         raise MemtuiError("; ".join(problems))
-    return files_to_read, problems
+    return files_to_read, ignored, problems
 
 
 def _has_content(file: Path) -> bool:
@@ -161,7 +172,11 @@ def _has_content(file: Path) -> bool:
 
 
 def _import(
-    args: Namespace, workspace: Workspace, files: list[Path], problems: Sequence[str]
+    args: Namespace,
+    workspace: Workspace,
+    files: list[Path],
+    ignored: list[Path],
+    problems: Sequence[str],
 ) -> int:
     with _progress_bar(as_json=args.json) as show:
         importer = workspace.pipeline.importer()
@@ -170,10 +185,30 @@ def _import(
             show(text, imported.files, len(files))
         errors = run_pipeline(workspace, show)
     imported = importer.progress
-    lines = _import_lines(imported, is_elsewhere=errors is None)
+    lines = [
+        *_import_lines(imported, is_elsewhere=errors is None),
+        *_ignored_lines(ignored),
+    ]
     code, problems = int(imported.unreadable > 0), [*problems, *(errors or ())]
-    data = {"imported": imported}
+    data = {"imported": imported, "ignored": list(map(str, ignored))}
     return output.print_result(args, data, lines, code=code, errors=problems)
+
+
+def _ignored_lines(files: Sequence[Path]) -> Iterator[str]:
+    """Say how much was in folders that is of no known format, by its kinds."""
+    if not files:
+        return
+    size = 0
+    for file in files:
+        with suppress(OSError):
+            size += file.stat().st_size
+    kinds = Tally(clean(file.suffix[:MAX_KIND_CHARS]) or "no ending" for file in files)
+    counts = [f"{count:,} {kind}" for kind, count in kinds.most_common(MAX_UNREAD)]
+    if (more := len(kinds) - len(counts)) > 0:
+        counts.append(plural(more, "more kind"))
+    number = plural(len(files), "other file")
+    amount = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+    yield f"Kept nothing of {number}, {amount}: {', '.join(counts)}."
 
 
 def _import_lines(imported: ImportProgress, *, is_elsewhere: bool) -> Iterator[str]:

@@ -63,3 +63,27 @@ def test_json_files_of_a_folder_are_judged_by_their_beginning(tmp_path: Path) ->
     assert items(tmp_path) == sorted(texts)
     names = [file.name for file in formats.find_files(tmp_path)]
     assert names == ["chat.json", "export.json"]
+
+
+def test_files_that_nothing_is_kept_of_are_listed(tmp_path: Path) -> None:
+    names = {
+        "s1.jsonl": True,
+        "s1/tool-results/b1.txt": None,
+        "s1/subagents/agent-1.jsonl": True,
+        "s1/subagents/agent-1.meta.json": None,
+        "local_1.json": None,
+        "workspace.yaml": None,
+        "opencode.db-wal": None,
+        "storage/message/ses_1/msg_1.json": None,
+        "storage/part/msg_1/prt_1.json": None,
+        "notes.txt": False,
+        "picture.png": False,
+    }
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    to_import, ignored = formats.sort_files(tmp_path)
+    assert {str(file.relative_to(tmp_path)) for file in to_import} == {
+        name for name in names if names[name]
+    }
+    assert {file.name for file in ignored} == {"notes.txt", "picture.png"}

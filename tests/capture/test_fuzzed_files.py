@@ -18,10 +18,10 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import SpoolIngester, TranscriptReader
+from memtui.capture.ingest import SpoolIngester, TranscriptReader, _as_problem
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
-from memtui.model.events import Event, Thought, clean
+from memtui.model.events import Event, Thought
 from memtui.store import database, events, sources
 from memtui.store.sources import ProblemKind
 from memtui.store.tombstones import any_exist
@@ -67,7 +67,7 @@ def stored_problems(file: Path) -> Counter[tuple[str, ProblemKind]]:
 
 def reported_problems(items: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
     return Counter(
-        (clean(reading.reason), KINDS[type(reading)])
+        (_as_problem(reading).reason, KINDS[type(reading)])
         for reading in items
         if isinstance(reading, InvalidRecord | SkippedRecord | PendingRecord)
     )

@@ -219,6 +219,20 @@ def test_missing_path_cannot_be_imported(home: Path) -> None:
     assert "does not exist" in run_memtui(home, "import", "/no/such", code=1).stderr
 
 
+def test_import_says_what_it_keeps_nothing_of(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    record = {"type": f"odd\nkind {'x' * 1000}", "sessionId": "s1", "x": "two words"}
+    (folder / "a.jsonl").write_text(f"{json.dumps(record)}\n")
+    (folder / "picture.png").write_bytes(b"x" * 2_500_000)
+    (folder / "notes").touch()
+    lines = run_memtui(home, "import", str(folder)).stdout.splitlines()
+    assert lines[-1] == "Kept nothing of 2 other files, 2.5 MB: 1 no ending, 1 .png."
+    (line,) = (line for line in lines if "odd kind" in line)
+    assert len(line) < 300
+    assert len(read_json(home, "import", str(folder))["ignored"]) == 2
+
+
 def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     home: Path, tmp_path: Path
 ) -> None:

@@ -45,13 +45,28 @@ def find_files(path: Path) -> list[Path]:
     Raises:
         SourceError: There is nothing at the path, or it cannot be read.
     """
+    return sort_files(path)[0]
+
+
+def sort_files(path: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files to import under a path, and those that nothing is kept of.
+
+    Files that are read with another one are in neither list.
+
+    Raises:
+        SourceError: There is nothing at the path, or it cannot be read.
+    """
     try:
         if path.is_dir():
-            return sorted(
-                file for file in walk_files(path) if format_for_path(file, "")
-            )
+            to_import, ignored = list[Path](), list[Path]()
+            for file in sorted(walk_files(path)):
+                if format_for_path(file, ""):
+                    to_import.append(file)
+                elif not any(source.is_beside(file) for source in FORMATS):
+                    ignored.append(file)
+            return to_import, ignored
         if path.is_file():
-            return [path]
+            return [path], []
         if path.exists():
             raise SourceError(f"{path} is neither a file nor a folder")
     except OSError as error:

@@ -208,6 +208,10 @@ class SourceFormat(ABC):
             OSError: The file cannot be read.
         """
 
+    def is_beside(self, path: PurePath) -> bool:
+        """Return whether a file is read with another one, judged by its path."""
+        return False
+
     def related_files(self, path: Path) -> Iterable[Path]:
         """Return further files whose change means that the content has changed."""
         return ()

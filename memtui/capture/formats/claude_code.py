@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path, PureWindowsPath
+from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any
 
 from memtui.capture.formats.base import (
@@ -832,9 +832,15 @@ def _is_record(fields: dict[str, object]) -> bool:
 class ClaudeCodeFormat(JsonLinesFormat):
     """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
 
+    def is_beside(self, path: PurePath) -> bool:
+        is_described = path.name.endswith(".meta.json") or path.match("local_*.json")
+        return is_described or path.parent.name == "tool-results"
+
     def related_files(self, path: Path) -> Iterable[Path]:
-        file = _cowork_file(path)
-        return [file] if file else []
+        if _subagents_folder(path):
+            yield path.with_suffix(".meta.json")
+        if file := _cowork_file(path):
+            yield file
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         is_qwen = any(_is_qwen_record(record.fields) for record in head)

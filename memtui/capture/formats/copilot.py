@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from memtui.capture.formats.base import (
     Fields,
@@ -348,6 +348,9 @@ def _result(data: Fields) -> str:
 
 class CopilotFormat(JsonLinesFormat):
     """``events.jsonl``, with the name of the session in a file beside it."""
+
+    def is_beside(self, path: PurePath) -> bool:
+        return path.name == WORKSPACE
 
     def related_files(self, path: Path) -> Iterator[Path]:
         yield path.with_name(WORKSPACE)

@@ -128,6 +128,11 @@ class OpenCodeFormat(SourceFormat):
             # Reading it will say what is wrong with it.
             return self.matches_path(path)
 
+    def is_beside(self, path: PurePath) -> bool:
+        is_part = {"message", "part", "project"} & {*path.parts[-3:-1]}
+        is_of_database = path.name.endswith((".db-wal", ".db-shm"))
+        return is_of_database or ("storage" in path.parts and bool(is_part))
+
     def related_files(self, path: Path) -> Iterator[Path]:
         if path.suffix != ".json":
             yield path.with_name(f"{path.name}-wal")
