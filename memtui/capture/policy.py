@@ -321,7 +321,7 @@ def locate_project(cwd: str, root: str = "") -> ProjectLocation:
     if place.root:
         return place
     beside = _BESIDE.match(path, len(repository))
-    if beside and _is_folder(repository):
+    if beside and posixpath.isdir(repository):
         return ProjectLocation(path[: beside.end() - 1], beside[1])
     return ProjectLocation(repository, place.project)
 
@@ -380,24 +380,19 @@ def _worktree_shapes(home: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return compile_shapes(_ELSEWHERE), compile_shapes(_AT_REPOSITORY)
 
 
-def _is_folder(path: str) -> bool:
-    try:
-        return path.startswith("/") and Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def _main_worktree(folder: str) -> str:
     """Return the repository whose main folder, or whose worktree, a folder is."""
     if not folder.startswith("/"):
         return ""
-    mark = Path(folder, ".git")
+    mark = f"{folder}/.git"  # a Path takes long to make of a long text
+    if posixpath.isdir(mark):
+        return folder
+    if not posixpath.isfile(mark):
+        return ""
     try:
-        if mark.is_dir():
-            return folder
         # A worktree's .git is a file: gitdir: /repository/.git/worktrees/name
-        text = read_small_file(mark).decode("utf-8", "replace")
-    except (OSError, ValueError):
+        text = read_small_file(Path(mark)).decode("utf-8", "replace")
+    except OSError:
         return ""
     named = _slashed(text.strip().removeprefix("gitdir:").strip())
     git_folder = posixpath.normpath(posixpath.join(folder, named))
