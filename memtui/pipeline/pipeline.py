@@ -279,15 +279,17 @@ class SegmentationStage:
     def _segment_session(self, session: ChangedSession, now: datetime) -> None:
         from_ms = segments.find_safe_start(session.number, session.start_ms)
         recent_events = events.outline(session.number, start_ms=from_ms)
+        with_subagents = self._with_subagents or not events.has_main(session.number)
+        if not with_subagents and segments.begins_with_subagent(session.number):
+            # The session was only one of subagents until now.
+            from_ms, recent_events = 0, events.outline(session.number)
         main = [
-            event
-            for event in recent_events
-            if self._with_subagents or not event.subagent
+            event for event in recent_events if with_subagents or not event.subagent
         ]
         subagent_times = [
             event.timestamp_ms
             for event in recent_events
-            if event.subagent and not self._with_subagents
+            if event.subagent and not with_subagents
         ]
         runs = segmenter.split_events(main, self._rules)
         new_segments = list(self._ranges(session.number, runs, subagent_times, now))

@@ -367,6 +367,12 @@ def find_stored(event: Event) -> Event | None:
     return get([name]).get(name)
 
 
+def has_main(number: int) -> bool:
+    """Return whether a session has events that are not those of subagents."""
+    sql = "SELECT 1 FROM events WHERE session_id = ? AND subagent = '' LIMIT 1"
+    return bool(fetch(sql, number))
+
+
 def outline(number: int, *, start_ms: int = 0) -> list[Event]:
     """Return a session's events, subagents' included, in their order.
 

@@ -119,6 +119,15 @@ def find_safe_start(session_number: int, at_ms: int) -> int:
     return 0
 
 
+def begins_with_subagent(session_number: int) -> bool:
+    """Return whether the first segment of a session begins with a subagent's event."""
+    sql = (
+        "SELECT e.subagent FROM segments s JOIN events e ON e.id = s.first_event_id"
+        " WHERE s.session_id = ? ORDER BY s.start_ms LIMIT 1"
+    )
+    return any(name for (name,) in fetch(sql, session_number))
+
+
 def find_nearest(session_number: int, at_ms: int) -> str | None:
     ids = fetch_column(
         "SELECT id FROM segments WHERE session_id = ?"
