@@ -347,6 +347,14 @@ class TocEntry:
     month_id: str = ""
     """The month that a week is listed under: counts, headline and activity are of its
     days in that month."""
+    above: "tuple[TocEntry, ...]" = ()
+    """The nodes above it that have no other child, the highest first: they share its
+    row."""
+
+    @property
+    def is_part(self) -> bool:
+        """True for the days of a week in one of its two months."""
+        return self.days != calendar.day_range(self.node_id)
 
     @property
     def days(self) -> DayRange:

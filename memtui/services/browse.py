@@ -4,7 +4,7 @@ A session of a day is no stored node: it is composed of the summaries of its seg
 
 A branch has the rows below a year, a month, a week or a day. A row is known by its node
 and by its parent: a week across two months has two rows. The rows of a day are its
-sessions.
+sessions. A month or week with a single child shares the row of that.
 """
 
 import sys
@@ -114,9 +114,10 @@ def get_node(node_id: str, scope: Scope = ALL) -> TocNode | None:
         return _list_sessions(node, scope) if scope.is_narrow else node
 
 
-def _list_sessions(node: TocNode, scope: Scope) -> TocNode:
-    """Return a node with the sessions of a scope in place of its summary."""
-    works = store_work.list_period_works(calendar.day_range(node.node_id), scope)
+def _list_sessions(node: TocNode, scope: Scope, row: TocEntry | None = None) -> TocNode:
+    """Return a node that lists sessions of a scope, or of a row, as its summary."""
+    days = row.days if row else calendar.day_range(node.node_id)
+    works = store_work.list_period_works(days, scope)
     most = BULLET_COUNTS[node.level][1]
     return TocNode(
         node.node_id,
@@ -128,10 +129,10 @@ def _list_sessions(node: TocNode, scope: Scope) -> TocNode:
         headline=rollup.make_headline(works),
         status=NodeStatus.CURRENT,
         summarizer=card.IDENTITY,
-        counts=_count_segments(node.node_id, scope),
+        counts=row.counts if row else _count_segments(node.node_id, scope),
         agents=tuple(sorted({work.agent for work in works})),
         projects=tuple(sorted({work.project for work in works if work.project})),
-        all_segments=node.counts.segments,
+        all_segments=node.counts.segments if scope.is_narrow else 0,
     )
 
 
@@ -349,6 +350,9 @@ def read_page(row: NodeRow, scope: Scope = ALL) -> TocNode | None:
     if isinstance(row, DaySession):
         return get_day_session_node(row)
     node = get_node(row.node_id, scope)
+    if node is not None and row.is_part:
+        with database.connection():
+            return _list_sessions(node, scope, row)
     if node is None or row.level is not TocLevel.SEGMENT:
         return node
     session = _find_session(row.node_id)
@@ -530,7 +534,7 @@ class BranchReader:
         """
         rows = {key: list(self.read(key)) for key in keys}
         places = [
-            (key, at, row)
+            (key, at, self._share(key[1], row))
             for key, listed in rows.items()
             for at, row in enumerate(listed)
             if isinstance(row, TocEntry)
@@ -538,9 +542,21 @@ class BranchReader:
         entries = add_activity([row for *_, row in places], self.scope)
         entries = add_session_counts(entries, self.zone, self.scope)
         for (key, at, _), entry in zip(places, entries, strict=True):
-            is_expanded = (key[1], entry.node_id) in rows
+            parent_id = entry.above[-1].node_id if entry.above else key[1]
+            is_expanded = (parent_id, entry.node_id) in rows
             rows[key][at] = entry if is_expanded else _add_headline(entry, self.scope)
         return rows
+
+    def _share(self, parent_id: str, entry: TocEntry) -> TocEntry:
+        """Return the entry that is shown for one: the first with several children."""
+        above: list[TocEntry] = []
+        while entry.level in (TocLevel.MONTH, TocLevel.WEEK):
+            children = self.read((parent_id, entry.node_id))
+            if len(children) != 1 or not isinstance(children[0], TocEntry):
+                break
+            above.append(entry)
+            parent_id, entry = entry.node_id, children[0]
+        return replace(entry, above=tuple(above))
 
     def days(self, above: RowPath = (YEARS,)) -> Iterator[RowPath]:
         """Yield the keys from the root to each day, newest first."""

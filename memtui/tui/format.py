@@ -91,8 +91,16 @@ def segment_time(segment: TocNode, zone: tzinfo) -> str:
     return date_format.hours(start, end)
 
 
+def shared_label(line: TocEntry, zone: tzinfo, today: date) -> str:
+    """Return the label of a row, with those of the nodes that share it."""
+    if not line.above:
+        return tree_label(line, zone, today)
+    labels = (tree_label(entry, zone, today) for entry in (*line.above, line))
+    return " › ".join(" ".join(label.split()) for label in labels)
+
+
 def tree_label(line: TocEntry, zone: tzinfo, today: date) -> str:
-    """Return the label of a row of the tree; its ancestors say the rest of the date."""
+    """Return the label of a node; its ancestors say the rest of the date."""
     start = line.start_time.astimezone(zone)
     match line.level:
         case TocLevel.YEAR:

@@ -33,6 +33,7 @@ from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
+from tests.message_factory import make_message, store_messages
 from tests.pilots import AppOf, Settle, press
 
 HISTORY = Path(__file__).parent.parent / "data" / "history.jsonl"
@@ -75,13 +76,15 @@ async def show_years(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 
 
 def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
+    """Return the ids of the rows, each after those of the nodes that share it."""
     rows = tree(pilot)
     lines = [rows.get_node_at_line(at) for at in range(rows.last_line + 1)]
-    return [
-        row.data.node_id
-        for row in lines
-        if row and isinstance(row.data, TocEntry | DaySession)
-    ]
+    ids: list[str] = []
+    for row in lines:
+        if row and isinstance(row.data, TocEntry | DaySession):
+            above = row.data.above if isinstance(row.data, TocEntry) else ()
+            ids += [*(entry.node_id for entry in above), row.data.node_id]
+    return ids
 
 
 @pytest.mark.journey
@@ -455,6 +458,85 @@ async def test_copied_source_is_never_the_previous_one(
         assert cited.endswith(f" (event {grip.event_id_start}, {grip.grip_id})")
 
 
+async def test_month_with_one_day_shares_its_row(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        shown = [tree(pilot).render_line(y).text.strip() for y in range(4)]
+        assert shown[1].startswith("▾ February › 5–11 Feb › Tue 6 Feb ")
+        assert "We decided on Postgres" in shown[2]
+        assert shown[3].startswith("▾ January "), "it has two weeks"
+        await press(pilot, settle, "g", *"february 2024", "enter")
+        assert current_row(pilot).node_id == "toc:month:2024-02"
+        node = page(pilot).node
+        assert node is not None and node.node_id == "toc:month:2024-02"
+        await press(pilot, settle, "down", "up")
+        assert current_row(pilot).node_id == "toc:day:2024-02-06"
+        await press(pilot, settle, "right_square_bracket")
+        assert current_row(pilot).node_id == "toc:day:2024-01-22"
+
+
+async def test_week_across_two_months_has_a_page_for_each(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    days = {17: "march", 18: "april", 19: "april-2"}
+    store_messages(
+        *(
+            make_message(f"Paint the {name}", day * 86_400, session=name)
+            for day, name in days.items()
+        )
+    )
+    workspace.pipeline.run_until_idle(lambda _: None)
+    app = app_of(workspace)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "g", *"2025-w14", "enter")
+        node = page(pilot).node
+        assert node is not None and node.node_id == "toc:week:2025-W14"
+        assert {bullet.text for bullet in node.bullets} == {
+            "Paint the april (open)",
+            "Paint the april-2 (open)",
+        }
+        row = current_row(pilot)
+        await press(pilot, settle, "right_square_bracket")
+        assert current_row(pilot).node_id != row.node_id or row.is_part
+        await press(pilot, settle, "g", *"31 march 2025", "enter")
+        node = page(pilot).node
+        assert node is not None and len(node.bullets) == 1
+
+
+async def test_row_that_was_jumped_to_is_in_the_middle(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 16)) as pilot:
+        await show_years(pilot, settle)
+        await press(pilot, settle, "asterisk", "g", *"15 january 2024", "enter")
+        rows = tree(pilot)
+        line = rows.cursor_line - rows.scroll_offset.y
+        last = rows.last_line - rows.scroll_offset.y
+        assert abs(line - rows.size.height // 2) <= 1 or last < rows.size.height
+
+
+async def test_cursor_stays_in_view_on_resize(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "end")
+        await pilot.resize_terminal(120, 12)
+        await settle(pilot)
+        rows = tree(pilot)
+        assert 0 <= rows.cursor_line - rows.scroll_offset.y < rows.size.height
+
+
+async def test_selection_is_the_whole_row(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        rows = tree(pilot)
+        strip = rows.render_line(rows.cursor_line - rows.scroll_offset.y)
+        colors = {segment.style and segment.style.bgcolor for segment in strip}
+        assert len(colors) == 1 and strip.cell_length == rows.size.width
+
+
 async def test_expand_all_zoom_and_cost_of_a_page(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,10 +544,14 @@ async def test_expand_all_zoom_and_cost_of_a_page(
         await show_years(pilot, settle)
         await press(pilot, settle, "asterisk")
         loaded = browse.read_below(("", "toc:year:2024"), ALL, UTC, 500)
-        below = {line.node_id for lines in loaded.rows.values() for line in lines}
+        rows = [line for lines in loaded.rows.values() for line in lines]
+        below = {line.node_id for line in rows}
+        for line in rows:
+            above = line.above if isinstance(line, TocEntry) else ()
+            below |= {entry.node_id for entry in above}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert current_row(pilot).node_id == "toc:year:2024"
-        await press(pilot, settle, *["right"] * 3)
+        await press(pilot, settle, "right")
         crumbs = pilot.app.screen.query_one(Breadcrumbs)
         way = "Contents › 2024 › February › 5–11 Feb › Tue 6"
         assert crumbs.render().plain == way

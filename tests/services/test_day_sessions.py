@@ -192,7 +192,8 @@ def test_a_week_across_two_months_counts_the_sessions_of_each_month(
     }
     for month, (row,) in rows.items():
         assert isinstance(row, TocEntry)
-        assert (row.node_id, row.month_id, row.sessions) == (week, month, 1)
+        (above,) = row.above
+        assert (above.node_id, above.month_id, row.sessions) == (week, month, 1)
     assert rows_of(("toc:month:2025-03", week), loaded) == ["toc:day:2025-03-31"]
     assert rows_of(("toc:month:2025-04", week), loaded) == ["toc:day:2025-04-01"]
 

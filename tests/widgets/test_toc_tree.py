@@ -85,7 +85,8 @@ def test_sparkline_leaves_room_for_the_headline() -> None:
     assert draw_row(busy, 30) == draw_row(replace(busy, activity=()), 30)
     full = replace(busy, headline="A headline that is longer than all it could have")
     assert "▂·▅█" in draw_row(full, 50) and "▂" not in draw_row(full, 47)
-    assert sparkline((0, 0)) == "··"
+    assert sparkline((0, 0)) == sparkline((0, 7, 0)) == "", "nothing to compare"
+    assert sparkline((0, 7, 7)) == "·██"
 
 
 @pytest.mark.parametrize(

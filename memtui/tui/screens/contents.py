@@ -4,6 +4,7 @@ From 100 columns on all three panes are visible; on a narrower screen one at a t
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -270,8 +271,11 @@ class ContentsScreen(SessionActions[None], BaseScreen[None]):
         self._jump(JumpTarget(node_id), session)
 
     def return_to(self, location: JumpTarget) -> None:
-        arrive = partial(self._arrive, location)
-        self._tree.reveal(location.node_id, arrive)
+        self._reveal(location, partial(self._arrive, location))
+
+    def _reveal(self, target: JumpTarget, then: Callable[[], object]) -> None:
+        # A source is on the page of the whole week.
+        self._tree.reveal(target.node_id, then, is_whole=bool(target.grip_id))
 
     @property
     def location(self) -> JumpTarget | None:
@@ -298,8 +302,7 @@ class ContentsScreen(SessionActions[None], BaseScreen[None]):
     ) -> None:
         here = self.location
         origin = replace(here, session=session) if here else None
-        arrive = partial(self._arrive, destination, origin)
-        self._tree.reveal(destination.node_id, arrive)
+        self._reveal(destination, partial(self._arrive, destination, origin))
 
     def _arrive(self, target: JumpTarget, origin: JumpTarget | None = None) -> None:
         """Show the target of a jump, and remember where the jump began."""

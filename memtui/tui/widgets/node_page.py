@@ -399,7 +399,7 @@ class NodePage(Vertical, workers.AppNode):
     def open(self, row: TocEntry | DaySession, grip_id: str = "") -> None:
         """Show the node of a row, with the cursor on the bullet of a grip if given."""
         before, self._row = self._row, row
-        if before is None or row.node_id != before.node_id:
+        if before is None or _page_key(row) != _page_key(before):
             self._grip_to_open = grip_id
             self._load()
             return
@@ -444,7 +444,8 @@ class NodePage(Vertical, workers.AppNode):
         page: tuple[TocNode, bool] | None,
     ) -> None:
         """Show what was read, unless another node was opened meanwhile."""
-        if (row.node_id, scope) != (self._node_id, self.scope):
+        is_current = self._row is not None and _page_key(row) == _page_key(self._row)
+        if not is_current or scope != self.scope:
             return
         if self.node is None or self.node.node_id != row.node_id:
             self._leave()
@@ -546,6 +547,11 @@ def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[TocNode, bool] | No
     if node is None:
         return None
     return node, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
+
+
+def _page_key(row: TocEntry | DaySession) -> tuple[str, str]:
+    """Return what names a page: a week across two months has one for each."""
+    return row.node_id, "" if isinstance(row, DaySession) else row.month_id
 
 
 def _size(node: TocNode) -> str:

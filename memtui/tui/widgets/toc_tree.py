@@ -5,16 +5,19 @@ worker thread when they are first expanded and when they change.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import date, tzinfo
 from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events, on
 from textual.binding import BindingType
+from textual.strip import Strip
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
@@ -75,7 +78,7 @@ def draw_line(
     All cells are filled. The rows below an expanded node say more than its headline.
     """
     is_segment = line.level is TocLevel.SEGMENT
-    name = format.tree_label(line, zone, today)
+    name = format.shared_label(line, zone, today)
     headline, count, mark = line.headline, "", " "
     if is_segment:
         name = f"{format.LIVE if line.is_live else ' '} {name}"
@@ -190,8 +193,13 @@ def _mark_style(mark: str, color: ColorOf) -> Style:
 
 
 def sparkline(counts: Sequence[int]) -> str:
-    """Return a bar for each count, the highest for the largest, a dot for zero."""
-    most, last = max(counts, default=0), len(BARS) - 1
+    """Return a bar for each count, the highest for the largest, a dot for zero.
+
+    Without two counts to compare there is none.
+    """
+    if sum(map(bool, counts)) < 2:
+        return ""
+    most, last = max(counts), len(BARS) - 1
     return "".join(
         BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
         for count in counts
@@ -244,6 +252,9 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         # The ids on the way to a node that is being revealed, and what to call there.
         self._path: list[str] = []
         self._arrive: Callable[[], object] = lambda: None
+        self._reveals_whole = False
+        # The row that was revealed for another node that shares it, and that node.
+        self._shared: tuple[TreeNode[TocRow], TocEntry] | None = None
 
     def on_mount(self) -> None:
         self.root.expand()
@@ -252,6 +263,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     def current(self) -> NodeRow | None:
         """The row under the cursor; the segment of a session that has no other."""
         row = self.cursor_node
+        if self._shared is not None and self._shared[0] is row:
+            return self._shared[1]
         data = row.data if row is not None else None
         if isinstance(data, DaySession):
             return data.only_segment or data
@@ -319,7 +332,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
                 self._loaded.add(key)
                 if (branch := self._branch(key)) is not None:
                     if cursor is not None and cursor is _note(branch) and lines:
-                        entered = (key[1], lines[0].node_id)
+                        entered = _row_key(key[1], lines[0])
                     self._update_branch(branch, lines)
             self._loaded &= {YEARS, *self._rows}
             if loaded.sessions is not None:
@@ -346,9 +359,9 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         for key in self._near - near:
             if key in self._rows:
                 self._rows[key].collapse()
-        for key in near:
+        self._near = {key for key in near if key in self._rows}
+        for key in self._near:
             self._rows[key].expand()
-        self._near = near
         if loaded.newest is not None:
             self._move_to(self._rows[loaded.newest])
             self.scroll_home(animate=False)
@@ -399,15 +412,15 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         if (note := _note(branch)) is not None:
             note.remove()
         parent_id = _key_of(branch)[1]
-        keys = {(parent_id, line.node_id) for line in lines}
+        keys = [_row_key(parent_id, line) for line in lines]
         for child in list(branch.children):
             if _key_of(child) not in keys:
                 self._remove(child)
-        for index, line in enumerate(lines):
-            row = self._rows.get((parent_id, line.node_id))
+        for index, (key, line) in enumerate(zip(keys, lines, strict=True)):
+            row = self._rows.get(key)
             if row is None:
                 row = branch.add(Text(), line, before=index)
-                self._rows[parent_id, line.node_id] = row
+                self._rows[key] = row
             elif row.data == line:
                 continue
             row.data = line
@@ -464,8 +477,18 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
     def on_key(self) -> None:
         self.stop_following()
 
-    def reveal(self, node_id: str, then: Callable[[], object] = lambda: None) -> None:
-        """Expand the path to a node, select it, and call `then`."""
+    def reveal(
+        self,
+        node_id: str,
+        then: Callable[[], object] = lambda: None,
+        *,
+        is_whole: bool = False,
+    ) -> None:
+        """Expand the path to a node, select it, and call `then`.
+
+        A week across two months is that of the row's month, or whole.
+        """
+        self._reveals_whole = is_whole
         read = partial(browse.get_path_with_session, node_id)
         self.load(read, partial(self._follow, then), "toc-seek")
 
@@ -482,18 +505,31 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             return
         row = self.root
         for key in pairwise(("", *self._path)):
-            if key not in self._rows:
+            if _find_above(row, key[1]):
+                continue
+            shared = (child for child in row.children if _find_above(child, key[1]))
+            child = self._rows.get(key) or next(shared, None)
+            if child is None:
                 if isinstance(row.data, DaySession):
                     break  # Its only segment has no row of its own.
                 self._read_towards(row)
                 return
-            row = self._rows[key]
+            row = child
+        entry = _find_above(row, self._path[-1])
+        if self._reveals_whole and entry is None and isinstance(row.data, TocEntry):
+            entry = row.data if row.data.is_part else None
+        self._shared = None
+        if entry is not None:
+            month_id = "" if self._reveals_whole else entry.month_id
+            self._shared = row, replace(entry, month_id=month_id)
         self._path = []
         above = row.parent
         while above is not None:
             above.expand()
             above = above.parent
         self._move_to(row)
+        middle = self.scrollable_content_region.height // 2
+        self.scroll_to(y=row.line - middle, animate=False, force=True)
         self._arrive()
 
     def _read_towards(self, branch: TreeNode[TocRow]) -> None:
@@ -515,7 +551,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             return
         path: list[str] = []
         while row is not None and row is not self.root:
-            path.insert(0, _key_of(row)[1])
+            above = row.data.above if isinstance(row.data, TocEntry) else ()
+            path = [*(entry.node_id for entry in above), _key_of(row)[1], *path]
             row = row.parent
         find = partial(browse.find_sibling, path, step, self.scope, self.zone)
         self.load(find, partial(self._go_to_sibling, step, then), "toc-sibling")
@@ -552,11 +589,13 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the expanded branches with changed nodes."""
+        # All nodes above, since these may share a row.
         parents = {
-            parent_id
+            above_id
             for node_id in changed
-            for parent_id in calendar.parent_ids(node_id) or [""]
-        }
+            for parent_id in calendar.parent_ids(node_id)
+            for above_id in calendar.path(parent_id)
+        } | {""}
         expanded = set()
         for key in [key for key in self._loaded if key[1] in parents]:
             branch = self._branch(key)
@@ -634,10 +673,34 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
 
     @on(Tree.NodeHighlighted)
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
+        if self._shared is not None and event.node is not self._shared[0]:
+            self._shared = None
         if self.current is not None and event.node is self.cursor_node:
             self.post_message(messages.NodeHighlighted())
 
+    def on_resize(self) -> None:
+        """Keep the row under the cursor in view."""
+        self.call_after_refresh(self._show_cursor)
+
+    def _show_cursor(self) -> None:
+        self.scroll_to_line(self.cursor_line, animate=False)
+
     # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line; the background of the cursor is that of the whole line."""
+        strip = super().render_line(y)
+        if y + self.scroll_offset.y != self.cursor_line:
+            return strip
+        cursor = self.get_component_rich_style("tree--cursor", partial=True)
+        background = Style(bgcolor=cursor.bgcolor)
+        return Strip(
+            [
+                Segment(text, (style or Style()) + background)
+                for text, style, _ in strip
+            ],
+            strip.cell_length,
+        )
 
     def get_label_width(self, node: TreeNode[TocRow]) -> int:
         """Return 0: rows are as wide as the tree, which never scrolls sideways."""
@@ -694,7 +757,20 @@ def _key_of(row: TreeNode[TocRow]) -> RowKey:
     if row.data is None or isinstance(row.data, str):
         return YEARS
     parent_id = "" if parent is None or isinstance(parent, str) else parent.node_id
-    return parent_id, row.data.node_id
+    return _row_key(parent_id, row.data)
+
+
+def _row_key(parent_id: str, row: NodeRow) -> RowKey:
+    """Return the key of a row; its parent may share its row."""
+    if isinstance(row, TocEntry) and row.above:
+        parent_id = row.above[-1].node_id
+    return parent_id, row.node_id
+
+
+def _find_above(row: TreeNode[TocRow], node_id: str) -> TocEntry | None:
+    """Return the node with an id that shares a row with one below it."""
+    above = row.data.above if isinstance(row.data, TocEntry) else ()
+    return next((entry for entry in above if entry.node_id == node_id), None)
 
 
 def _add_note(branch: TreeNode[TocRow], text: str) -> None:
