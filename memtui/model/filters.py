@@ -9,31 +9,41 @@ from typing import TypeVar
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import EventRole
+from memtui.model.sessions import WorkState
 from memtui.model.verdicts import Support
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A filter by agent, project and keyword; an empty field filters nothing.
+    """A filter by agent, project, keyword and state; an empty field filters nothing.
 
-    A segment is in a scope if it is of the agent and the project and has the keyword;
-    a wider node is in it if a segment below it is.
+    A segment is in a scope if it is of the agent and the project, has the keyword, and
+    its session ended in one of the states; a wider node is in it if a segment below it
+    is.
     """
 
     agent: str = ""
     project: str = ""
     keyword: str = ""
     """In any case."""
+    state: str = ""
+    """A state of the work, or several: "open,failed"."""
 
     @property
     def is_narrow(self) -> bool:
-        return bool(self.agent or self.project or self.keyword)
+        return bool(self.agent or self.project or self.keyword or self.state)
+
+    @property
+    def needs_segments(self) -> bool:
+        """True if a wide node alone does not show whether it is in the scope."""
+        return bool(self.keyword or self.state or (self.agent and self.project))
 
     def __str__(self) -> str:
-        """Return its description: ``codex in shop``, ``shop about “retries”``."""
+        """Return its description: ``codex in shop``, ``open shop about “retries”``."""
         whose = " in ".join(part for part in (self.agent, self.project) if part)
         about = f"about “{self.keyword}”" if self.keyword else ""
-        return " ".join(part for part in (whose, about) if part)
+        state = " or ".join(self.state.split(",")) if self.state else ""
+        return " ".join(part for part in (state, whose, about) if part)
 
 
 ALL = Scope()
@@ -111,6 +121,11 @@ def _parse_list(kind: type[T], value: str) -> frozenset[T]:
     return frozenset(kind(part) for part in value.lower().split(","))
 
 
+def _parse_states(value: str) -> str:
+    states = _parse_list(WorkState, value)
+    return ",".join(state for state in WorkState if state in states)
+
+
 def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(member.value for member in kind)
 
@@ -128,6 +143,11 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
     "keyword": FilterField(
         "a keyword, as shown on a node's page",
         lambda f, v, _: replace(f, scope=replace(f.scope, keyword=v)),
+    ),
+    "state": FilterField(
+        "how the work ended: " + ", ".join(_values(WorkState)),
+        lambda f, v, _: replace(f, scope=replace(f.scope, state=_parse_states(v))),
+        _values(WorkState),
     ),
     "session": FilterField(
         "a session's id, or its beginning", lambda f, v, _: replace(f, session=v)

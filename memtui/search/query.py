@@ -407,6 +407,7 @@ def query_for_newest(query: Query) -> Query | None:
     "What was I doing" names none. Several periods are taken as one, from the first to
     the last.
     """
+    query = _read_scope(query) if query.periods else query
     has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
     is_restricted = bool(query.periods) or (has_filters and not query.hints)
     names_period = all(word.text.lower() in PERIOD_WORDS for word in query.words)
@@ -416,6 +417,28 @@ def query_for_newest(query: Query) -> Query | None:
         return None
     filters = restrict_to_periods(query.filters, query.periods)
     return replace(query, words=(), filters=filters)
+
+
+def _read_scope(query: Query) -> Query:
+    """Return a query about a time whose words name only an agent or a project, with
+    these as its scope: "what did codex do on 26 June"."""
+    words = {word.text.lower() for word in query.words if word.is_specific}
+    scope = query.filters.scope
+    if not words or query.needs_text:
+        return query
+    with database.connection():
+        for agent, _ in scopes.list_names("agent"):
+            first, *others = agent.lower().split("-")
+            if first in words and not scope.agent:
+                scope = replace(scope, agent=agent)
+                words -= {agent.lower(), first, *others}
+        for project, _ in scopes.list_names("project"):
+            if project.lower() in words and not scope.project:
+                scope = replace(scope, project=project)
+                words.remove(project.lower())
+    if words:
+        return query
+    return replace(query, words=(), filters=replace(query.filters, scope=scope))
 
 
 def is_small_talk(query: Query) -> bool:
@@ -431,7 +454,9 @@ def is_small_talk(query: Query) -> bool:
 
 def describe_newest(query: Query) -> tuple[str, ...]:
     """Return the periods of the query, and a note that this is no ranking."""
-    return (*(f"{period.label}." for period in query.periods), NEWEST_LISTED)
+    scope = query.filters.scope
+    only = f", only {scope}" if scope.is_narrow else ""
+    return (*(f"{period.label}{only}." for period in query.periods), NEWEST_LISTED)
 
 
 def note_earlier_starts(

@@ -174,8 +174,8 @@ def _rank(reader: "NodeReader", query: Query, limit: int) -> Hits:
     among = None
     if filters.session:
         among = scopes.list_session_segments(filters.session, MAX_SESSION_SEGMENTS)
-    # The index knows neither keywords nor which agent worked on which project.
-    is_checked = query.needs_text or scope.keyword or (scope.agent and scope.project)
+    # The index has no keywords and states, nor which agent worked on which project.
+    is_checked = query.needs_text or scope.needs_segments
     most = max(limit, MAX_CHECKED) if is_checked else limit
     hits: list[Hit] = []
     for is_exact in (True, False) if query.phrase_terms else (True,):
@@ -338,8 +338,7 @@ def _may_repeat(hit: Hit, other: Hit) -> bool:
 def in_scope(nodes: Iterable[str], scope: Scope) -> list[str]:
     """Return the ids of the nodes that are in scope, each once."""
     node_ids = list(dict.fromkeys(nodes))
-    if scope.keyword or (scope.agent and scope.project):
-        # The index does not know which agent worked on which project.
+    if scope.needs_segments:
         passing = scopes.filter_nodes(node_ids, scope)
         node_ids = [node_id for node_id in node_ids if node_id in passing]
     return node_ids

@@ -287,7 +287,7 @@ MAX_LISTED_KEYWORDS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ScopeChoices:
-    """The agents, projects and keywords there are, each with a count, most first."""
+    """The agents, projects, keywords and states there are, with counts, most first."""
 
     agents: tuple[tuple[str, int], ...] = ()
     """With their number of sessions."""
@@ -295,6 +295,8 @@ class ScopeChoices:
     """With their number of sessions."""
     keywords: tuple[tuple[str, int], ...] = ()
     """With their number of days."""
+    states: tuple[tuple[str, int], ...] = ()
+    """With their number of sessions."""
 
 
 def resolve_scope(scope: Scope) -> tuple[Scope, list[str]]:
@@ -310,6 +312,7 @@ def list_scopes() -> ScopeChoices:
             tuple(scopes.list_names("agent")),
             tuple(scopes.list_names("project")),
             tuple(scopes.list_keywords(MAX_LISTED_KEYWORDS)),
+            tuple(scopes.list_names("state")),
         )
 
 

@@ -1,4 +1,4 @@
-"""Scopes in SQL: which nodes and sessions belong to an agent, project or keyword."""
+"""Scopes in SQL: which nodes and sessions have an agent, project, keyword or state."""
 
 import json
 from dataclasses import replace
@@ -45,6 +45,12 @@ def segment_condition(scope: Scope) -> Condition:
     if scope.keyword:
         parts.append("instr(lower(v.keywords), ?)")
         values.append(keyword_prefix(scope.keyword))
+    if scope.state:
+        parts.append(
+            "n.node_id IN (SELECT own.id FROM segments own"
+            f" JOIN sessions ON sessions.id = own.session_id WHERE state {IN_JSON})"
+        )
+        values.append(json.dumps(scope.state.split(",")))
     return " AND ".join(parts), values
 
 
@@ -60,7 +66,7 @@ def node_condition(scope: Scope) -> Condition:
         if name:
             parts.append(f"? IN (SELECT value FROM json_each(v.{column}))")
             values.append(name)
-    if scope.keyword or (scope.agent and scope.project):
+    if scope.needs_segments:
         segments, own = segment_condition(scope)
         parts.append(f"n.node_id IN ({_NODES_ABOVE_SEGMENTS.format(segments)})")
         values += own
@@ -75,6 +81,9 @@ def session_condition(scope: Scope) -> Condition:
         if name:
             parts.append(f"{column} = ?")
             values.append(name)
+    if scope.state:
+        parts.append(f"state {IN_JSON}")
+        values.append(json.dumps(scope.state.split(",")))
     if scope.keyword:
         segments, own = segment_condition(Scope(keyword=scope.keyword))
         parts.append(
@@ -134,7 +143,7 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def list_names(column: str) -> list[tuple[str, int]]:
-    """Return each ``agent`` or ``project`` with its number of sessions, most first."""
+    """Return each agent, project or state with its number of sessions, most first."""
     return fetch(
         f"SELECT {column}, count(*) FROM sessions WHERE {column} <> ''"
         f" GROUP BY {column} ORDER BY 2 DESC, {column}"

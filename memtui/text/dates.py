@@ -217,13 +217,23 @@ def _year(match: _Match, context: _Context) -> _Phrase | None:
 
 
 def _iso_date(match: _Match, context: _Context) -> _Phrase:
-    """Read "2025-03-01", "2025-03" and "2025-W11"."""
-    if match["week"]:
+    """Read "2025-03-01", "2025/3/1", "2025-03" and "2025-W11"."""
+    if match.groupdict().get("week"):
         day = date.fromisocalendar(int(match["year"]), int(match["week"]), 1)
         return _Phrase(_whole(TocLevel.WEEK, day))
     level = TocLevel.DAY if match["day"] else TocLevel.MONTH
     day = date(int(match["year"]), int(match["number"]), int(match["day"] or 1))
     return _Phrase(_whole(level, day))
+
+
+def _numbers(match: _Match, context: _Context) -> _Phrase | None:
+    """Read "13.2.2026"; "13/2/2026" only where one of the numbers is no month."""
+    day, number = int(match["day"]), int(match["number"])
+    if match["slash"] == "/" and number > 12:
+        day, number = number, day
+    elif match["slash"] == "/" and day <= 12 and day != number:
+        return None
+    return _Phrase(_whole(TocLevel.DAY, date(int(match["year"]), number, day)))
 
 
 def _exact(text: str, context: _Context) -> tuple[datetime, datetime]:
@@ -327,6 +337,15 @@ _FORMS = (
     _form(rf"{_ISO_MOMENT}|{_MILLISECONDS}", _moment),
     _form(
         r"{year}-(?:(?P<number>[0-9]{2})(?:-(?P<day>[0-9]{2}))?|w(?P<week>[0-9]{1,2}))",
+        _iso_date,
+    ),
+    _form(
+        r"{of_weekday}(?P<day>[0-9]{1,2})(?P<slash>/|\.\s?)(?P<number>[0-9]{1,2})"
+        r"(?P=slash){year}",
+        _numbers,
+    ),
+    _form(
+        r"{year}(?P<slash>[/.])(?P<number>[0-9]{1,2})(?P=slash)(?P<day>[0-9]{1,2})",
         _iso_date,
     ),
     _form("{of_weekday}(?:the )?{day}(?:{to_day})? (?:of )?{month}{of_year}", _date),

@@ -101,7 +101,7 @@ FINDING = (
     Command(
         "filter",
         "F",
-        "Show only one agent, project or keyword on all screens; F F shows all.",
+        "Show one agent, project, state or keyword on all screens; F F shows all.",
         in_footer=True,
     ),
 )

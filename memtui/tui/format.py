@@ -193,7 +193,8 @@ def status_text(status: NodeStatus, *, is_pinned: bool = False) -> str:
 def scope_text(scope: Scope) -> str:
     """Format a scope: "codex · shop · “retries”"."""
     keyword = f"“{scope.keyword}”" if scope.keyword else ""
-    parts = [part for part in (scope.agent, scope.project, keyword) if part]
+    fields = (scope.agent, scope.project, scope.state, keyword)
+    parts = [part for part in fields if part]
     return " · ".join(parts) or "all projects · all agents"
 
 

@@ -41,6 +41,25 @@ def empty_text(pilot: Pilot[str | MemtuiError]) -> str:
     return str(pilot.app.screen.query_one("#nothing", Static).visual)
 
 
+def test_exact_name_is_before_those_that_contain_it() -> None:
+    there = ScopeChoices(
+        (("gemini-cli", 9), ("cli-codex", 2)), (("click", 3), ("cli", 1)), ()
+    )
+    labels = [choice.label for choice in list_choices(there, "cli", ALL, ALL)]
+    assert labels == ["cli", "click", "cli-codex", "gemini-cli", "cli"]
+
+
+def test_kind_can_be_typed_before_the_name() -> None:
+    there = ScopeChoices((("openhands", 9),), (("open", 3),), (), (("open", 5),))
+    (choice,) = list_choices(there, "state:op", ALL, ALL)
+    assert choice.scope == Scope(state="open") and choice.end == "5 sessions"
+    assert len(list_choices(there, "state:", ALL, ALL)) == 1
+    assert {c.label for c in list_choices(there, "open", ALL, ALL)} == {
+        "openhands",
+        "open",
+    }
+
+
 def test_choices_contain_the_typed_text() -> None:
     there = ScopeChoices(
         (("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),)

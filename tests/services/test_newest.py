@@ -22,6 +22,7 @@ ALONE = [
     "after:2024-01-20",
     "in January 2024",
     "in December 2023",
+    "state:done",
 ]
 
 
@@ -149,3 +150,25 @@ def test_question_about_a_date_lists_its_page_first(
     assert (
         full_workspace.search.find("token refresh in January 2024").is_recent is False
     )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did codex do in January 2024",
+        "January 2024 codex",
+        "what did we do in logsift in January 2024",
+    ],
+)
+def test_name_beside_a_date_is_a_scope(full_workspace: Workspace, query: str) -> None:
+    for find in finders(full_workspace).values():
+        answer = find(query)
+        assert answer.is_recent and answer.hits
+        sessions = [hit.session for hit in answer.hits if hit.session]
+        assert {session.agent for session in sessions} <= {"codex"}
+        assert any("only " in note for note in answer.notes)
+
+
+def test_name_beside_a_topic_is_a_word(full_workspace: Workspace) -> None:
+    answer = full_workspace.search.find("codex timeout in January 2024")
+    assert not answer.is_recent

@@ -27,6 +27,9 @@ SCOPES = [
     Scope("codex", "logsift"),
     Scope("claude-code", "shop"),
     Scope("codex", "shop"),
+    Scope(state="done"),
+    Scope("claude-code", state="answered,done"),
+    Scope(project="shop", state="merged"),
 ]
 
 
@@ -44,6 +47,8 @@ def expected_ids(scope: Scope) -> set[str]:
             rows = rows.where(SessionRow.agent == scope.agent)
         if scope.project:
             rows = rows.where(SessionRow.project == scope.project)
+        if scope.state:
+            rows = rows.where(SessionRow.state.in_(scope.state.split(",")))
         segment_ids = [row.id for row in rows]
     return {
         node_id for segment_id in segment_ids for node_id in browse.get_path(segment_id)

@@ -1,7 +1,8 @@
-"""A dialog that sets the scope: the agent, project and keyword all screens show."""
+"""A dialog that sets the scope: the agent, project, state and keyword on screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 from textual import on
@@ -21,12 +22,14 @@ from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.panes import ItemList
 from memtui.tui.widgets.text_block import Paragraph
 
-MAX_CHOICES = {"agent": 50, "project": 200, "keyword": 200}
-"""The most rows of a kind; typing brings up the others."""
+MAX_CHOICES = 200  # The most rows of a kind; typing brings up the others.
 
-HEADINGS = {"agent": "Agents", "project": "Projects", "keyword": "Keywords"}
-
-UNITS = {"agent": "session", "project": "session", "keyword": "day"}
+HEADINGS = {
+    "agent": "Agents",
+    "project": "Projects",
+    "state": "States",
+    "keyword": "Keywords",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class ScopeChoice:
     """The scope after choosing it."""
     label: str
     kind: str = ""
-    """"agent", "project" or "keyword"; "" for a row about the current choice."""
+    """"agent", "project", "state" or "keyword"; "" for a row about the current choice.
+    """
     end: str = ""
     is_chosen: bool = False
 
@@ -49,42 +53,60 @@ def list_choices(
 
     Args:
         parts: The agents, projects and keywords in the store.
-        typed: A part of a name.
+        typed: A part of a name, perhaps behind its kind: ``state:open``.
         draft: The scope chosen so far.
         current: The scope the app shows.
     """
-    part = typed.strip().casefold()
+    prefix, colon, rest = typed.strip().partition(":")
+    only = prefix.lower() if colon and prefix.lower() in HEADINGS else ""
+    name = rest.strip() if only else typed.strip()
+    part = name.casefold()
     choices: list[ScopeChoice] = []
-    if not part and draft != current:
-        name = draft if draft.is_narrow else "everything"
-        choices.append(ScopeChoice(draft, f"Show {name}"))
-    if not part and draft.is_narrow:
+    if not typed.strip() and draft != current:
+        shown = draft if draft.is_narrow else "everything"
+        choices.append(ScopeChoice(draft, f"Show {shown}"))
+    if not typed.strip() and draft.is_narrow:
         choices.append(ScopeChoice(ALL, "Show everything", end="F"))
-    choices += _choices_of("agent", parts.agents, part, draft)
-    choices += _choices_of("project", parts.projects, part, draft)
-    choices += _choices_of("keyword", parts.keywords, part, draft)
+    groups = [
+        list(_choices_of(kind, parts, part, draft))
+        for kind in HEADINGS
+        if only in ("", kind)
+    ]
+    if part:  # The kind with the best match is first.
+        groups.sort(key=lambda group: _rank(group[0].label, part) if group else MISSES)
+    choices += chain.from_iterable(groups)
     keywords = {
         choice.label.casefold() for choice in choices if choice.kind == "keyword"
     }
-    if part and part not in keywords:
-        scope = replace(draft, keyword=typed.strip())
-        choices.append(ScopeChoice(scope, typed.strip(), "keyword", "as a keyword"))
+    if part and part not in keywords and only in ("", "keyword"):
+        scope = replace(draft, keyword=name)
+        choices.append(ScopeChoice(scope, name, "keyword", "as a keyword"))
     return choices
 
 
 def _choices_of(
-    kind: str, counted: Sequence[tuple[str, int]], part: str, draft: Scope
+    kind: str, parts: ScopeChoices, part: str, draft: Scope
 ) -> Iterator[ScopeChoice]:
-    """Yield the names of a kind that match, those that begin with the text first."""
+    """Yield the names of a kind that match, the best matches first."""
     chosen = getattr(draft, kind)
+    counted: Sequence[tuple[str, int]] = getattr(parts, f"{kind}s")
     matches = [(name, count) for name, count in counted if part in name.casefold()]
     if part:
-        matches.sort(key=lambda match: not match[0].casefold().startswith(part))
-    for name, count in matches[: MAX_CHOICES[kind]]:
+        matches.sort(key=lambda match: _rank(match[0], part))
+    for name, count in matches[:MAX_CHOICES]:
         is_chosen = name.casefold() == chosen.casefold()
         scope = replace(draft, **{kind: "" if is_chosen else name})
-        size = plural(count, UNITS[kind])
+        size = plural(count, "day" if kind == "keyword" else "session")
         yield ScopeChoice(scope, name, kind, size, is_chosen)
+
+
+MISSES = 3  # The rank of a kind without a match.
+
+
+def _rank(name: str, part: str) -> int:
+    """Return 0 for the name itself, 1 for its beginning, 2 for another part."""
+    folded = name.casefold()
+    return 0 if folded == part else 1 if folded.startswith(part) else 2
 
 
 class ScopeList(ItemList[ScopeChoice], can_focus=False):
@@ -142,7 +164,9 @@ class FilterScreen(Dialog[Scope]):
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="filter"):
             yield Static(id="chosen")
-            yield FilterInput(placeholder="agent, project or keyword", compact=True)
+            yield FilterInput(
+                placeholder="agent, project, state or keyword", compact=True
+            )
             yield ScopeList()
             yield Static(Content(workers.LOADING), id="note")
 
