@@ -4,6 +4,7 @@ Run it from the checkout: ``python docs/picture.py [NAME…]``.
 """
 
 import asyncio
+import os
 import sys
 import tempfile
 from contextlib import suppress
@@ -22,6 +23,8 @@ from memtui.workspace import Workspace
 
 TODAY = date(2026, 7, 31)
 """The day on which the demo's three months end."""
+
+os.environ["COLORTERM"] = "truecolor"
 
 SIZE = (120, 36)
 """Columns and lines."""

@@ -56,6 +56,9 @@ SLOW_IS_FINE: dict[str, Any] = {
 os.environ["MEMTUI_SUMMARIES__PROVIDER"] = "extractive"
 """No test asks a model of this machine unless it says so."""
 
+os.environ["COLORTERM"] = "truecolor"
+"""The pictures have the colors of terminals with all of them."""
+
 trying.register_profile("quick", max_examples=20, derandomize=True, **SLOW_IS_FINE)
 trying.register_profile("full", max_examples=100, derandomize=True, **SLOW_IS_FINE)
 trying.register_profile("torture", max_examples=4000, **SLOW_IS_FINE)

@@ -28,7 +28,7 @@ from memtui.errors import MemtuiError
 from memtui.model.events import remove_tag_characters
 from memtui.model.filters import ALL, Scope
 from memtui.tui import commands, messages, themes, workers
-from memtui.tui.themes import DARK, THEMES, stylesheets
+from memtui.tui.themes import DARK, THEMES, THEMES_256, stylesheets
 
 if TYPE_CHECKING:
     from memtui.integrations.config_files import Machine
@@ -105,7 +105,9 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         self._import_error = ""
         self._warning = ""
         self.scope = ALL  # The part of the store that all screens show.
-        for available_theme in THEMES:
+        # Terminals name what they can show in COLORTERM; without it, they have 256.
+        has_all_colors = self.console.color_system in (None, "truecolor")
+        for available_theme in THEMES if has_all_colors else THEMES_256:
             self.register_theme(available_theme)
         self.theme = theme
 

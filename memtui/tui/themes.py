@@ -44,10 +44,38 @@ COLORS = {
 }
 """The colors of the themes, in the order of their names."""
 
+COLORS_256 = {
+    "accent": ("#87afd7", "#005f87", "#5fd7ff", "#d7afff", "#005f5f"),
+    "text": ("#d0d0d0", "#262626", "#ffffff", "#dadada", "#303030"),
+    "background": ("#121212", "#ffffff", "#000000", "#1c1c1c", "#ffffd7"),
+    "panel": ("#1c1c1c", "#eeeeee", "#121212", "#262626", "#eeeeee"),
+    "rule": ("#444444", "#c6c6c6", "#949494", "#4e4e4e", "#bcbcbc"),
+    "context": ("#8a8a8a", "#626262", "#e4e4e4", "#a8a8a8", "#626262"),
+    "footer": ("#a8a8a8", "#585858", "#e4e4e4", "#b2b2b2", "#585858"),
+    "evidence": ("#ffd787", "#af5f00", "#ffd75f", "#ffd787", "#875f00"),
+    "evidence-back": ("#303030", "#ffffaf", "#303030", "#3a3a3a", "#ffffaf"),
+    "success": ("#87af87", "#005f00", "#87d787", "#87d7af", "#005f00"),
+    "error": ("#d75f5f", "#870000", "#ff8787", "#ff5f87", "#870000"),
+    "hover": ("#262626", "#eeeeee", "#1c1c1c", "#262626", "#eeeeee"),
+    "cursor": ("#3a3a3a", "#d7d7ff", "#444444", "#444444", "#d7d7af"),
+    "cursor-text": ("#ffffff", "#121212", "#ffffff", "#ffffff", "#121212"),
+    "cursor-blurred": ("#262626", "#e4e4e4", "#262626", "#303030", "#e4e4e4"),
+    "scrollbar": ("#3a3a3a", "#d0d0d0", "#626262", "#444444", "#d0d0d0"),
+    "scrollbar-hover": ("#585858", "#b2b2b2", "#949494", "#626262", "#b2b2b2"),
+}
+"""The colors for terminals with 256, each of them one of these: others would become the
+nearest of them, which for the darkest is teal, navy or olive."""
 
-def _theme(name: str, *, is_dark: bool, selection: int) -> Theme:
-    """Make a theme from its colors; the selection is the accent at some percent."""
-    color = {role: values[NAMES.index(name)] for role, values in COLORS.items()}
+
+def _theme(name: str, *, is_dark: bool, selection: int = 0) -> Theme:
+    """Make a theme from its colors.
+
+    Args:
+        selection: The percentage of the accent behind what is selected; 0 for a theme
+            of a terminal with 256 colors, where that would be another color.
+    """
+    colors = COLORS if selection else COLORS_256
+    color = {role: values[NAMES.index(name)] for role, values in colors.items()}
     accent, background = color["accent"], color["background"]
     return Theme(
         name=f"memtui-{name}",
@@ -77,7 +105,10 @@ def _theme(name: str, *, is_dark: bool, selection: int) -> Theme:
             "footer-foreground": color["footer"],
             "footer-description-foreground": color["footer"],
             "footer-key-foreground": accent,
-            "input-selection-background": f"{accent} {selection}%",
+            "input-selection-background": (
+                f"{accent} {selection}%" if selection else color["cursor"]
+            ),
+            "backdrop": f"{background} 60%" if selection else background,
             "scrollbar": color["scrollbar"],
             "scrollbar-hover": color["scrollbar-hover"],
             "scrollbar-active": accent,
@@ -96,6 +127,11 @@ DUSK = _theme("dusk", is_dark=True, selection=35)
 PAPER = _theme("paper", is_dark=False, selection=25)
 
 THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)  # All themes, the default first.
+
+THEMES_256 = tuple(
+    _theme(name, is_dark=theme.dark) for name, theme in zip(NAMES, THEMES, strict=True)
+)
+"""The same themes for terminals with 256 colors or fewer."""
 
 
 def short_name(name: str) -> str:

@@ -4,12 +4,14 @@ import re
 from itertools import combinations
 
 import pytest
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
 from memtui import settings
 from memtui.tui import themes
-from memtui.tui.themes import CONTRAST, DARK, LIGHT, THEMES
+from memtui.tui.themes import CONTRAST, DARK, LIGHT, THEMES, THEMES_256
 
 LEGIBLE, VERY_LEGIBLE, FAINT = 4.5, 7.0, 3.0
 """The least contrast of text (WCAG 2.2, AA and AAA), and of what stands beside the
@@ -21,7 +23,13 @@ from each other."""
 
 PLAIN = re.compile(r"#[0-9A-Fa-f]{6}")
 
-every_theme = pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+every_theme = pytest.mark.parametrize(
+    "theme",
+    [
+        *(pytest.param(theme, id=theme.name) for theme in THEMES),
+        *(pytest.param(theme, id=f"{theme.name}-256") for theme in THEMES_256),
+    ],
+)
 
 
 def colours(theme: Theme) -> dict[str, Color]:
@@ -64,7 +72,8 @@ def test_themes_have_the_same_colors(theme: Theme) -> None:
 
 @every_theme
 def test_text_is_legible_on_every_background(theme: Theme) -> None:
-    of, least = colours(theme), VERY_LEGIBLE if theme is CONTRAST else LEGIBLE
+    of, is_contrast = colours(theme), theme.name == CONTRAST.name
+    least = VERY_LEGIBLE if is_contrast else LEGIBLE
     for text, grounds in {
         "foreground": "background panel evidence-back block-cursor-blurred-background",
         "context": "background panel",
@@ -89,6 +98,20 @@ def test_meaningful_colors_differ_in_lightness(theme: Theme) -> None:
     for first, second in combinations(("accent", "evidence", "error"), 2):
         apart = abs(lightness(of[first]) - lightness(of[second]))
         assert apart >= APART, f"{first} and {second}: {apart:.1f}"
+
+
+@pytest.mark.parametrize("theme", THEMES_256, ids=lambda theme: theme.name)
+def test_terminal_with_256_colors_shows_the_chosen_ones(theme: Theme) -> None:
+    """Rich takes one gray for the next; all other colors stay as they are."""
+    for name, color in theme.variables.items():
+        if not PLAIN.fullmatch(color):
+            continue
+        number = RichColor.parse(color).downgrade(ColorSystem.EIGHT_BIT).number
+        assert number is not None, name
+        shown, chosen = RichColor.from_ansi(number).get_truecolor(), Color.parse(color)
+        differences = {a - b for a, b in zip(shown, chosen.rgb, strict=True)}
+        assert len(differences) == 1, f"{name}: {color} is shown as {shown.hex}"
+        assert differences <= {0, -10} or number in (16, 231), name
 
 
 def test_every_theme_can_be_set() -> None:
