@@ -305,7 +305,7 @@ MANAGING = (
         "Retry this entry: the hook file, or the whole transcript.",
         where=SKIPPED,
     ),
-    Command("retry_all", "T", "Retry all entries.", where=SKIPPED),
+    Command("retry_all", "a", "Retry all entries.", where=SKIPPED),
     Command(
         "dismiss_entry",
         "D delete",

@@ -1,7 +1,7 @@
 """Put a session of any number of events into the store."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import event_id, to_ms
@@ -30,6 +30,7 @@ def store_session(
     name: str = "mill",
     since: int = 0,
     but: Collection[int] = (),
+    texts: Mapping[int, str] | None = None,
 ) -> None:
     """Keep a session of so many events, or those of it that come after some.
 
@@ -38,6 +39,7 @@ def store_session(
         name: The session's.
         since: How many were kept before.
         but: Which of them are not kept.
+        texts: Other texts of some events, by their numbers.
     """
     rows, last = [], START + STEP * (count - 1)
     with database.transaction():
@@ -55,6 +57,7 @@ def store_session(
                 continue
             when = START + STEP * at
             kind, role, text, metadata = _event(at)
+            text = (texts or {}).get(at, text)
             named = event_id("codex", name, kind, str(at), when)
             payload = json.dumps(metadata) if metadata else ""
             shared = (session.id, to_ms(when), at, kind, role, "", text, payload)

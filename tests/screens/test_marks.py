@@ -5,7 +5,7 @@ from datetime import UTC
 import pytest
 from textual.content import Content
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocNode
@@ -14,6 +14,7 @@ from memtui.services import browse, versions
 from memtui.store import database, schema
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets import source_pane
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import PaneTitle
@@ -24,6 +25,7 @@ from memtui.tui.widgets.turn_rendering import MARKED
 from tests.conftest import NOW
 from tests.pilots import Compare, Settle, steps
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
+from tests.screens.test_search import wait_for_results
 from tests.tables import EventRow, NodeRow
 
 TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "*", "down"]
@@ -118,6 +120,31 @@ async def test_footer_has_u_only_with_hidden_lines(
         assert pilot.app.screen.active_bindings["u"].binding.show
         pilot.app.screen.query_one(BulletList).clear()
         assert not pilot.app.screen.active_bindings["u"].binding.show
+
+
+@pytest.mark.parametrize("verdict", ["weak", "unsupported"])
+async def test_search_for_a_verdict_leads_to_the_bullet(
+    checked_segment: TocNode, app: MemtuiApp, settle: Settle, verdict: str
+) -> None:
+    judged = [
+        bullet.text
+        for bullet in (*checked_segment.bullets, *checked_segment.withheld)
+        if bullet.support.value == verdict and bullet.is_checked
+    ]
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = f"has:{verdict} by:model"
+        await wait_for_results(pilot, settle)
+        assert isinstance(pilot.app.screen, SearchScreen)
+        texts = [hit.snippet.text for hit in pilot.app.screen.hits.hits]
+        assert judged and {*judged} <= {*texts}
+        await pilot.press(*["down"] * texts.index(judged[-1]))
+        await pilot.press("enter")
+        await settle(pilot)
+        bullets = pilot.app.screen.query_one(BulletList)
+        assert bullets.current is not None
+        assert bullets.bullets[bullets.current[0]].text == judged[-1]
 
 
 async def test_withheld_lines_are_hidden_on_the_next_page(

@@ -175,7 +175,7 @@ async def test_retried_entries_are_stored_or_listed_again(
         await pilot.press("t")
         await wait_until(pilot, settle, lambda: len(names(app_with_skipped)) == 4)
         assert "1709.2.0a1b.json" not in names(app_with_skipped)
-        await pilot.press("T")
+        await pilot.press("a")
         await wait_until(pilot, settle, lambda: len(names(app_with_skipped)) == 1)
         assert notices(app_with_skipped) == [
             "1 entry retried: what is skipped again is listed again.",
@@ -220,7 +220,7 @@ async def test_dismissing_needs_a_confirmation(
         assert list(bad.iterdir()) == []
         assert app_with_skipped.screen.has_class("-empty")
         assert app_with_skipped.screen.query_one("#nothing").display
-        await pilot.press("t", "T", "D", "enter")
+        await pilot.press("t", "a", "D", "enter")
         await settle(pilot)
         assert isinstance(app_with_skipped.screen, QuarantineScreen)
 
@@ -312,7 +312,7 @@ async def test_the_help_lists_the_keys(
         await open_screen(pilot, settle)
         await pilot.press("question_mark")
         await settle(pilot)
-        assert {"t", "T", "D del", "Q", "esc", "tab"} <= {
+        assert {"t", "a", "D del", "Q", "esc", "tab"} <= {
             *help_text.keys(app_with_skipped)
         }
 

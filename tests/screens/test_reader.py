@@ -374,8 +374,7 @@ LONG = "\n\n".join(f"Sack {number} was ground today." for number in range(2_000)
 async def test_long_message_is_expanded_in_place(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long_session.store_session(5)
-    database.db.execute_sql("UPDATE events SET text = ? WHERE ordinal = 1", (LONG,))
+    long_session.store_session(5, texts={1: LONG})
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         await open_session(pilot, settle, event_at(1))
@@ -392,11 +391,8 @@ async def test_long_message_is_expanded_in_place(
 async def test_quote_is_marked_in_the_session(
     workspace: Workspace, app_of: AppOf, settle: Settle, ordinal: int
 ) -> None:
-    long_session.store_session(5)
     text = f"Edit: mill.py\n\n{LONG}"
-    database.db.execute_sql(
-        f"UPDATE events SET text = ? WHERE ordinal = {ordinal}", (text,)
-    )
+    long_session.store_session(5, texts={ordinal: text})
     quote = "Sack 1500 was ground"
     start = text.index(quote)
     marks = SourceMarks(((start, start + len(quote)),), ((start + 5, start + 9),))

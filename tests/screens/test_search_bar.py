@@ -114,7 +114,9 @@ async def test_tab_searches_the_next_view(
 
 async def test_tool_output_is_a_second_tier(settle: Settle) -> None:
     """A row below the hits says how much more there is, and leads to it."""
-    in_tools = session_hit(role=EventRole.TOOL, snippet=marked("EACCES 13", "EACCES"))
+    in_tools = session_hit(
+        role=EventRole.TOOL, event_id="tool", snippet=marked("EACCES 13", "EACCES")
+    )
     finders = three_finders() | {
         "tools": FakeSearch(lambda text: Hits(text, (in_tools,), total=4))
     }

@@ -134,7 +134,11 @@ async def test_node_keys_explain_themselves_on_a_session(
         assert isinstance(pilot.app.screen, ContentsScreen)
         assert "2 segments here, each with versions of its own" in notices(pilot)[-1]
         await press(pilot, settle, "y")
+        session = current_session(pilot).session
+        assert pilot.app.clipboard.endswith(f"session {session.full_name}")
+        await press(pilot, settle, "enter", "y")
         assert source(pilot).citation() == pilot.app.clipboard != ""
+        await press(pilot, settle, "escape")
         await press(pilot, settle, "asterisk")
         assert current_session(pilot).segments[0].node_id in labels(pilot)
         await press(pilot, settle, "c")

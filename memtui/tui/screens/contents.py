@@ -310,7 +310,7 @@ class ContentsScreen(SessionActions[None], BaseScreen[None]):
             self.jumps.append(origin)
         self._source.release_target()
         if (line := self._tree.current) is not None:
-            self._page.open(line, target.grip_id)
+            self._page.open(line, target.grip_id, target.bullet)
         self._found = target if target.event_id else None
         if target.event_id:
             self._focus_pane("source")

@@ -233,11 +233,22 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
             self._go_to(ahead[0] if by > 0 else ahead[-1])
         return bool(ahead)
 
-    def go_to_grip(self, grip_id: str) -> None:
-        for index, bullet in enumerate(self.bullets):
-            if grip_id in bullet.grip_ids:
-                self._go_to((index, bullet.grip_ids.index(grip_id)))
-                return
+    def go_to_source(self, grip_id: str, text: str = "") -> None:
+        """Go to a source, of the bullet with a text if there is one; show it if it is
+        hidden."""
+        hidden = () if self._shows_withheld else self._hidden
+        cited = [
+            (bullet.text != text, index)
+            for index, bullet in enumerate((*self.bullets, *hidden))
+            if grip_id in bullet.grip_ids or (text and bullet.text == text)
+        ]
+        if not cited:
+            return
+        _, index = min(cited)
+        if index >= len(self.bullets):
+            self.toggle_withheld()
+        grips = self.bullets[index].grip_ids
+        self._go_to((index, grips.index(grip_id) if grip_id in grips else 0))
 
     def _go_to(self, grip: BulletPosition) -> None:
         self._grip = grip
@@ -381,7 +392,7 @@ class NodePage(Vertical, workers.AppNode):
         self._shown: tuple[TocNode, bool] | None = None
         # The row of the contents that is or will be shown.
         self._row: TocEntry | DaySession | None = None
-        self._grip_to_open = ""
+        self._source_to_open = ("", "")  # A grip, and the text of its bullet.
 
     def compose(self) -> ComposeResult:
         yield PaneTitle("Page")
@@ -396,19 +407,21 @@ class NodePage(Vertical, workers.AppNode):
     def _node_id(self) -> str:
         return self._row.node_id if self._row is not None else ""
 
-    def open(self, row: TocEntry | DaySession, grip_id: str = "") -> None:
-        """Show the node of a row, with the cursor on the bullet of a grip if given."""
+    def open(
+        self, row: TocEntry | DaySession, grip_id: str = "", bullet: str = ""
+    ) -> None:
+        """Show the node of a row, with the cursor on a source or bullet if given."""
         before, self._row = self._row, row
         if before is None or _page_key(row) != _page_key(before):
-            self._grip_to_open = grip_id
+            self._source_to_open = grip_id, bullet
             self._load()
             return
         if isinstance(row, DaySession) and row != before:
             self._load()
-        if grip_id:
-            self._grip_to_open = grip_id
+        if grip_id or bullet:
+            self._source_to_open = grip_id, bullet
             if self.is_shown:
-                self._go_to_grip()
+                self._go_to_source()
 
     def close(self) -> None:
         self.node, self._shown, self._row = None, None, None
@@ -472,7 +485,7 @@ class NodePage(Vertical, workers.AppNode):
         head.update(self._head(node, is_rejected=is_rejected))
         head.set_class(not node.bullets, "-alone")
         self.bullets.show(node)
-        self._go_to_grip()
+        self._go_to_source()
 
     def _show_cost(self, node: TocNode, tokens: int) -> None:
         """Show what the page costs an agent, in tokens."""
@@ -482,10 +495,10 @@ class NodePage(Vertical, workers.AppNode):
             info = f"{first}{SEPARATOR}{cost}{separator}{others}" if first else ""
             self.query_one(PaneTitle).info = info
 
-    def _go_to_grip(self) -> None:
-        if self._grip_to_open:
-            self.bullets.go_to_grip(self._grip_to_open)
-            self._grip_to_open = ""
+    def _go_to_source(self) -> None:
+        if any(self._source_to_open):
+            self.bullets.go_to_source(*self._source_to_open)
+            self._source_to_open = "", ""
 
     def _show_loading(self) -> None:
         self._show_nothing("Reading…")

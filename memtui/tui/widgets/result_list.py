@@ -76,6 +76,7 @@ def jump_target(hit: Hit) -> JumpTarget:
     return JumpTarget(
         node_id=hit.opens,
         grip_id=hit.grip_id,
+        bullet="" if hit.session else hit.snippet.text,
         event_id=hit.event_id,
         snippet=hit.snippet if _message(hit) else NO_SNIPPET,
         agent=agent,

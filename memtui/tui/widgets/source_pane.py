@@ -62,6 +62,8 @@ class JumpTarget:
     """"" while it is not known."""
     grip_id: str = ""
     """The source to show beside the node."""
+    bullet: str = ""
+    """The text of the bullet to select."""
     event_id: str = ""
     """The message to show instead."""
     snippet: Snippet = NO_SNIPPET
