@@ -145,7 +145,7 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
         lambda f, v, _: replace(f, scope=replace(f.scope, keyword=v)),
     ),
     "state": FilterField(
-        "how the work ended: " + ", ".join(_values(WorkState)),
+        ", ".join(_values(WorkState)),
         lambda f, v, _: replace(f, scope=replace(f.scope, state=_parse_states(v))),
         _values(WorkState),
     ),

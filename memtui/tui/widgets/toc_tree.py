@@ -253,6 +253,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         self._path: list[str] = []
         self._arrive: Callable[[], object] = lambda: None
         self._reveals_whole = False
+        # The node of the cursor, if that is to go to it in a row that others share.
+        self._lost = ""
         # The row that was revealed for another node that shares it, and that node.
         self._shared: tuple[TreeNode[TocRow], TocEntry] | None = None
 
@@ -337,7 +339,11 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             self._loaded &= {YEARS, *self._rows}
             if loaded.sessions is not None:
                 self.session_count = loaded.sessions
-            if self._follows_newest and loaded.newest in self._rows:
+            lost, self._lost = self._lost, ""
+            if lost and not self._follows_newest:
+                self._kept = None
+                self.reveal(lost)
+            elif self._follows_newest and loaded.newest in self._rows:
                 self._show_newest(loaded)
                 if is_first:
                     self.call_after_refresh(self._read, {YEARS})
@@ -413,9 +419,14 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             note.remove()
         parent_id = _key_of(branch)[1]
         keys = [_row_key(parent_id, line) for line in lines]
+        shown = {node_id for line in lines for node_id in _ids_of(line)}
         for child in list(branch.children):
             if _key_of(child) not in keys:
+                here = self.cursor_node
                 self._remove(child)
+                is_in_other_row = not shown.isdisjoint(_ids_of(child.data))
+                if here is not None and here is not self.cursor_node:
+                    self._lost = _key_of(here)[1] if is_in_other_row else ""
         for index, (key, line) in enumerate(zip(keys, lines, strict=True)):
             row = self._rows.get(key)
             if row is None:
@@ -765,6 +776,13 @@ def _row_key(parent_id: str, row: NodeRow) -> RowKey:
     if isinstance(row, TocEntry) and row.above:
         parent_id = row.above[-1].node_id
     return parent_id, row.node_id
+
+
+def _ids_of(row: TocRow | None) -> set[str]:
+    """Return the ids of the nodes that share a row."""
+    if not isinstance(row, TocEntry):
+        return set() if row is None or isinstance(row, str) else {row.node_id}
+    return {entry.node_id for entry in (*row.above, row)}
 
 
 def _find_above(row: TreeNode[TocRow], node_id: str) -> TocEntry | None:
