@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import event_id, to_ms
 from memtui.store import database
-from tests.tables import EventRow, SessionRow
+from tests.tables import SessionRow
 
 START = datetime(2024, 1, 2, 8, tzinfo=UTC)
 STEP = timedelta(seconds=20)
@@ -62,7 +62,7 @@ def store_session(
             payload = json.dumps(metadata) if metadata else ""
             shared = (session.id, to_ms(when), at, kind, role, "", text, payload)
             rows.append((named, *shared, 5, "words", "jsonl", named.encode(), None))
-        database.insert(EventRow, rows)
+        database.insert("events", rows)
 
 
 def _event(at: int) -> tuple[str, str, str, dict[str, str]]:
