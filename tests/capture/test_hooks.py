@@ -358,19 +358,23 @@ def test_folder_that_is_no_text_is_ignored(cwd: object) -> None:
     assert [first.cwd for first in facts] == [""]
 
 
-def test_results_of_calls_with_one_id_are_all_read() -> None:
-    payloads = [
-        {
+def test_results_of_calls_with_one_id_are_all_stored(workspace: Workspace) -> None:
+    folder = workspace.paths.spool / "new"
+    folder.mkdir(parents=True)
+    for number, minute in enumerate((1, 2, 2, 1)):
+        payload = {
             "hook_event_name": "PostToolUse",
             "session_id": "s1",
+            "timestamp": AT.isoformat(),
             "tool_name": "Bash",
             "tool_use_id": "call_1",
             "tool_input": {"command": "date"},
-            "tool_response": {"stdout": f"10:0{number}"},
+            "tool_response": {"stdout": f"10:0{minute}"},
         }
-        for number in (1, 2, 2)
-    ]
-    raw = json.dumps(payloads).encode()
-    items = hooks.read(raw, received_at=AT, now=AT)
-    events = [item for item in items if isinstance(item, Event)]
-    assert len({event.event_id for event in events}) == 2
+        file = folder / f"{number}.1.a.json"
+        file.write_text(json.dumps(payload))
+        if number in (1, 3):
+            assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        (session,) = sessions.list_rows()
+        assert session["event_count"] == 2

@@ -124,7 +124,7 @@ def test_an_import_of_an_export_gives_the_same_store(
 ) -> None:
     before, copies, listed = tree(workspace), list_copies(), lists()
     routes = {row["route"] for row in before["events"]}
-    assert routes == {"hook", "transcript"} and len(copies) == 5
+    assert routes == {"unnamed-hook", "transcript"} and len(copies) == 5
     assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
     with database.connection():
         helpers = list(SubagentRow.select().dicts())
@@ -176,7 +176,9 @@ def test_importing_an_export_after_transcripts_adds_only_missing_events(
     workspace.stop()
     new = import_files(make_workspace(), *files_with_copies)
     lacking = {"Only the hook heard of the kingfisher.", ""}
-    hook_texts = {row["text"] for row in before["events"] if row["route"] == "hook"}
+    hook_texts = {
+        row["text"] for row in before["events"] if row["route"] == "unnamed-hook"
+    }
     assert hook_texts == lacking
     after = tree(import_files(new, file))
     for stored in (before, after):

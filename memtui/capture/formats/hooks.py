@@ -376,13 +376,11 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
         text = error or payload.text("reason") or _response_text(response)
         ending = _read_ending(payload, name, text)
     call = replace(call, lines=count_edit_lines(response), ending=ending)
-    text = call.text(text)
     yield _event(
         payload,
         EventType.TOOL_RESULT,
-        text,
-        # Models may give several calls one id.
-        key=f"{call.event_key}\x1f{text}" if key else "",
+        call.text(text),
+        key=call.event_key,
         metadata=call.metadata(),
         subagent=payload.text("agent_id"),
     )
