@@ -278,6 +278,13 @@ class Workspace:
             remedy = f"Try: {health.advice}; memtui does the rest."
         return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
+    def write_version(self, node_id: str, summarizer: "Summarizer") -> None:
+        """Let a summarizer write a version of a node, as a model would."""
+        from memtui.pipeline.model_worker import Rewriter
+
+        rewriter = Rewriter(summarizer, self.zone, self.now, lambda _: None)
+        rewriter.run(node_id, is_requested=True)
+
     @property
     def _is_model_configured(self) -> bool:
         """True if the user has set up a model; if so, a missing one is reported."""

@@ -11,7 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memtui import demo
+from memtui.demo import model
 from memtui.model import events
+from memtui.model.verdicts import Support
+from memtui.services import browse, versions
+from memtui.workspace import Workspace
 
 ZONE = ZoneInfo("Europe/Lisbon")
 TODAY = date(2026, 11, 20)
@@ -212,3 +216,22 @@ def test_dates_are_relative_to_the_session(written: str, read: str) -> None:
 def test_a_slip_in_a_script_is_named(text: str, line: int) -> None:
     with pytest.raises(ValueError, match=f"line {line} is not in the notation"):
         demo.read(text)
+
+
+def test_some_lines_are_those_of_a_model_and_not_all_are_true(
+    workspace: Workspace,
+) -> None:
+    demo.fill(workspace)
+    (pushes,) = workspace.search.find(model.PUSHES, limit=1).hits
+    node = browse.get_node(pushes.opens)
+    assert node is not None and node.is_by_model
+    judged = [bullet for bullet in (*node.bullets, *node.withheld) if bullet.is_checked]
+    assert {bullet.support for bullet in judged} == {*Support}
+    assert [bullet.is_withheld for bullet in judged].count(True) == 1
+    history = versions.get_history(pushes.opens)
+    assert history is not None and len(history.versions) == 3
+    (checkout,) = workspace.search.find(model.CHECKOUT, limit=1).hits
+    history = versions.get_history(checkout.opens)
+    assert history is not None
+    rejected, extract = history.versions
+    assert rejected.rejection and history.displayed == extract

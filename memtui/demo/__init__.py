@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 from zlib import crc32
 
+from memtui.demo import model
 from memtui.model.events import EventType
 from memtui.model.tool_calls import CallEnd
 
@@ -232,4 +233,8 @@ def fill(workspace: "Workspace") -> None:
     for _ in pipeline.importer().run([folder]):
         pass
     pipeline.lock.acquire()
+    pipeline.run_until_idle(lambda _: None)
+    for query, title, lines in model.DRAFTS:
+        for hit in workspace.search.find(query, limit=1).hits:
+            workspace.write_version(hit.opens, model.ScriptedModel(title, lines))
     pipeline.run_until_idle(lambda _: None)
