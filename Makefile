@@ -6,6 +6,9 @@
 #              all tests except those of make torture, with more examples: twelve minutes
 # make torture kills, full disks, floods and more damaged input: half an hour, before a
 #              release
+# make torture-short
+#              kills and damaged input, other ones each time, in a few minutes
+#                                                 (SEED=… repeats those of a seed)
 # make check   lint, format, types and import contracts
 # make shape   size and structure of the code, and the files that two tasks need
 # make bench-import, bench-secrets, bench-start, bench-hook, bench-tail, bench-search,
@@ -26,7 +29,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test test-full torture check shape bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui screenshots clean
+.PHONY: run test test-full torture torture-short check shape bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui screenshots clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -45,6 +48,16 @@ test-full: $(VENV)/.tests
 torture: $(VENV)/.tests
 	@$(PYTEST) -m "torture or fuzz" --hypothesis-profile=torture --timeout=1800 \
 		-o faulthandler_timeout=1790 $(ARGS)
+
+# This seed is printed; with it, the same kills and examples are tried.
+SEED ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+
+torture-short: SEED := $(SEED)
+torture-short: $(VENV)/.tests
+	@echo "make torture-short SEED=$(SEED) repeats this."
+	@$(PYTEST) -m "torture or fuzz" --hypothesis-profile=short --timeout=600 \
+		-o faulthandler_timeout=590 --hypothesis-seed=$(SEED) \
+		--ignore=tests/faults/test_flood.py --ignore=tests/faults/test_full.py $(ARGS)
 
 shape: $(VENV)/.runs
 	@$(BIN)/python scripts/shape.py $(ARGS)

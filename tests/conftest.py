@@ -5,6 +5,7 @@ import gc
 # Loaded before a test becomes a user who may not read the folder of Python.
 import logging.handlers  # noqa: F401
 import os
+import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -61,10 +62,23 @@ os.environ["COLORTERM"] = "truecolor"
 
 trying.register_profile("quick", max_examples=20, derandomize=True, **SLOW_IS_FINE)
 trying.register_profile("full", max_examples=100, derandomize=True, **SLOW_IS_FINE)
+trying.register_profile("short", max_examples=100, **SLOW_IS_FINE)
 trying.register_profile("torture", max_examples=4000, **SLOW_IS_FINE)
 trying.load_profile("quick")
 """The first two try the same examples in every run, so that a failure was caused by a
-change; the last one tries new ones. The Makefile chooses."""
+change; the others try new ones. The Makefile chooses."""
+
+
+@pytest.fixture
+def chance(request: pytest.FixtureRequest) -> random.Random:
+    """Random choices, which ``--hypothesis-seed`` repeats."""
+    return random.Random(request.config.getoption("--hypothesis-seed") or "20")
+
+
+@pytest.fixture
+def is_short(request: pytest.FixtureRequest) -> bool:
+    """Return whether this is ``make torture-short``."""
+    return bool(request.config.getoption("--hypothesis-profile") == "short")
 
 
 def often(number: int) -> Callable[[Any], Any]:

@@ -267,7 +267,7 @@ def find_name_error(session_id: str, agent: str = "") -> str:
     if not session_id.strip():
         return "no session id"
     for what, name in (("session id", session_id), ("agent's name", agent)):
-        if len(clean(name).splitlines()) > 1 or "\t" in name:
+        if clean(name) != clean_line(name) or "\t" in name:
             return f"the {what} is more than a line"
     return ""
 
@@ -368,6 +368,11 @@ def clean(text: str) -> str:
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     return _SURROGATE.sub("�", _UNSHOWABLE.sub("", text))
+
+
+def clean_line(text: str) -> str:
+    """Clean a name, and put its lines on one."""
+    return " ".join(filter(None, clean(text).splitlines()))
 
 
 @dataclass(frozen=True, slots=True)

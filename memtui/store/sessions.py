@@ -18,6 +18,7 @@ from memtui.model.events import (
     Event,
     EventRole,
     clean,
+    clean_line,
     from_ms,
     hash_source_id,
     to_ms,
@@ -263,7 +264,7 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
         **_latest_facts(row, metadata),
     }
     if metadata.project and (row["project_ms"] is None or at_ms < row["project_ms"]):
-        values |= {"cwd": clean(metadata.cwd), "project": clean(metadata.project)}
+        values |= {"cwd": clean(metadata.cwd), "project": clean_line(metadata.project)}
         values |= {"root": clean(metadata.root), "project_ms": at_ms}
     changes = {n: value for n, value in values.items() if row[n] != value}
     if changes:
@@ -292,7 +293,8 @@ def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, objec
     except (ValueError, TypeError):  # The row is damaged.
         times = {}
     for name in ("branch", "model", "title", "summary"):
-        value, at = clean(getattr(metadata, name)), metadata.facts_at
+        to_value = clean_line if name in ("branch", "model") else clean
+        value, at = to_value(getattr(metadata, name)), metadata.facts_at
         if name == "title":
             at = metadata.title_at or at
         known_ms = times.get(name, 0)

@@ -25,7 +25,12 @@ Kept = Callable[[Path], str]
 
 @pytest.mark.torture
 def test_two_hundred_kills_change_no_result(
-    fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
+    fork_server: ForkServer,
+    folder: Path,
+    home_of: HomeOf,
+    kept: Kept,
+    chance: random.Random,
+    is_short: bool,
 ) -> None:
     undisturbed = home_of("undisturbed")
     begun_s = time.monotonic()
@@ -34,16 +39,19 @@ def test_two_hundred_kills_change_no_result(
     expected = kept(undisturbed)
     assert expected.count('"toc:day:') > 5
 
-    chance = random.Random(20)
     killed = places = 0
-    while killed < KILLS:
+    kills = KILLS // 10 if is_short else KILLS
+    while killed < kills:
         places += 1
         home = home_of(f"disturbed-{places}")
         code = -9
-        while code == -9 and killed < KILLS:
+        while code == -9 and killed < kills:
             after_s = chance.uniform(0.02, 0.9) * took_s
+            begun_s = time.monotonic()
             code = fork_server.run(home, "import", str(folder), after_s=after_s)["code"]
             killed += code == -9
+            if code != -9:  # The machine is less busy than when this was measured.
+                took_s = min(took_s, time.monotonic() - begun_s)
         assert fork_server.run(home, "import", str(folder))["code"] == 0
         assert kept(home) == expected
         shutil.rmtree(home)
@@ -100,13 +108,19 @@ def test_a_draft_of_a_killed_hook_is_stored(
 
 @pytest.mark.torture
 def test_a_kill_before_any_step_changes_no_result(
-    fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
+    fork_server: ForkServer,
+    folder: Path,
+    home_of: HomeOf,
+    kept: Kept,
+    chance: random.Random,
+    is_short: bool,
 ) -> None:
     undisturbed = home_of("undisturbed")
     steps = fork_server.run(undisturbed, "import", str(folder), step=0)["steps"]
     expected = kept(undisturbed)
     assert steps > 50
-    for step in range(1, steps + 1):
+    tried = range(1, steps + 1)
+    for step in chance.sample(tried, 12) if is_short else tried:
         home = home_of(f"step-{step}")
         assert fork_server.run(home, "import", str(folder), step=step)["code"] == -9
         assert fork_server.run(home, "import", str(folder))["code"] == 0

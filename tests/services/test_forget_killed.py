@@ -104,6 +104,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     settings: Settings,
     fork_server: ForkServer,
     tree: Callable[[Workspace], dict[str, Any]],
+    chance: random.Random,
 ) -> None:
     folder = tmp_path / "history"
     demo.write(folder, today=date(2025, 6, 2), zone=UTC)
@@ -137,7 +138,6 @@ def test_killed_at_any_moment_it_ends_the_same(
     expected = kept(undisturbed)
     assert '"spool": []' in expected
 
-    chance = random.Random(12)
     for place in range(KILLS):
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)

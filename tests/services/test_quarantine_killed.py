@@ -33,7 +33,9 @@ def payload(number: int) -> bytes:
 
 
 @pytest.mark.torture
-def test_a_killed_retry_stores_each_file_once_or_keeps_it(tmp_path: Path) -> None:
+def test_a_killed_retry_stores_each_file_once_or_keeps_it(
+    tmp_path: Path, chance: random.Random
+) -> None:
     home = tmp_path / "home"
     bad, new = home / "spool" / "bad", home / "spool" / "new"
     for folder in (bad, new):
@@ -41,11 +43,10 @@ def test_a_killed_retry_stores_each_file_once_or_keeps_it(tmp_path: Path) -> Non
     for number in range(FILES):
         (bad / f"{number}.json").write_bytes(payload(number))
         (bad / f"{number}.json.reason").write_text("line 1: for some reason\n")
-    generator = random.Random(7)
     for _ in range(KILLS):
         running = memtui(home, "quarantine", "retry", "--all")
         try:
-            running.communicate(timeout=generator.uniform(0.3, LONGEST_S))
+            running.communicate(timeout=chance.uniform(0.3, LONGEST_S))
         except subprocess.TimeoutExpired:
             running.kill()
             running.communicate()

@@ -47,6 +47,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     fork_server: ForkServer,
     import_unredacted: ImportUnredacted,
     tree: TreeOf,
+    chance: random.Random,
 ) -> None:
     history = tmp_path / "history.jsonl"
     numbers = [(s, n) for s in range(SESSIONS) for n in range(40)]
@@ -78,7 +79,6 @@ def test_killed_at_any_moment_it_ends_the_same(
     took_s = time.monotonic() - begun_s
     expected = kept(undisturbed)
 
-    chance = random.Random(7)
     for place in range(KILLS):
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)

@@ -55,6 +55,7 @@ def test_a_killed_restore_leaves_the_old_store_or_the_new_one(
     settings: Settings,
     fork_server: ForkServer,
     tmp_path: Path,
+    chance: random.Random,
     *,
     is_damaged: bool,
 ) -> None:
@@ -70,7 +71,6 @@ def test_a_killed_restore_leaves_the_old_store_or_the_new_one(
     if is_damaged:
         (start / "memory.db").write_bytes(b"no database" * 1000)
 
-    chance = random.Random(3)
     took_s, before = 0.0, 0
     for place in range(KILLS):
         home = tmp_path / f"home-{place}"
