@@ -290,8 +290,15 @@ def real_files(shared: Path) -> list[Path]:
 @cache
 def stretches(name: str) -> list[list[bytes]]:
     """Return consecutive lines of one format: made here and, if there are any, real."""
+    from tests.capture import endings  # It needs this module.
+
     made = [json.dumps(fields).encode() for fields in MADE[name]()]
-    return [made, *_real(name)]
+    _, make = endings.FILES[name]
+    sessions = (make(way) or () for way in endings.Way)
+    ended = [
+        [json.dumps(fields).encode() for fields in session] for session in sessions
+    ]
+    return [made, *filter(None, ended), *_real(name)]
 
 
 def _real(name: str) -> Iterator[list[bytes]]:
