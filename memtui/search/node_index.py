@@ -86,11 +86,12 @@ ENOUGH_COMPLETIONS = 200
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
 """The letters that may have been typed by mistake."""
 
-SHORTEST, LONGEST = 4, 40
+SHORTEST, LONGEST = 5, 40
 """Shorter words resemble too many others; longer ones are no words."""
 
-TWO_EDITS = 6
-"""Words of at least this length may be two edits off, shorter ones one."""
+TWO_EDITS = 8
+"""Words of at least this length may be two edits off, shorter ones one, or two letters
+in the wrong order."""
 
 BEGINNING = 3
 """A word that is two edits off must have these first letters right."""
@@ -746,7 +747,9 @@ def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
         return ""
     same = {written, stem(written), *word.terms}
     for _, count, other in sorted(_similar(reader, written)):
-        if -count > frequency * RARE and stem(other) not in same:
+        # Another last letter is another form of the word, or another language.
+        is_form = other[:-1] in (written, written[:-1]) or other == written[:-1]
+        if -count > frequency * RARE and stem(other) not in same and not is_form:
             return _as_written(reader, other)
     return ""
 
@@ -758,8 +761,11 @@ def _similar(reader: NodeReader, word: str) -> Iterator[tuple[int, int, str]]:
     """
     near = set(neighbours(word, BEGINNING)) - {word}
     yield from ((1, -reader.frequency(other), other) for other in near)
-    most = 2 if len(word) >= TWO_EDITS else 1
+    letters = sorted(word)
     for other, count in reader.beginning(word[:BEGINNING]).items():
+        # Two letters in the wrong order are two edits.
+        is_swapped = sorted(other) == letters
+        most = 2 if len(word) >= TWO_EDITS or is_swapped else 1
         if other in near or abs(len(other) - len(word)) > most:
             continue
         if 0 < (edits := distance(word, other, limit=most)) <= most:

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
-from textwrap import shorten
 
 from memtui.model.events import Event, to_ms
-from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.filters import EVERYTHING, Filters, Scope
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
 from memtui.search.query import Query, parse, parse_with_dates, resolve_names
 from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.search import LIMIT, SessionSearch
 from memtui.search.snippets import QUOTE_CHARS, Sentences
-from memtui.store import conversations, database, segments, sessions
+from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer
 
@@ -43,11 +42,10 @@ LATER_PLACE = 3
 LATER_WORDS = 20
 """The number of words of the best quotes that are searched for in later sessions."""
 
-LATER_CHARS = 160
-"""The length that it is cut to."""
-
 LATER_RANK = 0.7
 """The newest of the later messages with this share of the best one's rank is taken."""
+
+AS_PROJECT = "“{}” is in no message: it is read as the project."
 
 QUESTION_MARKS = ("?", "？")
 
@@ -81,13 +79,32 @@ class QuoteSearch:
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
     ) -> QuoteResult:
-        """Return the best quotes; any text is a valid query."""
+        """Return the best quotes; any text is a valid query.
+
+        A word that is in no message and names a project is read as a filter.
+        """
+        result = self._find(text, limit, filters)
+        for word in () if filters.scope.project else result.unknown:
+            with database.connection():
+                named, problems = scopes.resolve_names(Scope(project=word))
+            if not problems:
+                scope = replace(filters.scope, project=named.project)
+                remaining = text.replace(word, " ", 1)
+                filters = replace(filters, scope=scope)
+                result = self._find(remaining, limit, filters)
+                note = AS_PROJECT.format(word)
+                notes = (*result.sessions.notes, note)
+                hits = replace(result.sessions, query=text, notes=notes)
+                return replace(result, sessions=hits)
+        return result
+
+    def _find(self, text: str, limit: int, filters: Filters) -> QuoteResult:
         result = self._search.find(text, limit=max(1, limit), filters=filters)
         query = parse_with_dates(text, self._clock(), self._zone, filters)
         if result.is_recent or query.filters.needs_nodes:
             return QuoteResult(result, result.hits)
         with database.connection():
-            query, _ = resolve_names(query)
+            query, unknown_names = resolve_names(query)
             hits = {
                 number: hit
                 for hit in result.hits[:QUOTED_SESSIONS]
@@ -125,7 +142,7 @@ class QuoteSearch:
                 result,
                 tuple(_add_segments(distinct, hits)),
                 _coverage(query, terms.values()),
-                self._list_unknown(query, terms.values()),
+                () if unknown_names else self._list_unknown(query, terms.values()),
             )
 
     def _find_later(self, query: Query, quotes: Sequence[Hit]) -> Hit | None:
@@ -153,28 +170,27 @@ class QuoteSearch:
         )
         words = (*query.words, *new_words)
         ranking = self._ranker.rank(Query("", words=words, filters=filters))
-        later = [
-            hit
-            for hit in ranking.hits
-            if hit.event
-            and (hit.event.agent, hit.event.session_id) != best.session_key
-            and any(term.term in new_terms for term in hit.terms)
-        ]
-        if not later:
+        best_of_session: dict[int, tuple[RankedHit, Event]] = {}
+        for hit in ranking.hits:
+            event, is_about_it = hit.event, any(t.term in new_terms for t in hit.terms)
+            if (
+                event
+                and is_about_it
+                and (event.agent, event.session_id) != best.session_key
+            ):
+                best_of_session.setdefault(hit.session, (hit, event))
+        later = best_of_session.values()
+        enough = LATER_RANK * max((hit.rank for hit, _ in later), default=0.0)
+        good = [pair for pair in later if pair[0].rank >= enough]
+        if not good:
             return None
-        enough = LATER_RANK * max(hit.rank for hit in later)
-        newest = max(
-            ((hit, hit.event) for hit in later if hit.event and hit.rank >= enough),
-            key=lambda pair: pair[1].timestamp,
-        )
-        hit, event = newest
+        hit, event = max(good, key=lambda pair: pair[1].timestamp)
         session = sessions.get_many([hit.session]).get(hit.session)
         sentences = Sentences(event.text, Query("", words=words))
         passage = sentences.passages(ranking.idfs)[0]
         whole = replace(best, session=session, node=None, opens="", more=0)
-        text = shorten(sentences.text(passage), LATER_CHARS, placeholder="…")
-        score = min(hit.score, best.score)
-        return replace(_quote(whole, event, text), score=score)
+        quote = _quote(whole, event, sentences.text(passage))
+        return replace(quote, score=min(hit.score, best.score))
 
     def _list_unknown(
         self, query: Query, sessions: Iterable[set[str]]

@@ -29,12 +29,17 @@ from tests.search.documents import suggest as suggest_query
         ("agent:codx refersh ", "agent:codx refresh "),
         ("12345678 ", ""),
         ("評審 ", ""),
+        ("timetables ", ""),
+        ("timetablo ", ""),
+        ("welche ", ""),
     ],
 )
 def test_misspelt_word_is_corrected(
     index: NodeIndex, query: str, suggestion: str
 ) -> None:
-    text = "refresh the token, tokens of invoices in the timetable; get_user_name"
+    text = (
+        "refresh the token, tokens of invoices in the timetable; get_user_name; welcome"
+    )
     index.update([document("a", text), document("b", "an invoice")], [])
     assert suggest_query(index, query) == suggestion
 
