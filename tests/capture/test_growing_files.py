@@ -13,6 +13,7 @@ from memtui.capture.formats import claude_code, jsonl
 from memtui.capture.formats.base import (
     Cursor,
     FileReplaced,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
 )
@@ -244,3 +245,25 @@ def test_excluded_session_stays_excluded_when_its_file_grows(
     with database.connection():
         assert EventRow.select().count() == 0
     workspace.stop()
+
+
+@pytest.mark.parametrize("cut", [20, 60, 71, 75])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli", "plain"])
+def test_line_that_is_read_in_two_parts(name: str, cut: int, tmp_path: Path) -> None:
+    source, place = formats.FORMATS_BY_NAME[name], corpora.path(name, tmp_path)
+    summary = {"type": "summary", "summary": "Carts and mills", "leafUuid": "u1"}
+    raw = json.dumps(summary).encode() + b" \0null\n"
+    place.write_bytes(raw)
+    *whole, at_once = source.read(place, None, agent="own", now=READ_AT)
+    place.write_bytes(raw[:cut])
+    *first, cursor = source.read(place, None, agent="own", now=READ_AT)
+    assert isinstance(cursor, Cursor)
+    place.write_bytes(raw)
+    *second, last = source.read(place, reload_cursor(cursor), agent="own", now=READ_AT)
+    assert isinstance(last, Cursor) and isinstance(at_once, Cursor)
+    assert reload_cursor(last) == reload_cursor(at_once)
+    pieces = [item for item in first + second if not isinstance(item, PendingRecord)]
+    # A title is stored by its message.
+    titles = {str(item) for item in pieces if isinstance(item, MessageTitle)}
+    others = [str(item) for item in pieces if not isinstance(item, MessageTitle)]
+    assert Counter([*titles, *others]) == Counter(map(str, whole))
