@@ -151,7 +151,7 @@ async def test_reports_are_displayed_at_once_and_the_cursor_stays(
         ),
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
-            "✗ No Ollama answers: start Ollama (ollama serve), or install it from"
+            "✗ No Ollama answers: start Ollama, or install it from"
             " ollama.com, then: ollama pull qwen3:4b-instruct"
             "\n  memtui will check again; x on a job checks now.",
         ),

@@ -309,7 +309,7 @@ async def test_unusable_model_is_explained(
         await steps(settle)(pilot)
         output = (
             "Ollama does not answer at http://127.0.0.1:11434."
-            " Try: start Ollama (ollama serve)"
+            " Try: start Ollama, or install it"
         )
         assert f"No model has written one yet. {output}" in about(app)
         app.post_message(
