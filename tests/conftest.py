@@ -265,8 +265,10 @@ def _events() -> dict[str, Any]:
     with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
         events = [(row["id"], row["text"], row["tokens"]) for row in rows]
+        # How it came, and when its facts were told, differs between deliveries.
+        left_out = ("id", "routes", "fact_times")
         sessions = {
-            row.pop("name"): {k: v for k, v in row.items() if k not in ("id", "routes")}
+            row.pop("name"): {k: v for k, v in row.items() if k not in left_out}
             for row in SessionRow.select().dicts()
         }
         segments = SegmentRow.select().order_by(SegmentRow.id)

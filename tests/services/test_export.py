@@ -271,7 +271,7 @@ def without_problems(stored: Tree) -> Tree:
     del stored["stats"]["skipped"]
     sessions = stored["sessions"]
     for row in sessions.values() if isinstance(sessions, dict) else sessions:
-        del row["fact_times"]
+        row.pop("fact_times", None)
     return stored
 
 
