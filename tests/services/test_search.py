@@ -142,7 +142,7 @@ def test_unknown_word_suggests_spelling(full_workspace: Workspace) -> None:
 def test_word_of_a_message_is_not_corrected(full_workspace: Workspace) -> None:
     # It is in no summary yet, and "mutex" is in one.
     store_messages(make_message("It mutes the tabs.", session="zoo"))
-    assert full_workspace.search.find("mutes timoeut").suggestion == "mutes timeout"
+    assert full_workspace.search.find("mutes tokne").suggestion == "mutes token"
 
 
 def test_suggestion_keeps_the_date(full_workspace: Workspace) -> None:
