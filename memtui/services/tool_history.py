@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole
 from memtui.model.sessions import Session
+from memtui.model.tool_calls import CallEnd
 from memtui.store import conversations, database, sessions
 
 MAX_CALLS = 400
@@ -141,7 +142,9 @@ def find_error(text: str, limit: int) -> SearchResult[ErrorOccurrences]:
         matches = conversations.find_texts(parts or [line], MAX_CALLS)
         same = [pair for pair in matches.events if exact.search(pair[1].text)]
         groups: dict[int, tuple[Sequence[str], list[Event]]] = {}
-        candidates = [([line], same), (parts, matches.events if parts else ())]
+        # With other numbers the result of a call that succeeded is no error.
+        alike = [pair for pair in matches.events if pair[1].call_end is not CallEnd.OK]
+        candidates = [([line], same), (parts, alike if parts else [])]
         longest = max(parts, key=len, default="")
         if not matches.events and len(parts) > 1 and len(longest) >= MIN_PART_CHARS:
             matches = conversations.find_texts([longest], MAX_CALLS)

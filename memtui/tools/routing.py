@@ -222,7 +222,8 @@ def _list_left_open(
     notes = [*unknown_notes, *([not_found] if is_elsewhere else [])]
     if not (notes or items):
         then = " then" if time else ""
-        notes = [f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{then}."]
+        count = min(OPEN_SESSIONS, page.total)
+        notes = [f"The latest {count} sessions{of} left nothing open{then}."]
     score = MISS_SCORE if is_elsewhere or not items else TIME_SCORE
     return _reply(workspace, Strategy.LEFT_OPEN, why, score, items[:limit], notes)
 

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -893,6 +894,13 @@ def test_error_that_differs_by_a_file_name_is_found_by_its_longest_part(
     assert occurrence["error"] == stored
 
 
+def test_error_with_another_number_is_no_success(full_workspace: Workspace) -> None:
+    call = run_command(2, "run", "exit code 0")
+    success = replace(call, metadata={**call.metadata, "call_end": "ok"})
+    store_messages(make_message("Start the pump.", 1, session="zoo"), success)
+    assert not history.search_error(full_workspace, "exit code 127").items
+
+
 def test_error_is_listed_with_the_next_success_of_its_call(
     full_workspace: Workspace,
 ) -> None:
@@ -1124,7 +1132,7 @@ def test_question_about_open_work_lists_open_points(
     assert receipts["snippet"] == "left open: Not answered: Migrate the receipts, too."
     for question, note in (
         ("what is left open in the aquarium?", "In none of them: aquarium."),
-        ("what was left open in May 2020", "The latest 50 sessions left nothing open"),
+        ("what was left open in May 2020", "The latest 2 sessions left nothing open"),
     ):
         missed = routing.route(workspace, question)
         assert missed.head["band"] == "weak" and note in missed.notes[0]
