@@ -121,7 +121,7 @@ INDENT = 2
 MIN_ALIGNED_TITLE = 28  # The narrowest title beside times that form a column, in cells.
 OUTCOME = "→ "  # The mark before the outcome of a session.
 
-MIN_NEIGHBORS = 50
+MIN_NEIGHBORS = 46
 """From this width on, in cells, the messages before and after are shown."""
 
 _MARGIN = Content(" " * INDENT)
