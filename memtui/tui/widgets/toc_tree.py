@@ -255,6 +255,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         self._reveals_whole = False
         # The node of the cursor, if that is to go to it in a row that others share.
         self._lost = ""
+        self._is_recovering = False  # True while it goes there.
         # The row that was revealed for another node that shares it, and that node.
         self._shared: tuple[TreeNode[TocRow], TocEntry] | None = None
 
@@ -343,6 +344,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             if lost and not self._follows_newest:
                 self._kept = None
                 self.reveal(lost)
+                self._is_recovering = True
             elif self._follows_newest and loaded.newest in self._rows:
                 self._show_newest(loaded)
                 if is_first:
@@ -426,7 +428,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
                 self._remove(child)
                 is_in_other_row = not shown.isdisjoint(_ids_of(child.data))
                 if here is not None and here is not self.cursor_node:
-                    self._lost = _key_of(here)[1] if is_in_other_row else ""
+                    lost = _key_of(here)[1] if is_in_other_row else ""
+                    self._lost = self._lost or lost
         for index, (key, line) in enumerate(zip(keys, lines, strict=True)):
             row = self._rows.get(key)
             if row is None:
@@ -499,7 +502,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
 
         A week across two months is that of the row's month, or whole.
         """
-        self._reveals_whole = is_whole
+        self._reveals_whole, self._is_recovering = is_whole, False
         read = partial(browse.get_path_with_session, node_id)
         self.load(read, partial(self._follow, then), "toc-seek")
 
@@ -550,6 +553,10 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             self._read({key})
         elif key not in self._reading | self._wanted:
             self._path = []
+            if self._is_recovering:  # It is not in the new scope.
+                self._follows_newest, self._is_recovering = True, False
+                self._read({YEARS})
+                return
             is_all = not self.scope.is_narrow
             text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
             self.notify(text)
