@@ -34,6 +34,8 @@ OTHER_PROJECT = "of another project, which has its own store"
 
 FORGOTTEN = "of a project that was forgotten"
 
+_UNKNOWN_PROJECT = "of an unknown project"
+
 _SESSION_TEXTS = (
     *("branch", "created_by", "cwd", "model", "own_name", "project", "root"),
     *("summary", "title"),
@@ -44,8 +46,21 @@ _SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
 """The fields of a subagent that may contain secrets."""
 
 
-def _is_typed(event: Event) -> bool:
-    return event.provenance is not None and event.provenance.route == HISTORY
+_OfSession = Event | Thought | SessionMetadata | SubagentMetadata
+
+
+def _session_key(item: _OfSession) -> tuple[str, str]:
+    # Events have clean ids; their session must be found by them.
+    return clean(item.agent), clean(item.session_id)
+
+
+def _has_place(session: SessionMetadata) -> bool:
+    return bool(session.cwd or session.root or session.project)
+
+
+def _is_typed(item: _OfSession) -> bool:
+    provenance = item.provenance if isinstance(item, Event) else None
+    return provenance is not None and provenance.route == HISTORY
 
 
 def _find_session_summary(event: Event) -> Iterator[SessionMetadata]:
@@ -76,6 +91,7 @@ class Exclusions:
         """Compile the patterns, in which a leading ``~`` is already expanded."""
         stripped = [pattern.strip() for pattern in patterns]
         self._rules = [(pattern, *_compile(pattern)) for pattern in stripped if pattern]
+        self._encoded = [(pattern, _encode(pattern)) for pattern, *_ in self._rules]
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -91,6 +107,34 @@ class Exclusions:
                 return pattern
         return ""
 
+    def rule_for_transcript(self, path: str) -> str:
+        """Return the pattern that covers what the folder of a transcript is called.
+
+        Claude Code calls it after the session's folder, with a hyphen for every other
+        character than letters and digits. So this may cover other folders, too.
+        """
+        match = _CLAUDE_FOLDER.search(path.replace("\\", "/"))
+        rules = self._encoded if match else ()
+        return next((p for p, rule in rules if match and rule.match(match[1])), "")
+
+
+_CLAUDE_FOLDER = re.compile(r"/projects/((?:[A-Za-z]-)?-[^/]+)/")
+
+
+def _encode(pattern: str) -> re.Pattern[str]:
+    """Return a pattern for what Claude Code calls folders of transcripts."""
+    slashed = pattern.replace("\\", "/").rstrip("/")
+    encoded = re.sub(r"[^A-Za-z0-9*?]", "-", slashed)
+    is_anchored = slashed.startswith(("/", "*")) or _DRIVE.match(slashed)
+    start = encoded if is_anchored else f"*-{encoded}"
+    # Of a name, only hidden folders below count, where agents keep worktrees.
+    below = f"{start}-*" if "/" in slashed else f"{start}--*"
+    return re.compile(f"{translate(start)}|{translate(below)}", re.IGNORECASE)
+
+
+def _resolve(folder: str) -> list[str]:
+    return [posixpath.realpath(folder)] if folder.startswith("/") else []
+
 
 def _compile(pattern: str) -> tuple[re.Pattern[str], bool]:
     """Return a pattern as a regular expression, and whether it is one of folders."""
@@ -101,8 +145,10 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], bool]:
     is_anchored = slashed.startswith(("/", "*")) or has_drive
     folder = slashed.rstrip("/") if is_anchored else f"*/{slashed.rstrip('/')}"
     flags = re.IGNORECASE if has_drive else 0
-    both = f"{translate(folder)}|{translate(f'{folder}/*')}"  # and all below it
-    return re.compile(both, flags), True
+    # Agents may name a folder by a link to it, or by where the link leads.
+    folders = {folder, *_resolve(folder)}
+    rules = (f"{translate(name)}|{translate(f'{name}/*')}" for name in folders)
+    return re.compile("|".join(rules), flags), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +181,21 @@ class IngestFilter:
         """
         self._policy, self._path, self._is_export = policy, path, is_export
         self._reasons: dict[tuple[str, str], str] = {}
-        """The reason for leaving out each session; "" if it is stored."""
+        """The reason for leaving out each session of which something is known about
+        its project; "" if it is stored."""
         self._redactions: Tally[str] = Tally()
         self._event_redactions: dict[str, Tally[str]] = {}
         self.forgotten_count = 0
         """The number of events left out for that; the caller resets it."""
 
     def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
-        for item in items:
+        """Yield the items to store, and in place of others why they are left out."""
+        is_limited = self._policy.exclusions or self._policy.only_root
+        for item in self._wait_for_projects(items) if is_limited else items:
             if isinstance(item, SessionMetadata):
                 yield from self._filter_session(item)
             elif isinstance(item, Event | Thought | SubagentMetadata):
-                reason = self._reasons.get((item.agent, item.session_id))
-                if reason is None and isinstance(item, Event) and _is_typed(item):
-                    reason = self._unknown_reason(item.agent, item.session_id)
-                if not reason:
+                if not (reason := self._reasons.get(_session_key(item))):
                     redacted = self._redact(item)
                     yield redacted
                     if isinstance(redacted, Event):
@@ -159,7 +205,10 @@ class IngestFilter:
                     self.forgotten_count += reason == FORGOTTEN and is_event
                     yield SkippedRecord(reason)
             elif isinstance(item, MessageTitle):
-                yield replace(item, title=self._redact_text(item.title))
+                # Its session is known only by a message, and ended in this folder.
+                reasons = (*self._reasons.values(), self._folder_reason())
+                if not any(reasons):
+                    yield replace(item, title=self._redact_text(item.title))
             elif isinstance(item, Cursor):
                 # Its secrets are counted when they are stored with a session.
                 state, _ = redaction.redact_json(item.state)
@@ -201,19 +250,26 @@ class IngestFilter:
         return counts
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
+        session = self._locate(session)
+        if not self._reasons.get(_session_key(session)):
+            yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
+
+    def _locate(self, session: SessionMetadata) -> SessionMetadata:
+        """Return a session with its project, and decide whether it is stored."""
         cwd, root = _as_folder(clean(session.cwd)), _as_folder(clean(session.root))
         if self._is_export and session.project:
             place = ProjectLocation(root, session.project)
         else:
             place = locate_project(cwd, root)
-        project = clean(session.project or place.project)
+        project, has_place = (
+            clean(session.project or place.project),
+            _has_place(session),
+        )
         session = replace(session, cwd=cwd, root=clean(place.root), project=project)
-        # Events have clean ids; their session must be found by them.
-        key = clean(session.agent), clean(session.session_id)
-        if key not in self._reasons or session.cwd:
+        key = _session_key(session)
+        if cwd or (has_place and key not in self._reasons):
             self._reasons[key] = self._session_reason(session, place)
-        if not self._reasons[key]:
-            yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
+        return session
 
     def _session_reason(self, session: SessionMetadata, place: ProjectLocation) -> str:
         only = self._policy.only_root
@@ -230,13 +286,52 @@ class IngestFilter:
             return FORGOTTEN
         return ""
 
-    def _unknown_reason(self, agent: str, session_id: str) -> str:
-        """Return why a session is left out of which only an id is known."""
-        is_limited = self._policy.exclusions or self._policy.only_root
-        is_stored = sessions.get_number(clean(agent), clean(session_id)) is not None
-        reason = "of an unknown project" if is_limited and not is_stored else ""
-        self._reasons[agent, session_id] = reason
-        return reason
+    def _wait_for_projects(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
+        """Yield what belongs to a session after what tells its project.
+
+        That may be a later record. The first cursor after an item, or the end, ends the
+        waiting: then only what is known of the session elsewhere can decide.
+        """
+        waiting: dict[tuple[str, str], list[_OfSession]] = {}
+        titles: list[MessageTitle] = []
+        for item in items:
+            if isinstance(item, MessageTitle):
+                titles.append(item)
+                continue
+            if isinstance(item, _OfSession):
+                key = _session_key(item)
+                if isinstance(item, SessionMetadata) and _has_place(item):
+                    self._locate(item)
+                    yield from waiting.pop(key, ())
+                if key not in self._reasons:
+                    waiting.setdefault(key, []).append(item)
+                    continue
+            elif isinstance(item, Cursor):
+                yield from self._stop_waiting(waiting)
+                yield from titles
+                titles.clear()
+            yield item
+        yield from self._stop_waiting(waiting)
+        yield from titles
+
+    def _stop_waiting(
+        self, waiting: dict[tuple[str, str], list[_OfSession]]
+    ) -> Iterator[_OfSession]:
+        for key, items in waiting.items():
+            if sessions.get_number(*key) is None:
+                unknown = SessionMetadata(*key), ProjectLocation("", "")
+                reason = self._session_reason(*unknown) or self._folder_reason()
+                # A transcript may have no folder; a hook or a prompt of a history
+                # that names none may be of any project.
+                is_transcript = self._path and not any(map(_is_typed, items))
+                default = "" if is_transcript else _UNKNOWN_PROJECT
+                self._reasons[key] = reason or default
+            yield from items
+        waiting.clear()
+
+    def _folder_reason(self) -> str:
+        rule = self._policy.exclusions.rule_for_transcript(self._path)
+        return f"excluded by {rule}" if rule else ""
 
     def _redact(
         self, item: Event | Thought | SubagentMetadata
@@ -273,6 +368,7 @@ PATH_MAX = 4096
 _AT_REPOSITORY = (
     "**/{repo}/.*/worktrees/*",  # .git, .claude, .gemini
     "**/{repo}/.worktrees/*",
+    "**/{repo}/.trees/*",
     "**/{repo}/worktrees/*",
     "**/{repo}/.conductor/*",
     "**/{repo}-worktrees/*",
@@ -386,7 +482,8 @@ def _main_worktree(folder: str) -> str:
         return ""
     mark = f"{folder}/.git"  # a Path takes long to make of a long text
     if posixpath.isdir(mark):
-        return folder
+        is_link = posixpath.islink(folder)
+        return posixpath.realpath(folder) if is_link else folder
     if not posixpath.isfile(mark):
         return ""
     try:

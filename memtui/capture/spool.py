@@ -23,6 +23,7 @@ from pathlib import Path
 from memtui import hook, redaction
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, Record, SkippedRecord
+from memtui.capture.formats.jsonl import parse_object
 from memtui.errors import SpoolError
 from memtui.files import replacement, require_regular_file
 from memtui.model.events import EARLIEST, IN_THE_FUTURE, clean, from_ms
@@ -366,7 +367,7 @@ def extract_invalid(
     invalid = [r for r in records if _list_invalid(file, r.raw, now)] or records
     accepted, skipped = [], []
     for record in invalid:
-        reason = skip_reason(record.fields) if record.fields else ""
+        reason = skip_reason(record.fields or _read_torn(record.raw))
         if reason:
             skipped.append(SkippedRecord(reason))
         else:
@@ -380,6 +381,18 @@ def extract_invalid(
         for record in _list_invalid(file, raw, now)
     )
     return InvalidPart(raw, raw != file.raw, redacted, tuple(skipped), kinds)
+
+
+_SESSION_FIELD = re.compile(
+    r'"(cwd|session_?id)"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE
+)
+
+
+def _read_torn(raw: bytes) -> dict[str, object]:
+    """Return which session a damaged record names, and its folder."""
+    fields = _SESSION_FIELD.findall(decode(raw))
+    members = (f'"{name}":{value}' for name, value in reversed(fields))  # first counts
+    return parse_object(f"{{{','.join(members)}}}") or {}
 
 
 def _list_invalid(

@@ -487,6 +487,14 @@ def delivered(number: int, said: str) -> dict[str, Any]:
     return record(number, "attachment", attachment=attachment)
 
 
+def test_folder_is_told_as_soon_as_it_is_known() -> None:
+    items = read(queued(0, "enqueue", "first"), user(1, "first"), user(2, "second"))
+    places = [item.cwd for item in items if isinstance(item, SessionMetadata)]
+    kinds = [type(item) for item in items]
+    assert places[:2] == ["", record(1)["cwd"]]
+    assert kinds[:3] == [SessionMetadata, SessionMetadata, Event]
+
+
 WAITING = "and the tests, too"
 
 REPETITIONS = {

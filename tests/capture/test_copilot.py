@@ -420,6 +420,20 @@ def test_name_is_read_from_the_file_beside(
         assert last.facts_at == datetime(2026, 11, 20, 9, 10, tzinfo=UTC)
 
 
+def test_folder_is_read_from_the_file_beside_if_no_record_has_it(
+    tmp_path: Path,
+) -> None:
+    file, beside = tmp_path / "events.jsonl", tmp_path / copilot.WORKSPACE
+    beside.write_text("cwd: /home/ada/kiosk/src\ngit_root: /home/ada/kiosk\n")
+    unplaced = line("user.message", 1, content="Why?")
+    for record, project in ((start(), "shop"), (unplaced, "kiosk")):
+        file.write_text(json.dumps(record) + "\n")
+        readings = copilot.FORMAT.read(file, None, agent="", now=NOW)
+        first = next(r for r in readings if isinstance(r, SessionMetadata))
+        assert first.root == f"/home/ada/{project}"
+        assert first.cwd.startswith(first.root)
+
+
 def test_message_that_a_context_is_cleared_with_is_read_once() -> None:
     cleared = line("session.context_cleared", 1, initialMessage="Round the prices")
     again = line("user.message", 2, content="Round the prices")

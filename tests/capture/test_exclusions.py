@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from memtui.capture.policy import Exclusions
@@ -77,6 +79,41 @@ def test_folder_repository_and_transcript_are_matched(
     where: str,
 ) -> None:
     assert rule_for("clients/acme", **{where: f"{HOME}/clients/acme/x"}) != ""
+
+
+def test_folder_is_matched_where_a_link_in_the_pattern_leads(tmp_path: Path) -> None:
+    (tmp_path / "data" / "acme").mkdir(parents=True)
+    (tmp_path / "code").symlink_to(tmp_path / "data")
+    for pattern in (f"{tmp_path}/code/acme", f"{tmp_path}/code/*"):
+        for folder in ("code/acme", "data/acme/site"):
+            assert rule_for(pattern, cwd=f"{tmp_path}/{folder}") == pattern
+        assert rule_for(pattern, cwd=f"{tmp_path}/other/acme") == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "covers"),
+    [
+        ("acme", "-home-ada-acme", True),
+        ("Acme", "-home-ada-acme--claude-worktrees-old-owl", True),
+        ("a.b_c", "-home-ada-a-b-c", True),
+        ("acme*", "-home-ada-acme-site", True),
+        ("acme", "-home-ada-acme-site", False),
+        ("acme", "-home-ada-acmes", False),
+        (f"{HOME}/acme", "-home-ada-acme", True),
+        (f"{HOME}/acme/", "-home-ada-acme-site", True),
+        (f"{HOME}/acme", "-srv-home-ada-acme", False),
+        ("clients/acme", "-home-ada-clients-acme-site", True),
+        ("C:\\src\\acme", "c--src-acme", True),
+    ],
+)
+def test_folder_of_a_transcript_is_matched_by_its_encoded_name(
+    pattern: str, folder: str, covers: bool
+) -> None:
+    rules = Exclusions((pattern,))
+    path, rule = f"{HOME}/.claude/projects/{folder}/s1.jsonl", pattern if covers else ""
+    assert rules.rule_for_transcript(path) == rule
+    assert rules.rule_for_transcript(path.replace("/", "\\")) == rule
+    assert rules.rule_for_transcript(f"{HOME}/{folder}/s1.jsonl") == ""
 
 
 def test_the_first_matching_pattern_is_reported() -> None:

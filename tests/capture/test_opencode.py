@@ -179,6 +179,21 @@ def test_session_metadata_comes_before_the_first_event(
     )
 
 
+def test_session_that_is_not_listed_has_the_folder_in_its_messages(
+    agent: Agent, path: Path
+) -> None:
+    folders = {"cwd": "/home/ada/kiosk/src", "root": "/home/ada/kiosk"}
+    agent.says(1, "user", "Why?", session="s2")
+    agent.says(2, "assistant", "Because.", session="s2", path=folders)
+    agent.db.commit()
+    (found,) = [
+        item
+        for item in read_items(path)
+        if isinstance(item, SessionMetadata) and item.session_id == "s2"
+    ][:1]
+    assert (found.cwd, found.root) == (folders["cwd"], folders["root"])
+
+
 def test_messages_of_a_subagent_belong_to_its_session(agent: Agent, path: Path) -> None:
     agent.session("s2", parent_id="s1", title="Look around (@explore subagent)")
     agent.session("s3", parent_id="s2", title="Deeper")

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from memtui.capture.formats.base import (
+    HOOK,
     Cursor,
     InvalidRecord,
+    MessageTitle,
     ParsedItem,
     PendingRecord,
     SkippedRecord,
@@ -25,8 +27,10 @@ from memtui.capture.policy import (
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import database, tombstones
+from memtui.store import database, sessions, tombstones
+from memtui.store import events as store_events
 from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
@@ -137,6 +141,53 @@ def test_clone_is_excluded_by_its_own_name_and_that_of_its_origin(
     assert filter_items(ingest_filter, clone, make_event("hello")) == [
         SkippedRecord(f"excluded by {rule}")
     ]
+
+
+TRANSCRIPT = "/home/ada/.claude/projects/-home-ada-shop/s1.jsonl"
+
+
+@pytest.mark.parametrize("rule", ["shop", "other"])
+def test_events_wait_for_the_project_of_their_session(
+    open_store: Workspace, rule: str
+) -> None:
+    queued, title = make_event("queued"), MessageTitle("claude-code", "u0", "The shop")
+    unplaced = make_session(cwd="")
+    kept = filter_items(
+        IngestFilter(CapturePolicy(Exclusions((rule,))), "/home/ada/s1.jsonl"),
+        *(unplaced, queued, title, make_session(), make_event("hello"), Cursor()),
+    )
+    *stored, cursor = kept
+    assert isinstance(cursor, Cursor)
+    if rule == "shop":
+        assert stored == [SkippedRecord("excluded by shop")] * 2
+    else:
+        events_of = [item for item in stored if isinstance(item, Event)]
+        assert events_of == [queued, make_event("hello")] and title in stored
+
+
+def test_session_without_folder_is_judged_by_the_folder_of_its_transcript(
+    open_store: Workspace,
+) -> None:
+    title = MessageTitle("claude-code", "u0", "The shop")
+    items = make_session(cwd=""), make_event("hello"), title
+    for rule, count in (("shop", 1), ("other", 3)):
+        ingest_filter = IngestFilter(CapturePolicy(Exclusions((rule,))), TRANSCRIPT)
+        kept = filter_items(ingest_filter, *items)
+        assert len(kept) == count, kept
+        assert (SkippedRecord("excluded by shop") in kept) == (rule == "shop")
+
+
+def test_hook_without_folder_is_stored_with_exclusions_only_for_a_known_session(
+    open_store: Workspace,
+) -> None:
+    policy = CapturePolicy(Exclusions(("shop",)))
+    items = make_session(cwd=""), make_event("hello")
+    skipped = SkippedRecord("of an unknown project")
+    assert filter_items(IngestFilter(policy), *items) == [skipped]
+    with database.transaction():
+        sessions.update_metadata(make_session(cwd="/home/ada/ferry"))
+        store_events.add([make_event("first")], route=HOOK, counter=ESTIMATING_COUNTER)
+    assert make_event("hello") in filter_items(IngestFilter(policy), *items)
 
 
 def test_text_longer_than_any_path_is_stored_as_no_folder(

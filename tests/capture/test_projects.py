@@ -29,6 +29,13 @@ def test_a_folder_within_a_repository_belongs_to_it(shop: Path) -> None:
     assert locate_project(f"{shop}/") == ProjectLocation(str(shop), "shop")
 
 
+def test_link_to_a_repository_belongs_to_it(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(shop)
+    for folder in ("link", "link/src"):
+        place = locate_project(f"{tmp_path}/{folder}")
+        assert place == ProjectLocation(str(shop), "shop")
+
+
 def test_worktrees_belong_to_the_project_of_their_repository(
     shop: Path, tmp_path: Path
 ) -> None:

@@ -158,6 +158,23 @@ def test_excluded_records_are_not_quarantined() -> None:
     assert (remnant.raw, remnant.invalid, len(remnant.skipped)) == (b"", (), 2)
 
 
+@pytest.mark.parametrize(
+    "text", ['{"cwd": "/diary", "prompt": "mi', '{"prompt": "mine", "cwd":"\\/diary"']
+)
+def test_torn_record_that_names_an_excluded_folder_is_not_quarantined(
+    text: str,
+) -> None:
+    named = []
+
+    def why_not(fields: dict[str, object]) -> str:
+        named.append(fields.get("cwd"))
+        return "excluded"
+
+    remnant = spool.extract_invalid(make_spool_file(text.encode()), AT, why_not)
+    assert (remnant.raw, remnant.skipped) == (b"", (SkippedRecord("excluded"),))
+    assert named == ["/diary"]
+
+
 def test_only_invalid_records_of_a_list_are_quarantined() -> None:
     remnant = quarantine_payload(json.dumps([prompt("taken"), "stray", 7]).encode())
     assert remnant.raw == b'"stray"\n7\n'

@@ -739,7 +739,7 @@ class _Sessions:
         """Continue with these places; what is known counts more than the records."""
         self._known = known
         self._facts = {session: dict(place) for session, place in places.items()}
-        self._announced: set[str] = set()
+        self._announced: set[tuple[str, bool]] = set()
         self._summaries: dict[str, str] = {}
         """Titles by the uuid of the record that their session, which may be in another
         file, ended with."""
@@ -799,10 +799,13 @@ class _Sessions:
             self._facts.setdefault(session, {})["title"] = title
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
-        """Yield a session's metadata at its first event, which needs the project."""
-        if session not in self._announced:
-            self._announced.add(session)
-            yield self._metadata(session)
+        """Yield a session's metadata at the first event, and at the first with its
+        folder: events need the project."""
+        metadata = self._metadata(session)
+        key = session, bool(metadata.cwd)
+        if key not in self._announced:
+            self._announced.add(key)
+            yield metadata
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
         return map(self._metadata, self._facts)

@@ -67,6 +67,7 @@ class _CopilotReader(SessionReader):
         path = source.path
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
+        self._workspace = _read_workspace(path.with_name(WORKSPACE))
 
     @property
     def is_open(self) -> bool:
@@ -75,10 +76,11 @@ class _CopilotReader(SessionReader):
 
     def finish(self) -> Iterator[ParsedItem]:
         yield from super().finish()
-        fields = _read_workspace(self.path.with_name(WORKSPACE))
-        names = [clean_title(fields.get(name, "")) for name in ("name", "summary")]
+        names = [
+            clean_title(self._workspace.get(name, "")) for name in ("name", "summary")
+        ]
         if self.session_id and any(names):
-            at = parse_time(fields.get("updated_at"))
+            at = parse_time(self._workspace.get("updated_at"))
             yield SessionMetadata(
                 AGENT,
                 self.session_id,
@@ -143,6 +145,9 @@ class _CopilotReader(SessionReader):
                 self.learn("root", context.get("gitRoot"))
                 self.learn("project", repository_name(context.get("repository")))
                 self.learn("at", at.isoformat())
+        if "cwd" not in self.facts:
+            self.learn("cwd", self._workspace.get("cwd"))
+            self.learn("root", self._workspace.get("git_root"))
 
     def _user_message(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
         files = map(_attachment, as_objects(data.get("attachments")))

@@ -709,6 +709,11 @@ class _MessageReader:
         model = as_object(fields.get("model"))
         if name := first_text(fields, "modelID") or first_text(model, "modelID", "id"):
             self._models[session_id] = name
+        place = _inner(fields, "path")
+        if session_id not in self._sessions and (folder := as_text(place.get("cwd"))):
+            root = as_text(place.get("root"))
+            unlisted = _Session(session_id, directory=folder, worktree=root)
+            self._sessions[session_id] = unlisted
         session = self._sessions.get(session_id)
         if session and session_id not in self._introduced:
             self._introduced.add(session_id)
