@@ -256,6 +256,28 @@ def test_only_files_of_the_session_are_read(tmp_path: Path) -> None:
     assert "the secret" not in event.text
 
 
+@pytest.mark.parametrize("link", ["tool-results/b1.txt", "tool-results", ""])
+def test_no_link_out_of_a_session_is_followed(link: str, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere/s1"
+    (elsewhere / "tool-results").mkdir(parents=True)
+    (elsewhere / "tool-results/b1.txt").write_text("the secret")
+    project = tmp_path / "project"
+    place = project / "s1" / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(elsewhere / link)
+    preview = "<persisted-output>\nFull output saved to: tool-results/b1.txt\n\nPreview"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": preview}
+    file = project / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    (event, missing) = read_file(file)
+    assert "the secret" not in event.text and "missing" in missing
+    # The folder of all projects may be a link.
+    (elsewhere.parent / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "link").symlink_to(elsewhere.parent)
+    (event, missing) = read_file(tmp_path / "link/s1.jsonl")
+    assert "the secret" in event.text and not missing
+
+
 def read_file(file: Path) -> tuple[Event, str]:
     """Return the only event of a file, and the reason of what is skipped."""
     items = list(claude_code.FORMAT.read(file, None, agent="", now=NOW))

@@ -439,16 +439,21 @@ class _TranscriptReader(RecordReader):
     def _read_saved_result(self, name: str, text: str) -> tuple[str, str]:
         """Return a large result from its own file, and what is missing in it, if any.
 
-        Only the folder of the session is looked in: the path in the text may be that
-        of another machine. Without the file, the text is the beginning of the result.
+        Only the folder of the session is looked in, and no link out of it is followed:
+        the path in the text may be that of another machine, or one that nobody meant
+        to be read. Without the file, the text is the beginning of the result.
         """
         if self._subagents_folder:
             folder = self._subagents_folder.parent
         else:
             folder = self.path.with_suffix("")
-        file = folder / "tool-results" / PureWindowsPath(name).name
+        saved = Path(folder.name, "tool-results", PureWindowsPath(name).name)
         half = MAX_RESULT_BYTES // 2
         try:
+            project = folder.parent.resolve()
+            file = (project / saved).resolve()
+            if file != project / saved:
+                raise ValueError(f"a link to {file}")
             with require_regular_file(file).open("rb") as opened:
                 size = os.fstat(opened.fileno()).st_size
                 raw = opened.read(MAX_RESULT_BYTES)
