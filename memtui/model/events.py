@@ -177,6 +177,8 @@ class Event:
         """How a tool call ended, in words; "" if it succeeded or that is not known."""
         if self.is_unfinished:
             return "not finished"
+        if self.call_end is CallEnd.BACKGROUND:
+            return "in the background"
         status = self.metadata.get("exit_status", "0")
         exited = f" with exit status {status}" if status != "0" else ""
         return f"failed{exited}" if self.is_failed else ""

@@ -38,7 +38,10 @@ CHANGING = ("Edited", "Wrote")
 """The verbs of tools that change files."""
 
 WAITING_TOOLS = frozenset(
-    {"write_stdin", "BashOutput", "TaskOutput", "read_bash", "write_bash"}
+    {
+        *("write_stdin", "BashOutput", "TaskOutput", "read_bash", "write_bash"),
+        *("read_powershell", "write_powershell"),
+    }
 )
 """Tools that return more output of a command that went on running."""
 
@@ -91,6 +94,8 @@ class CallEnd(StrEnum):
     """It ended with an error or an exit status other than 0, was stopped or denied."""
     UNFINISHED = "unfinished"
     """It was started and broken off, or has no result yet."""
+    BACKGROUND = "background"
+    """It returned while its command went on running."""
     UNKNOWN = "unknown"
 
 
@@ -117,6 +122,7 @@ _STATUSES = {
     CallEnd.FAILED: """failed failure error declined denied rejected blocked timeout
     timedout killed stopped terminated""",
     CallEnd.UNFINISHED: f"unfinished cancelled canceled aborted interrupted {_RUNNING}",
+    CallEnd.BACKGROUND: "background",
 }
 _END_BY_STATUS = {
     word: end for end, words in _STATUSES.items() for word in words.split()

@@ -191,6 +191,7 @@ class _FactsReader:
             commands = list(split_commands(_find_command(given, event)))
         if running := _STILL_RUNNING.search(output):
             self._running[running[1]] = commands
+        if running or event.call_end is tool_calls.CallEnd.BACKGROUND:
             return
         doing = [command for command in commands if command.program not in _LOOKING]
         publishing = [command for command in doing if command.program in _PUBLISHING]
@@ -359,11 +360,14 @@ _REDIRECTION = re.compile(r"(?:\d|&)?>")
 _OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
 
 _STILL_RUNNING = re.compile(
-    r"(?:Command running in background with ID:|Process running with session ID"
-    r"|<command with shellId:) (\w+)"
+    r"(?:Command running in background with ID:|backgrounded by user with ID:"
+    r"|was moved to the background \(ID:|Process running with session ID"
+    r"|<command with (?:shell|session)Id:"
+    r"|<command started in (?:detached )?background with (?:shell|session)Id:)"
+    r" ([\w-]+)"
 )
 
-_SHELL_IDS = ("session_id", "bash_id", "task_id", "shellId")
+_SHELL_IDS = ("session_id", "bash_id", "task_id", "shellId", "sessionId")
 _COMMAND_FIELDS = ("command", "cmd", "CommandLine", "script")
 
 _LOOKING = word_set(

@@ -40,6 +40,8 @@ class Way(StrEnum):
     """The user stopped the agent while it ran."""
     RUNNING = "running"
     """The agent was killed while it ran: nothing follows."""
+    BACKGROUND = "background"
+    """The call returned while the command went on running."""
 
 
 Fields = dict[str, Any]
@@ -62,7 +64,8 @@ def claude(way: Way) -> Iterator[Fields]:
     yield record(2, "assistant", message=message)
     if way is Way.RUNNING:
         return
-    text, is_error, structured = output(way), way not in (Way.OK, Way.PRINTED), {}
+    text, structured = output(way), {}
+    is_error = way not in (Way.OK, Way.PRINTED, Way.BACKGROUND)
     if way is Way.FAILED:
         text = f"Exit code 3\n{text}"
     elif way is Way.KILLED:
@@ -71,6 +74,11 @@ def claude(way: Way) -> Iterator[Fields]:
         text = "The user doesn't want to proceed with this tool use."
     elif way is Way.CANCELLED:
         is_error, structured = False, {"stdout": text, "interrupted": True}
+    elif way is Way.BACKGROUND:
+        text = (
+            "Command did not complete within its 120s timeout and was moved to the"
+            " background (ID: b1). You will be notified when it completes."
+        )
     block = {"type": "tool_result", "tool_use_id": "t1", "content": text}
     content = [block | {"is_error": is_error}]
     message = {"role": "user", "content": content}
@@ -82,6 +90,8 @@ def codex_text(way: Way) -> str:
         return "exec command rejected by user"
     if way is Way.CANCELLED:
         return "aborted by user after 3.2s"
+    if way is Way.BACKGROUND:
+        return "Wall time: 10 seconds\nProcess running with session ID 7\nOutput:\n"
     status = {Way.FAILED: 3, Way.KILLED: 124}.get(way, 0)
     return f"Wall time: 1.0 seconds\nProcess exited with code {status}\nOutput:\n" + (
         output(way)
@@ -106,7 +116,7 @@ def codex(way: Way) -> Iterator[Fields]:
 
 def codex_items(way: Way) -> Iterator[Fields] | None:
     """Newer rollouts, in which a command is one item."""
-    if way in (Way.RUNNING, Way.CANCELLED):
+    if way in (Way.RUNNING, Way.CANCELLED, Way.BACKGROUND):
         return None
     item: Fields = {"type": "CommandExecution", "id": "t1"}
     item["command"] = ["bash", "-c", COMMAND]
@@ -124,6 +134,12 @@ def codex_items(way: Way) -> Iterator[Fields] | None:
             {"timestamp": clock(3), "type": "event_msg", "payload": payload},
         ]
     )
+
+
+COPILOT_RUNNING = (
+    "lint\n<command with shellId: build-1 is still running after 30 seconds. Use"
+    " read_bash to continue waiting.>"
+)
 
 
 def copilot(way: Way) -> Iterator[Fields]:
@@ -153,6 +169,8 @@ def copilot(way: Way) -> Iterator[Fields]:
     elif way is Way.DENIED:
         error = {"code": "denied", "message": "The user did not allow it."}
         done |= {"success": False, "error": error}
+    elif way is Way.BACKGROUND:
+        done["result"] = {"content": COPILOT_RUNNING}
     else:
         status = 3 if way is Way.FAILED else 0
         end = f"<shellId: 51 completed with exit code {status}>"
@@ -161,6 +179,8 @@ def copilot(way: Way) -> Iterator[Fields]:
 
 
 def gemini_text(way: Way) -> str:
+    if way is Way.BACKGROUND:
+        return "Command moved to background (PID: 77). Output hidden."
     if way is Way.CANCELLED:
         return "Command was cancelled by user before it could complete."
     lines = [f"Output: {output(way)}"]
@@ -202,6 +222,10 @@ def antigravity(way: Way) -> Iterator[Fields]:
     if way is Way.RUNNING:
         yield step(2, "MODEL", "RUN_COMMAND", content="", status="RUNNING")
         return
+    if way is Way.BACKGROUND:
+        text = "Tool is running as a background task with task id: s1/task-2"
+        yield step(2, "MODEL", "RUN_COMMAND", content=text, status="RUNNING")
+        return
     if way is Way.DENIED:
         yield step(2, "SYSTEM", "ERROR_MESSAGE", content="permission denied by user")
         return
@@ -215,8 +239,12 @@ def antigravity(way: Way) -> Iterator[Fields]:
     yield step(2, "MODEL", "RUN_COMMAND", content=text)
 
 
-def opencode(way: Way) -> Iterator[Fields]:
+def opencode(way: Way) -> Iterator[Fields] | None:
     """One exported session, as one document."""
+    return None if way is Way.BACKGROUND else _opencode(way)
+
+
+def _opencode(way: Way) -> Iterator[Fields]:
     start_ms = int(AT.timestamp() * 1000)
     state: Fields = {
         "status": "completed",
@@ -257,6 +285,7 @@ def plain(way: Way) -> Iterator[Fields] | None:
         Way.KILLED: {"exit_status": 137},
         Way.DENIED: {"is_error": True},
         Way.CANCELLED: {"call_end": "unfinished"},
+        Way.BACKGROUND: {"call_end": "background"},
     }
     return iter([call | states.get(way, {"exit_status": 0})])
 
@@ -286,6 +315,8 @@ def claude_hook(way: Way) -> Fields | None:
         return call | {"tool_response": {"stdout": output(way), "interrupted": False}}
     if way is Way.CANCELLED:
         return call | {"tool_response": {"stdout": "", "interrupted": True}}
+    if way is Way.BACKGROUND:
+        return call | {"tool_response": {"stdout": "", "backgroundTaskId": "b1"}}
     if way is Way.RUNNING:
         return None
     error = {Way.FAILED: "Exit code 3\nlint", Way.KILLED: "Command timed out"}
@@ -302,7 +333,7 @@ def codex_hook(way: Way) -> Fields | None:
 
 
 def codex_fields_hook(way: Way) -> Fields | None:
-    if way in (Way.RUNNING, Way.DENIED, Way.CANCELLED):
+    if way in (Way.RUNNING, Way.DENIED, Way.CANCELLED, Way.BACKGROUND):
         return None
     status = {Way.FAILED: 3, Way.KILLED: 124}.get(way, 0)
     answer = {"output": output(way), "metadata": {"exit_code": status}}
@@ -318,6 +349,8 @@ def copilot_hook(way: Way) -> Fields | None:
     kind, text = "success", output(way)
     if way is Way.DENIED:
         kind = "denied"
+    elif way is Way.BACKGROUND:
+        text = COPILOT_RUNNING
     else:
         status = {Way.FAILED: 3, Way.KILLED: 137}.get(way, 0)
         text = f"{text}\n<exited with exit code {status}>"
@@ -338,7 +371,7 @@ def gemini_hook(way: Way) -> Fields | None:
 
 
 def opencode_hook(way: Way) -> Fields | None:
-    if way in (Way.RUNNING, Way.CANCELLED):
+    if way in (Way.RUNNING, Way.CANCELLED, Way.BACKGROUND):
         return None
     call = _hook("bash", "PostToolUse") | {"agent": "opencode"}
     if way is Way.DENIED:

@@ -7,6 +7,7 @@ import pytest
 
 from memtui.capture import formats
 from memtui.capture.formats import hooks
+from memtui.capture.formats.endings import read_ending
 from memtui.model.events import Event
 from memtui.model.tool_calls import CallEnd
 from memtui.store import database, sources
@@ -25,6 +26,7 @@ STORED = {
     Way.DENIED: CallEnd.FAILED,
     Way.CANCELLED: CallEnd.UNFINISHED,
     Way.RUNNING: CallEnd.UNFINISHED,
+    Way.BACKGROUND: CallEnd.BACKGROUND,
 }
 
 
@@ -159,3 +161,96 @@ def test_an_equal_call_later_leaves_the_unfinished_one(
         opened.write(again)
     list(workspace.pipeline.importer().run([file]))
     assert [call.ending for call in stored_calls()] == ["not finished", ""]
+
+
+TASK_OUTPUT = """<retrieval_status>success</retrieval_status>
+
+<task_id>b1</task_id>
+
+<status>STATUS</status>
+
+<output>
+<status>completed</status>
+</output>"""
+
+STATUSES = {
+    "running": CallEnd.BACKGROUND,
+    "completed": CallEnd.OK,
+    "failed": CallEnd.FAILED,
+    "killed": CallEnd.FAILED,
+}
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_output_of_a_command_in_the_background_ends_as_its_status_says(
+    status: str,
+) -> None:
+    text = TASK_OUTPUT.replace("STATUS", status)
+    ending = read_ending("claude-code", "TaskOutput", text, has_failed=False)
+    assert ending.end is STATUSES[status]
+    task = {"status": status, "exitCode": None, "output": "half"}
+    payload = {"tool_name": "TaskOutput", "tool_input": {"task_id": "b1"}}
+    payload |= {"tool_response": {"retrieval_status": "success", "task": task}}
+    payload |= {"session_id": "s1", "hook_event_name": "PostToolUse"}
+    items = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
+    (call,) = [item for item in items if isinstance(item, Event)]
+    assert call.call_end is STATUSES[status]
+
+
+@pytest.mark.parametrize(
+    ("agent", "text", "end"),
+    [
+        (
+            "codex",
+            'exec_command failed for `git commit`: CreateProcess { message: "no" }',
+            CallEnd.FAILED,
+        ),
+        ("codex", "execution error: Io(NotFound)", CallEnd.FAILED),
+        (
+            "copilot-cli",
+            "half\n<shellId: 3 was terminated by signal SIGTERM>",
+            CallEnd.FAILED,
+        ),
+        (
+            "copilot-cli",
+            "<command started in detached background with shellId: srv>",
+            CallEnd.BACKGROUND,
+        ),
+        (
+            "claude-code",
+            "ready\nCommand was manually backgrounded by user with ID: b1. Output is",
+            CallEnd.BACKGROUND,
+        ),
+        (
+            "opencode",
+            "half\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
+            CallEnd.UNFINISHED,
+        ),
+    ],
+)
+def test_what_an_agent_writes_of_a_command_decides(
+    agent: str, text: str, end: CallEnd
+) -> None:
+    assert read_ending(agent, "bash", text, has_failed=False).end is end
+    # Printed by the program, it says nothing.
+    printed = f"{text}\ndone" if agent != "codex" else f"done\n{text}"
+    assert read_ending(agent, "bash", printed, has_failed=False).end is CallEnd.OK
+
+
+def test_results_after_a_command_in_the_background_belong_to_their_calls(
+    tmp_path: Path,
+) -> None:
+    place, make = endings.FILES["antigravity-cli"]
+    first, later = make(Way.BACKGROUND), make(Way.FAILED)
+    assert first and later
+    file = tmp_path / place
+    file.parent.mkdir(parents=True)
+    records = [*first, *list(later)[1:]]
+    for number, record in enumerate(records):
+        record["step_index"] = number
+    file.write_bytes(endings.write_lines(iter(records)))
+    source = formats.detect_format(file)
+    assert source
+    items = list(source.read(file, None, agent="own", now=LATER))
+    calls = [item for item in items if isinstance(item, Event) and item.is_tool_call]
+    assert [call.call_end for call in calls] == [CallEnd.BACKGROUND, CallEnd.FAILED]

@@ -160,7 +160,8 @@ class _StepReader(SessionReader):
 
     def _result(self, position: Position, record: Record) -> Iterator[ParsedItem]:
         status = record.fields.get("status")
-        if is_running(status):
+        content = as_text(record.fields.get("content"))
+        if is_running(status) and not content.strip():
             yield SkippedRecord("a call that is running", position.line)
             return
         if self.calls.earlier:
@@ -170,13 +171,14 @@ class _StepReader(SessionReader):
             self._early.append(record)
             return
         yield from self.introduce()
-        text = _TIMES.sub("", as_text(record.fields.get("content")), count=1)
+        text = _TIMES.sub("", content, count=1)
         call = self.calls.pop(keys[0])
         ending = read_ending(
             AGENT,
             call.tool_name,
             text,
-            status=status,
+            # With a text, the call ended: its command went on in the background.
+            status="background" if is_running(status) else status,
             has_failed=record.fields.get("type") == "ERROR_MESSAGE",
         )
         yield self.builder.tool_result(position, replace(call, ending=ending), text)

@@ -113,8 +113,7 @@ def parse_result(tool_name: str, fields: Fields) -> tuple[str, Ending]:
     if is_wrapping and isinstance(value, Mapping):
         text, stated = _structured_text(value), read_fields(value)
     else:
-        stated = {"status": fields.get("status")} | read_fields(fields)
-        text = _text(output)
+        text, stated = _text(output), read_fields(fields)
     return text, read_ending(AGENT, tool_name, text, **stated)
 
 
@@ -129,8 +128,7 @@ def _structured_text(fields: Fields) -> str:
 
 def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
     """Parse a record that holds both call and result, by its COMPLETE_CALLS value."""
-    stated = {"status": fields.get("status")} | read_fields(fields)
-    ending = decide_ending(**stated)
+    ending = decide_ending(**read_fields(fields))
     if kind == "exec_command_end":
         text = first_text(fields, "aggregated_output", "formatted_output")
         command = _only(fields, "command")

@@ -13,20 +13,26 @@ from memtui.model.tool_calls import (
     Ending,
     decide_ending,
     is_command,
+    is_running,
 )
 
 _ERROR_OF_COMMAND = re.compile(r"\A(?:Error: )?Exit code (-?\d+)$", re.MULTILINE)
 """How Claude Code's error results of commands begin."""
 
-_BACKGROUND_COMMAND = re.compile(
-    r"\A(?:<(?!output|std)(\w+)>[^<\n]*</\1>\s*)*?<exit_code>(-?\d+)</exit_code>"
-)
+_ELEMENTS = r"\A(?:<(?!output|std)(\w+)>[^<\n]*</\1>\s*)*?"
+_BACKGROUND_STATUS = re.compile(rf"{_ELEMENTS}<status>(\w+)</status>")
+_BACKGROUND_EXIT_STATUS = re.compile(rf"{_ELEMENTS}<exit_code>(-?\d+)</exit_code>")
 """How Claude Code's results of commands in the background begin::
 
     <status>failed</status>
 
     <exit_code>1</exit_code>
 """
+
+_CODEX_LINES = (
+    r"\A(?:(?:Warning|Command|Chunk ID|Wall time|Original token count"
+    r"|Total output lines)\b[^\n]*\n)*"
+)
 
 _EXIT_STATUS_PLACES = {
     # Chunk ID: 1
@@ -35,9 +41,7 @@ _EXIT_STATUS_PLACES = {
     # Output:
     # FAIL src/cart.test.js
     "codex": re.compile(
-        r"\A(?:(?:Warning|Command|Chunk ID|Wall time|Original token count"
-        r"|Total output lines)\b[^\n]*\n)*"
-        r"(?:Process exited with code|Exit code:) (-?\d+)[ \t]*$",
+        rf"{_CODEX_LINES}(?:Process exited with code|Exit code:) (-?\d+)[ \t]*$",
         re.MULTILINE,
     ),
     # FAIL src/cart.test.js
@@ -68,7 +72,7 @@ def _find_exit_status(
 ) -> str | None:
     place = _EXIT_STATUS_PLACES.get(agent)
     if agent == "claude-code" and tool_name in WAITING_TOOLS:
-        place = _BACKGROUND_COMMAND
+        place = _BACKGROUND_EXIT_STATUS
     elif agent == "claude-code" and has_failed is True:
         place = _ERROR_OF_COMMAND
     match = place.search(text) if place else None
@@ -90,9 +94,39 @@ _STATUS_PLACES = {
             re.compile(r"<error>Command was aborted before completion</error>\s*\Z"),
             "aborted",
         ),
+        (
+            re.compile(
+                r"^Command (?:running in background with ID: "
+                r"|was manually backgrounded by user with ID: |[^\n]{0,80}"
+                r"\bwas moved to the background \(ID: )[^\n]*\s*\Z",
+                re.MULTILINE,
+            ),
+            "background",
+        ),
     ),
-    "codex": ((re.compile(r"\AScript failed\n"), "failed"),),
+    "codex": (
+        (
+            re.compile(
+                rf"{_CODEX_LINES}Process running with session ID (\w+)[ \t]*$",
+                re.MULTILINE,
+            ),
+            "background",
+        ),
+        (re.compile(r"\AScript failed\n"), "failed"),
+        (re.compile(r"\A(?:exec_command failed for `|execution error: )"), "failed"),
+    ),
+    "copilot-cli": (
+        (
+            re.compile(
+                r"<command (?:with (?:shell|session)Id: [^<>\n]{1,80} is still running"
+                r"|started in (?:detached )?background)\b[^<>]*>\s*\Z"
+            ),
+            "background",
+        ),
+        (re.compile(r"<[^<>\n]{1,80} by signal\b[^<>\n]*>\s*\Z"), "killed"),
+    ),
     "gemini-cli": (
+        (re.compile(r"\ACommand moved to background \(PID: "), "background"),
         (re.compile(r"\ACommand was cancelled by user"), "cancelled"),
         (re.compile(r"\ACommand was automatically cancelled"), "timed out"),
         (
@@ -117,6 +151,13 @@ _STATUS_PLACES = {
             ),
             "timed out",
         ),
+        (
+            re.compile(
+                r"<((?:(?:bash|shell)_)?metadata)>\s*User aborted the command\s*</\1>"
+                r"\s*\Z"
+            ),
+            "aborted",
+        ),
     ),
 }
 """How the results of commands begin or end that did not come to their end."""
@@ -124,7 +165,7 @@ _STATUS_PLACES = {
 _EXIT_STATUS_FIELDS = ("exit_code", "exitCode", "exit_status", "exit")
 _FAILURE_FIELDS = ("is_error", "isError")
 _INTERRUPTION_FIELDS = ("interrupted", "wasInterrupted")
-_INNER_FIELDS = ("metadata", "shellExecution", "structured")
+_INNER_FIELDS = ("metadata", "shellExecution", "structured", "task")
 
 
 def read_ending(
@@ -142,6 +183,11 @@ def read_ending(
         places += _STATUS_PLACES.get(agent, ())
         if exit_status is None:
             exit_status = _find_exit_status(agent, tool_name, text, has_failed)
+        if tool_name in WAITING_TOOLS:
+            if match := _BACKGROUND_STATUS.search(text):
+                status = match[2]
+            if is_running(status):
+                status = "background"
     status = next((word for place, word in places if place.search(text)), status)
     return decide_ending(exit_status=exit_status, status=status, has_failed=has_failed)
 
@@ -154,6 +200,8 @@ def read_flags(fields: Mapping[str, object]) -> dict[str, object]:
     flags = [fields.get(name) for name in _FAILURE_FIELDS]
     if True in flags or False in flags:
         stated["has_failed"] = True in flags
+    if fields.get("backgroundTaskId"):
+        stated["status"] = "background"
     return stated
 
 
@@ -164,6 +212,8 @@ def read_fields(fields: Mapping[str, object]) -> dict[str, object]:
     for holder in (*inner, fields):
         if isinstance(holder, Mapping):
             stated |= read_flags(holder)
+            if isinstance(holder.get("status"), str):
+                stated.setdefault("status", holder["status"])
             for name in _EXIT_STATUS_FIELDS:
                 if holder.get(name) is not None:
                     stated["exit_status"] = holder[name]
