@@ -278,7 +278,7 @@ def rename(agent: str, session_id: str, name: str, zone: tzinfo) -> Session:
         MemtuiError: The session is not stored any more, or the name is empty.
     """
     line = " ".join(remove_tag_characters(clean(name)).split())
-    if not line:
+    if not any(character.isprintable() for character in line.replace(" ", "")):
         raise UsageError("the name is empty")
     return _set_own_name(
         agent, session_id, shorten(redact(line).text, TITLE_CHARS), zone

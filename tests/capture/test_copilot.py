@@ -403,6 +403,8 @@ def test_a_session_belongs_to_the_repository_in_its_records(
         ("name: Long\n  name\nid: x", "Long name", ""),
         ("  name: nested", "", ""),
         ("name:\nsummary:", "", ""),
+        ("name: null\nsummary: ~", "", ""),
+        ("name: Title  # why\nsummary: 'Fix #12 # now'", "Title", "Fix #12 # now"),
         ("\x00\xff{[", "", ""),
     ],
 )

@@ -176,6 +176,7 @@ def test_session_metadata_comes_before_the_first_event(
         title="The cart",
         model="glm",
         at=datetime(2026, 3, 14, 10, tzinfo=UTC),
+        facts_at=datetime(2026, 3, 14, 10, tzinfo=UTC),
     )
 
 
@@ -192,6 +193,23 @@ def test_session_that_is_not_listed_has_the_folder_in_its_messages(
         if isinstance(item, SessionMetadata) and item.session_id == "s2"
     ][:1]
     assert (found.cwd, found.root) == (folders["cwd"], folders["root"])
+
+
+def test_title_of_an_older_export_does_not_replace_that_of_the_database(
+    agent: Agent, path: Path
+) -> None:
+    agent.session(time_updated=START + 9000)
+    agent.says(1, "user", "Why?")
+    agent.db.commit()
+    times = {"created": START, "updated": START + 5000}
+    info = {"id": "s1", "title": "Older", "time": times}
+    export = path.with_name("opencode-session-s1.json")
+    export.write_text(json.dumps({"info": info, "messages": []}))
+    facts_at = {
+        file: {r.facts_at for r in read_items(file) if isinstance(r, SessionMetadata)}
+        for file in (path, export)
+    }
+    assert facts_at == {path: {soon(8)}, export: {soon(4)}}
 
 
 def test_messages_of_a_subagent_belong_to_its_session(agent: Agent, path: Path) -> None:

@@ -150,6 +150,22 @@ def test_prompts_of_an_unknown_project_are_not_stored_with_exclusions(
     assert reader.progress.already_stored == 3
 
 
+def test_command_for_the_shell_is_stored_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    about = {"sessionId": "s1", "timestamp": milliseconds(1)}
+    typed = about | {"display": "!git status", "project": "/home/ada/shop"}
+    message = {"role": "user", "content": "<bash-input>git status</bash-input>"}
+    sent = {"type": "user", "uuid": "u1", "cwd": "/home/ada/shop", "message": message}
+    import_file(write(tmp_path / "history.jsonl", [typed]))
+    at_once = {"timestamp": at(1).isoformat()}
+    import_file(write(tmp_path / "s1.jsonl", [about | sent | at_once]))
+    with database.connection():
+        assert fetch("SELECT text, role FROM events") == [
+            ("<bash-input>git status</bash-input>", "system")
+        ]
+
+
 def test_prompt_that_waited_in_the_queue_is_stored_once(
     workspace: Workspace, tmp_path: Path
 ) -> None:

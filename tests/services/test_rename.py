@@ -105,8 +105,9 @@ def test_name_is_as_long_as_a_title_and_without_secrets(
 
 def test_bad_requests_are_refused(full_workspace: Workspace) -> None:
     zone = full_workspace.zone
-    with pytest.raises(MemtuiError, match="the name is empty"):
-        sessions.rename(*KEY, " \x1b[31m\n", zone)
+    for name in ("", " \x1b[31m\n", "\u200b \u2060"):
+        with pytest.raises(MemtuiError, match="the name is empty"):
+            sessions.rename(*KEY, name, zone)
     with pytest.raises(MemtuiError, match="no longer stored"):
         sessions.rename("codex", "missing", NAME, zone)
     with pytest.raises(MemtuiError, match="nobody has renamed"):

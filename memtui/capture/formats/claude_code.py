@@ -354,8 +354,9 @@ class _TranscriptReader(RecordReader):
             return
         if missing:
             yield SkippedRecord("a pasted text that is missing", line)
-        is_command = text.startswith("!") or _QUEUED_BY_PROGRAM.match(text)
-        kind = "command" if is_command else None
+        if text.startswith("!"):
+            text = f"<bash-input>{text[1:].strip()}</bash-input>"  # as in transcripts
+        kind = "command" if _QUEUED_BY_PROGRAM.match(text) else None
         yield self.builder.typed_prompt(position, text, kind)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:

@@ -300,6 +300,8 @@ READ_TYPES = frozenset({*_BOUNDARIES, *_NOTICES, *_FACTS, *_READERS})
 # The file beside the events
 
 WORKSPACE = "workspace.yaml"
+
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 """The file with the session's name and summary."""
 
 _FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
@@ -328,7 +330,10 @@ def _yaml_text(value: str) -> str:
             return as_text(json.loads(line))
         except ValueError:
             return line.strip('"')
-    return _BLOCK.sub("", line, count=1) if line.startswith(("|", ">")) else line
+    if line.startswith(("|", ">")):
+        return _BLOCK.sub("", line, count=1)
+    plain = _COMMENT.sub("", line)
+    return "" if plain.lower() in ("null", "~") else plain
 
 
 def _attachment(fields: Fields) -> str:

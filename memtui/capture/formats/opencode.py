@@ -355,6 +355,7 @@ def _session(fields: Fields, project: Fields) -> _Session:
         title=as_text(fields.get("title")),
         worktree=as_text(project.get("worktree")),
         created=_inner(fields, "time").get("created"),
+        changed_ms=_as_number(_inner(fields, "time").get("updated")),
     )
 
 
@@ -751,6 +752,7 @@ class _MessageReader:
                 model=(self._models.get(root) or session.model) if is_root else "",
                 forked_from=session.forked_from if is_root else "",
                 at=parse_time(session.created),
+                facts_at=parse_time(session.changed_ms or None),
             )
         if not is_root:
             match = _SUBAGENT_TITLE.fullmatch(title)
