@@ -415,6 +415,17 @@ def test_oldest_rollouts_use_the_time_of_their_header() -> None:
     assert [e.position for e in events] == sorted(e.position for e in events)
 
 
+@pytest.mark.parametrize("kind", sorted(codex_tool_calls.RESULTS))
+def test_every_result_is_read_from_the_oldest_rollouts(kind: str) -> None:
+    head = {"id": "s1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None}
+    action = {"type": "exec", "command": ["npm", "test"]}
+    call = {"type": "local_shell_call", "call_id": "c1", "action": action}
+    output = json.dumps({"output": "FAIL", "metadata": {"exit_code": 1}})
+    result = {"type": kind, "call_id": "c1", "output": output}
+    (event,) = read_events(head, call, result)
+    assert event.ending == "failed with exit status 1"
+
+
 def test_rollout_without_header_is_named_by_its_file() -> None:
     name = f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
     assert [e.session_id for e in read_events(prompt(1, "Fix it"), name=name)] == [OWN]

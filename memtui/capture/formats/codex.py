@@ -84,10 +84,10 @@ ENVELOPES = word_set(
     inter_agent_communication inter_agent_communication_metadata"""
 )
 
-_FLAT_TYPES = word_set(
-    """message reasoning function_call function_call_output function_result
-    local_shell_call custom_tool_call custom_tool_call_output web_search_call tool_call
-    tool_result"""
+_FLAT_TYPES = (
+    codex_tool_calls.CALLS
+    | codex_tool_calls.RESULTS
+    | word_set("message reasoning web_search_call")
 )
 """Items that were lines of their own before there were envelopes."""
 
