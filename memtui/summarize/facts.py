@@ -443,6 +443,13 @@ _COMMIT_REFUSED = re.compile(
     r"|Aborting commit",
     re.MULTILINE | re.IGNORECASE,
 )
+_COMMITTED = re.compile(
+    rf"{_STAT.pattern}|^ (?:create|delete|rename|copy|rewrite|mode change) ",
+    re.MULTILINE,
+)
+"""What Git prints of a commit after its subject."""
+_UNANSWERED = re.compile(r"-[a-zA-Z]*q|--quiet|[1&]?>")
+"""The words of a commit whose answer is not printed."""
 _PUSHED = re.compile(
     r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new (?!tag)[a-z]+\]) +\S+ -> (\S+)",
     re.MULTILINE,
@@ -519,11 +526,25 @@ def _find_commits(
         return
     lines = _count_stat(output) if len(asked) == 1 and not answers else 0
     for commit in asked:
-        subject = "" if commands[commit.number].is_conditional else commit.subject
+        is_certain = not commands[commit.number].is_conditional
+        if output.strip() and _is_masked(commands, commit.number):
+            is_certain = is_certain and bool(_COMMITTED.search(output))
+        subject = commit.subject if is_certain else ""
         made = Commit(
             subject, event.event_id, lines=lines, is_amended=commit.is_amended
         )
         yield commit.number, made
+
+
+def _is_masked(commands: Sequence[SimpleCommand], number: int) -> bool:
+    """Return whether a commit may have failed in a command line that succeeded.
+
+    Git answers such a commit where it can be read, unless it was told not to.
+    """
+    words = commands[number].words
+    if any(map(_UNANSWERED.match, words)):
+        return False
+    return not all(command.is_after_success for command in commands[number + 1 :])
 
 
 def _count_undone(git: Sequence[str]) -> int:

@@ -45,6 +45,8 @@ class SimpleCommand:
     """The here-document it reads."""
     is_conditional: bool = False
     """It only runs if a condition holds, or if another command fails."""
+    is_after_success: bool = False
+    """It only runs if the command before it succeeds."""
 
     @property
     def program(self) -> str:
@@ -83,8 +85,12 @@ def split_commands(
         elif kind == "word":
             words.append(text)
         elif kind == "operator" and words:
-            simple = _make_command(words, bodies)
-            yield from _expand(replace(simple, is_conditional=operator == "||"), depth)
+            simple = replace(
+                _make_command(words, bodies),
+                is_conditional=operator == "||",
+                is_after_success=operator == "&&",
+            )
+            yield from _expand(simple, depth)
             words = []
         if kind == "operator":
             operator = text
@@ -122,7 +128,7 @@ def _expand(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
             words.pop(0)
     if not words:
         return
-    simple = SimpleCommand(tuple(words), command.input, is_conditional)
+    simple = replace(command, words=tuple(words), is_conditional=is_conditional)
     scripts = list(_find_scripts(simple))
     if scripts and depth < _MAX_DEPTH:
         yield from split_commands(scripts[0], depth + 1)

@@ -94,6 +94,21 @@ def test_a_commit_is_found_in_any_command_with_or_without_an_answer(
 
 
 @pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("git commit -m 'Fix it' && git status -s", "?? cart.py"),
+        ("git commit -m 'Fix it' | tail -1", " create mode 100644 cart.py"),
+        ("git commit -m 'Fix it' 2>&1 | tail -1", " 1 file changed, 1 deletion(-)"),
+        ("git commit -qm 'Fix it'; git log --oneline", "abc1234 Fix it"),
+        ("git commit -m 'Fix it' > commit.log; cat VERSION", "1.2"),
+    ],
+)
+def test_a_commit_that_succeeded_needs_no_answer(command: str, result: str) -> None:
+    (commit,) = read_facts([bash(command, result)]).commits
+    assert commit.subject == "Fix it"
+
+
+@pytest.mark.parametrize(
     ("tool", "given"),
     [
         ("shell", {"command": ["bash", "-lc", "git commit -m 'Fix it'"]}),
@@ -115,6 +130,9 @@ def test_every_agent_commits(tool: str, given: Mapping[str, object]) -> None:
         ("git commit -m 'Fix it'", "Exit code 1\nlint failed", "failed"),
         ("git commit -m 'Fix it'", "nothing to commit, working tree clean", ""),
         ("git commit -m 'Fix it'; true", "pre-commit hook failed", ""),
+        ("git commit -m 'Fix it'; echo rc=$?", "lint: 3 problems\nrc=1", ""),
+        ("git commit -m 'Fix it' 2>&1 | tail -2", "lint: 3 problems", ""),
+        ("git commit -m 'Fix it' && git push; date", "exited with code 1", ""),
         ("git commit -m 'Fix it'", "The user doesn't want to proceed", "failed"),
         ("echo 'git commit -m hello; world'", "git commit -m hello; world", ""),
         ("echo git commit -m hello", ANSWER, ""),

@@ -47,3 +47,9 @@ def test_a_here_document_is_the_input_of_its_command() -> None:
 def test_a_command_may_depend_on_another_one(line: str, conditional: bool) -> None:
     _, command, *_ = split_commands(line)
     assert command.is_conditional is conditional
+
+
+def test_commands_after_a_success_are_told_apart() -> None:
+    line = "a && b; c | d || e && bash -c 'f && g'"
+    after = {c.words[0]: c.is_after_success for c in split_commands(line)}
+    assert [name for name, is_after in after.items() if is_after] == ["b", "g"]
