@@ -180,19 +180,22 @@ def test_session_metadata_comes_before_the_first_event(
     )
 
 
-def test_session_that_is_not_listed_has_the_folder_in_its_messages(
-    agent: Agent, path: Path
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_session_without_folder_has_that_of_its_messages(
+    agent: Agent, path: Path, is_listed: bool
 ) -> None:
+    if is_listed:
+        agent.session("s2", directory="")
     folders = {"cwd": "/home/ada/kiosk/src", "root": "/home/ada/kiosk"}
     agent.says(1, "user", "Why?", session="s2")
     agent.says(2, "assistant", "Because.", session="s2", path=folders)
     agent.db.commit()
-    (found,) = [
+    *_, last = (
         item
         for item in read_items(path)
         if isinstance(item, SessionMetadata) and item.session_id == "s2"
-    ][:1]
-    assert (found.cwd, found.root) == (folders["cwd"], folders["root"])
+    )
+    assert (last.cwd, last.root) == (folders["cwd"], folders["root"])
 
 
 def test_title_of_an_older_export_does_not_replace_that_of_the_database(

@@ -710,12 +710,13 @@ class _MessageReader:
         model = as_object(fields.get("model"))
         if name := first_text(fields, "modelID") or first_text(model, "modelID", "id"):
             self._models[session_id] = name
-        place = _inner(fields, "path")
-        if session_id not in self._sessions and (folder := as_text(place.get("cwd"))):
-            root = as_text(place.get("root"))
-            unlisted = _Session(session_id, directory=folder, worktree=root)
-            self._sessions[session_id] = unlisted
-        session = self._sessions.get(session_id)
+        session, place = self._sessions.get(session_id), _inner(fields, "path")
+        folder, root = as_text(place.get("cwd")), as_text(place.get("root"))
+        if folder and not (session and session.directory):
+            session = session or _Session(session_id)
+            session = replace(session, directory=folder, worktree=root)
+            self._sessions[session_id] = session
+            self._introduced.discard(session_id)
         if session and session_id not in self._introduced:
             self._introduced.add(session_id)
             yield from self._session_facts(session)
