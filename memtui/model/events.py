@@ -170,6 +170,11 @@ class Event:
     @property
     def is_unfinished(self) -> bool:
         """True if it is a tool call that was started and did not end."""
+        return self.has_no_result or self.call_end is CallEnd.CANCELLED
+
+    @property
+    def has_no_result(self) -> bool:
+        """True if it is a tool call of which only the start was recorded."""
         return self.call_end is CallEnd.UNFINISHED
 
     @property

@@ -93,7 +93,9 @@ class CallEnd(StrEnum):
     FAILED = "failed"
     """It ended with an error or an exit status other than 0, was stopped or denied."""
     UNFINISHED = "unfinished"
-    """It was started and broken off, or has no result yet."""
+    """It was started, and has no result yet."""
+    CANCELLED = "cancelled"
+    """It was broken off, as its result says."""
     BACKGROUND = "background"
     """It returned while its command went on running."""
     UNKNOWN = "unknown"
@@ -121,7 +123,8 @@ _STATUSES = {
     CallEnd.OK: "completed complete success succeeded done ok",
     CallEnd.FAILED: """failed failure error declined denied rejected blocked timeout
     timedout killed stopped terminated""",
-    CallEnd.UNFINISHED: f"unfinished cancelled canceled aborted interrupted {_RUNNING}",
+    CallEnd.UNFINISHED: f"unfinished {_RUNNING}",
+    CallEnd.CANCELLED: "cancelled canceled aborted interrupted",
     CallEnd.BACKGROUND: "background",
 }
 _END_BY_STATUS = {
@@ -155,7 +158,7 @@ def decide_ending(
     """
     code = _parse_exit_status(exit_status)
     end = _END_BY_STATUS.get(_word(status), CallEnd.UNKNOWN)
-    if end is not CallEnd.UNFINISHED:
+    if end not in (CallEnd.UNFINISHED, CallEnd.CANCELLED):
         if has_failed is True or code not in ("", "0"):
             end = CallEnd.FAILED
         elif end is CallEnd.UNKNOWN and (has_failed is False or code):

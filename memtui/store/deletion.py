@@ -329,7 +329,7 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
     if kind is TombstoneKind.EVENT:
         # A call that has not ended may come by the same route when it has.
         for fingerprint, route, at_ms in fetch(
-            f"SELECT e.fingerprint, CASE WHEN {source_copies.IS_UNFINISHED}"
+            f"SELECT e.fingerprint, CASE WHEN {source_copies.HAS_NO_RESULT}"
             " THEN '' ELSE e.route END, e.at_ms"
             " FROM events e JOIN selected d ON d.id = e.id"
         ):

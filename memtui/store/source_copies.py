@@ -43,7 +43,7 @@ _HOOKS = (_HOOK, UNNAMED_HOOK)
 STARTED = "started"
 """The route of a call that was stored before it ended. It is a copy of the call."""
 
-IS_UNFINISHED = (
+HAS_NO_RESULT = (
     "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.call_end') END"
     " IS 'unfinished'"
 )
@@ -142,7 +142,7 @@ def match_unfinished(
     for call in calls:
         number = numbers[call.agent, call.session_id]
         call_id = call.metadata.get("tool_use_id", "")
-        by_id = stored_calls.get((number, fingerprint(call), call.is_unfinished), {})
+        by_id = stored_calls.get((number, fingerprint(call), call.has_no_result), {})
         same = by_id.get(call_id, []) if call_id else []
         # Without ids, only a call soon after it counts.
         near = by_id.get("", []) if call_id else [*chain(*by_id.values())]
@@ -153,7 +153,7 @@ def match_unfinished(
             if stored not in ended and _waited_ms(stored, call) >= 0
         ]
         if best := _nearest(candidates, call):
-            if call.is_unfinished:
+            if call.has_no_result:
                 copies[call.event_id] = best
             else:
                 ended[best] = call
@@ -171,17 +171,17 @@ def _find_calls(calls: Sequence[Event]) -> _StoredCalls:
     Those that ended are only looked for if one of these calls did not.
     """
     prints = {fingerprint(call) for call in calls}
-    condition = "1" if any(call.is_unfinished for call in calls) else IS_UNFINISHED
+    condition = "1" if any(call.has_no_result for call in calls) else HAS_NO_RESULT
     stored_calls: _StoredCalls = {}
-    for key, is_unfinished, call_id, *columns in fetch(
-        f"SELECT fingerprint, {IS_UNFINISHED}, {_CALL_ID}, id, route, session_id, at_ms"
+    for key, has_no_result, call_id, *columns in fetch(
+        f"SELECT fingerprint, {HAS_NO_RESULT}, {_CALL_ID}, id, route, session_id, at_ms"
         f" FROM events WHERE fingerprint IN ({', '.join('?' * len(prints))})"
         f" AND type = 'tool_result' AND {condition}",
         *prints,
     ):
         stored = StoredEvent(*columns)
         by_id = stored_calls.setdefault(
-            (stored.session, bytes(key), not is_unfinished), {}
+            (stored.session, bytes(key), not has_no_result), {}
         )
         by_id.setdefault(str(call_id or ""), []).append(stored)
     return stored_calls
@@ -190,7 +190,7 @@ def _find_calls(calls: Sequence[Event]) -> _StoredCalls:
 def _waited_ms(stored: StoredEvent, call: Event) -> int:
     """Return the time from the start of a call to its end; one of both is stored."""
     waited_ms = call.timestamp_ms - stored.at_ms
-    return -waited_ms if call.is_unfinished else waited_ms
+    return -waited_ms if call.has_no_result else waited_ms
 
 
 def match_by_fingerprint(
@@ -348,7 +348,7 @@ def add_copies(
     for event, stored in copies:
         own = numbers[event.agent, event.session_id]
         session = own if own != stored.session else None
-        own_route = STARTED if event.is_unfinished else route
+        own_route = STARTED if event.has_no_result else route
         rows.append((event.event_id, stored.event_id, own_route, session))
     insert("source_copies", rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})

@@ -284,7 +284,7 @@ def plain(way: Way) -> Iterator[Fields] | None:
         Way.FAILED: {"exit_status": 3},
         Way.KILLED: {"exit_status": 137},
         Way.DENIED: {"is_error": True},
-        Way.CANCELLED: {"call_end": "unfinished"},
+        Way.CANCELLED: {"call_end": "cancelled"},
         Way.BACKGROUND: {"call_end": "background"},
     }
     return iter([call | states.get(way, {"exit_status": 0})])

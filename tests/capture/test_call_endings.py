@@ -24,7 +24,7 @@ STORED = {
     Way.FAILED: CallEnd.FAILED,
     Way.KILLED: CallEnd.FAILED,
     Way.DENIED: CallEnd.FAILED,
-    Way.CANCELLED: CallEnd.UNFINISHED,
+    Way.CANCELLED: CallEnd.CANCELLED,
     Way.RUNNING: CallEnd.UNFINISHED,
     Way.BACKGROUND: CallEnd.BACKGROUND,
 }
@@ -47,6 +47,8 @@ def read_file(name: str, way: Way, folder: Path) -> list[Event]:
 def check(events: list[Event], way: Way, is_stated: bool) -> None:
     (call,) = [event for event in events if event.is_tool_call]
     expected = STORED[way] if is_stated else CallEnd.UNKNOWN
+    if call.agent == "copilot-cli" and way is Way.CANCELLED:
+        expected = CallEnd.UNFINISHED  # Its calls have no result then.
     assert call.call_end is expected
     if way is Way.FAILED:
         assert call.metadata["exit_status"] == "3"
@@ -150,6 +152,19 @@ def test_a_hook_ends_a_call(
     assert ended.event_id != call.event_id
 
 
+@pytest.mark.parametrize("name", [*KILLED_IN_A_CALL])
+def test_a_call_that_is_cancelled_later_is_stored_once(
+    name: str, workspace: Workspace, tmp_path: Path
+) -> None:
+    importer = workspace.pipeline.importer()
+    list(importer.run([write(tmp_path, name, Way.RUNNING)]))
+    list(importer.run([write(tmp_path, name, Way.CANCELLED)]))
+    (call,) = stored_calls()
+    assert call.ending == "not finished"
+    (alone,) = [e for e in read_file(name, Way.CANCELLED, tmp_path) if e.is_tool_call]
+    assert call.text == alone.text
+
+
 def test_an_equal_call_later_leaves_the_unfinished_one(
     workspace: Workspace, tmp_path: Path
 ) -> None:
@@ -224,7 +239,7 @@ def test_output_of_a_command_in_the_background_ends_as_its_status_says(
         (
             "opencode",
             "half\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
-            CallEnd.UNFINISHED,
+            CallEnd.CANCELLED,
         ),
     ],
 )
