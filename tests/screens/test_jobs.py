@@ -151,13 +151,13 @@ async def test_reports_are_displayed_at_once_and_the_cursor_stays(
         ),
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
-            "✗ No Ollama answers: start Ollama, or install it from"
-            " ollama.com, then: ollama pull qwen3:4b-instruct"
+            "✗ No Ollama answers; try: start Ollama, or install it from"
+            " ollama.com, then: ollama pull qwen3:4b-instruct."
             "\n  memtui will check again; x on a job checks now.",
         ),
         (
             NO_MODEL,
-            "✗ No model is there that would do: ollama pull qwen3:4b-instruct"
+            "✗ No model is there that would do; try: ollama pull qwen3:4b-instruct."
             "\n  memtui will check again; x on a job checks now.",
         ),
     ],

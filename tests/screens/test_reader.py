@@ -31,6 +31,7 @@ from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
+    CURSOR_MARK,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -49,11 +50,12 @@ def view(app: App[str | MemtuiError]) -> TranscriptView:
 
 def lines(app: MemtuiApp) -> list[str]:
     """What stands on the screen, without the marks at its left."""
+    return [line[len(CURSOR_MARK) :].rstrip() for line in marked_lines(app)]
+
+
+def marked_lines(app: MemtuiApp) -> list[str]:
     transcript = view(app)
-    return [
-        transcript.render_line(y).text[2:].rstrip()
-        for y in range(transcript.size.height)
-    ]
+    return [transcript.render_line(y).text for y in range(transcript.size.height)]
 
 
 def current_event(app: MemtuiApp) -> Event:
@@ -413,6 +415,8 @@ async def test_quote_is_marked_in_the_session(
         assert any(quote in shown for shown in lines(app)), "it is in view"
         marked = {line.plain[s.start : s.end]: s.style for s in line.spans}
         assert marked["1500"] == turn_rendering.FOUND
+        await press(pilot, settle, "space")
+        assert any(CURSOR_MARK in line for line in marked_lines(app)), "it is in view"
 
 
 async def test_brackets_go_to_prompts(

@@ -143,6 +143,7 @@ async def test_tool_output_is_all_there_is(settle: Settle) -> None:
         screen = await ask(pilot, settle, "EACCES")
         await pilot.pause(2 * TOOLS_PAUSE_S)
         await settle(pilot)
+        assert "1 in tool output" in [row.strip() for row in visible_rows(screen)]
         await pilot.press("enter")
         await wait_for_results(pilot, settle)
         assert text_of(screen, "views") == "all  [tools]"

@@ -1,6 +1,7 @@
 """Commands on the selected session, from every screen that lists or shows one."""
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -59,6 +60,19 @@ async def test_keys_act_on_the_selected_session(
         assert details.session.title == "A name of my own"
         await press(pilot, settle, "y")
         assert app.clipboard
+
+
+async def test_enter_submits_what_was_typed_just_before(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "T")
+        for key in ("ctrl+u", *"Mine", "enter"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await settle(pilot)
+        await settle(pilot)
+        assert selected(app).title == "Mine"
 
 
 async def test_new_name_is_shown_and_an_empty_one_takes_it_back(

@@ -118,10 +118,12 @@ def test_note_says_how_many_messages_and_sessions_match(
     answer = full_workspace.search.find("session")
     notes = compose_notes(answer, "session", SearchView.ALL, full_workspace.zone)
     assert answer.total > len(answer.hits) > 0
-    assert notes[-1] == f"Best hit per session of {answer.total} (tab: all)."
+    total = f"{answer.total} hits"
+    assert notes[-1] == f"The best hit of each session, of {total} (tab: all)."
     many = replace(answer, total=3_000, has_more=True)
     notes = compose_notes(many, "session", SearchView.ALL, full_workspace.zone)
-    assert notes[-1] == "Best hit per session of more than 3,000 (tab: all)."
+    total = "more than 3,000 hits"
+    assert notes[-1] == f"The best hit of each session, of {total} (tab: all)."
     assert full_workspace.message_search.find("session").total == 0
 
 

@@ -254,9 +254,13 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     def compose_dialog(self) -> ComposeResult:
         raise NotImplementedError
 
-    async def action_submit(self) -> None:
-        """Submit the input as Enter does; bound with priority to show in the footer."""
-        await self.query_one(Input).action_submit()
+    def action_submit(self) -> None:
+        """Submit the input as Enter does; bound with priority to show in the footer.
+
+        The keys typed before, which the input may not have read yet, come first.
+        """
+        line = self.query_one(Input)
+        line.call_later(line.action_submit)
 
 
 class FindInput(Input):

@@ -155,11 +155,11 @@ def _describe_health(health: ModelHealth, paused: int) -> Content:
         name = health.model or "The model"
         state = f"{plural(paused, 'segment')} paused" if paused else "idle"
         return Content(f"✓ {name} is available, {state}.")
-    message = health.message or f"the model is {health.condition}"
-    message = message[:1].upper() + message[1:].rstrip(".")
+    summary = health.summary.rstrip(".")
+    summary = f"{summary[:1].upper()}{summary[1:]}."
     if health.condition is ModelCondition.RESTING:
-        return Content(f"{message}.")
-    return Content.styled(f"✗ {message}: {health.advice}", "$error")
+        return Content(summary)
+    return Content.styled(f"✗ {summary}", "$error")
 
 
 def _describe_call(model: "ModelStatus", now: datetime) -> Content:

@@ -138,7 +138,8 @@ def compose_notes(hits: Hits, query: str, view: SearchView, zone: tzinfo) -> lis
         notes.insert(0, _advise(query, view, zone))
     if hits.total > len(hits.hits):
         more = "more than " if hits.has_more else ""
-        notes.append(f"Best hit per session of {more}{hits.total:,} (tab: all).")
+        total = f"{more}{plural(hits.total, 'hit')}"
+        notes.append(f"The best hit of each session, of {total} (tab: all).")
     return notes
 
 
@@ -416,7 +417,8 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         listed = {hit.event_id for hit in hits.hits}
         count = in_tools.total - sum(hit.event_id in listed for hit in in_tools.hits)
         if self.hits is hits and count > 0:
-            text = f"{count} more in tool output"
+            more = "more " if hits.hits else ""
+            text = f"{count} {more}in tool output"
             if hits.hits:
                 self._show_notes([*notes, f"{text} (↑ enter)."])
             self._list.add_link(text)

@@ -360,7 +360,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if anchor is not None and index is not None:
             _, inside, line = anchor
             rendered = self.buffer.rendered[index]
-            inside = min(inside, max(0, len(rendered.lines) - rendered.body))
+            if inside >= len(rendered.lines) - rendered.body:
+                inside = 0  # The line is gone: the turn was collapsed.
             self._scroll(self.buffer.body(index) + inside - line)
         self.refresh()
         self._request_turns()
