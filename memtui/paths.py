@@ -77,10 +77,9 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     Aider is missing: its histories are in the folders that it works in.
     """
     opencode = _opencode_folder()
-    databases = {opencode / "opencode.db"}
+    databases = {opencode / "opencode.db", opencode_database()}
     with suppress(PermissionError):
         databases |= {*opencode.glob("opencode-*.db")}
-    databases.add(opencode_database() or opencode / "opencode.db")
     codex = _folder("CODEX_HOME", "~/.codex")
     return {
         "claude-code": _claude_places(),
@@ -96,10 +95,9 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     }
 
 
-def opencode_database() -> Path | None:
-    """Return the database that ``OPENCODE_DB`` names, if it is set."""
-    name = os.environ.get("OPENCODE_DB")
-    return _opencode_folder() / name if name else None
+def opencode_database() -> Path:
+    """Return the database that OpenCode uses: ``OPENCODE_DB`` may name another."""
+    return _opencode_folder() / (os.environ.get("OPENCODE_DB") or "opencode.db")
 
 
 def _opencode_folder() -> Path:

@@ -107,33 +107,36 @@ class Exclusions:
                 return pattern
         return ""
 
-    def rule_for_transcript(self, path: str) -> str:
+    def rule_for_transcript(self, path: str, cwd: str = "") -> str:
         """Return the pattern that covers what the folder of a transcript is called.
 
         Claude Code calls it after the session's folder, with a hyphen for every other
-        character than letters and digits. So this may cover other folders, too.
+        character than letters and digits. So this may cover other folders, too. It does
+        not count where the working directory is that folder: the directory does.
         """
         match = _CLAUDE_FOLDER.search(path.replace("\\", "/"))
-        rules = self._encoded if match else ()
-        return next((p for p, rule in rules if match and rule.match(match[1])), "")
+        if not match or _hyphenate(cwd).lower().startswith(match[1].lower()):
+            return ""
+        covering = (pattern for pattern, rule in self._encoded if rule.match(match[1]))
+        return next(covering, "")
 
 
 _CLAUDE_FOLDER = re.compile(r"/projects/((?:[A-Za-z]-)?-[^/]+)/")
 
 
+def _hyphenate(folder: str, kept: str = "") -> str:
+    return re.sub(f"[^A-Za-z0-9{kept}]", "-", folder)
+
+
 def _encode(pattern: str) -> re.Pattern[str]:
     """Return a pattern for what Claude Code calls folders of transcripts."""
     slashed = pattern.replace("\\", "/").rstrip("/")
-    encoded = re.sub(r"[^A-Za-z0-9*?]", "-", slashed)
+    encoded = _hyphenate(slashed, kept="*?")
     is_anchored = slashed.startswith(("/", "*")) or _DRIVE.match(slashed)
     start = encoded if is_anchored else f"*-{encoded}"
     # Of a name, only hidden folders below count, where agents keep worktrees.
     below = f"{start}-*" if "/" in slashed else f"{start}--*"
     return re.compile(f"{translate(start)}|{translate(below)}", re.IGNORECASE)
-
-
-def _resolve(folder: str) -> list[str]:
-    return [posixpath.realpath(folder)] if folder.startswith("/") else []
 
 
 def _compile(pattern: str) -> tuple[re.Pattern[str], bool]:
@@ -146,7 +149,8 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], bool]:
     folder = slashed.rstrip("/") if is_anchored else f"*/{slashed.rstrip('/')}"
     flags = re.IGNORECASE if has_drive else 0
     # Agents may name a folder by a link to it, or by where the link leads.
-    folders = {folder, *_resolve(folder)}
+    real = posixpath.realpath(folder) if folder.startswith("/") else folder
+    folders = dict.fromkeys((folder, real))
     rules = (f"{translate(name)}|{translate(f'{name}/*')}" for name in folders)
     return re.compile("|".join(rules), flags), True
 
@@ -205,9 +209,12 @@ class IngestFilter:
                     self.forgotten_count += reason == FORGOTTEN and is_event
                     yield SkippedRecord(reason)
             elif isinstance(item, MessageTitle):
-                # Its session is known only by a message, and ended in this folder.
-                reasons = (*self._reasons.values(), self._folder_reason())
-                if not any(reasons):
+                # Its session, of which a message is named, was in this folder.
+                is_excluded = any(self._reasons.values()) or (
+                    not self._reasons
+                    and self._policy.exclusions.rule_for_transcript(self._path)
+                )
+                if not is_excluded:
                     yield replace(item, title=self._redact_text(item.title))
             elif isinstance(item, Cursor):
                 # Its secrets are counted when they are stored with a session.
@@ -281,6 +288,9 @@ class IngestFilter:
                 project=project, cwd=session.cwd, root=session.root, path=self._path
             ):
                 return f"excluded by {rule}"
+        # A subagent may work elsewhere than the session it belongs to.
+        if rule := self._policy.exclusions.rule_for_transcript(self._path, session.cwd):
+            return f"excluded by {rule}"
         folder = project_folder(session.root, session.cwd)
         if tombstones.covers_project(session.project, folder):
             return FORGOTTEN
@@ -320,7 +330,7 @@ class IngestFilter:
         for key, items in waiting.items():
             if sessions.get_number(*key) is None:
                 unknown = SessionMetadata(*key), ProjectLocation("", "")
-                reason = self._session_reason(*unknown) or self._folder_reason()
+                reason = self._session_reason(*unknown)
                 # A transcript may have no folder; a hook or a prompt of a history
                 # that names none may be of any project.
                 is_transcript = self._path and not any(map(_is_typed, items))
@@ -328,10 +338,6 @@ class IngestFilter:
                 self._reasons[key] = reason or default
             yield from items
         waiting.clear()
-
-    def _folder_reason(self) -> str:
-        rule = self._policy.exclusions.rule_for_transcript(self._path)
-        return f"excluded by {rule}" if rule else ""
 
     def _redact(
         self, item: Event | Thought | SubagentMetadata

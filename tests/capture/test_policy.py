@@ -177,6 +177,19 @@ def test_session_without_folder_is_judged_by_the_folder_of_its_transcript(
         assert (SkippedRecord("excluded by shop") in kept) == (rule == "shop")
 
 
+@pytest.mark.parametrize(
+    ("cwd", "is_excluded"),
+    [("/tmp/scratch", True), ("/home/ada/foto-shop/src", False), ("", True)],
+)
+def test_subagent_elsewhere_is_judged_by_the_folder_of_its_transcript(
+    open_store: Workspace, cwd: str, is_excluded: bool
+) -> None:
+    path = "/home/ada/.claude/projects/-home-ada-foto-shop/s1/subagents/agent-1.jsonl"
+    ingest_filter = IngestFilter(CapturePolicy(Exclusions(("shop",))), path)
+    kept = filter_items(ingest_filter, make_session(cwd=cwd), make_event("hello"))
+    assert (kept == [SkippedRecord("excluded by shop")]) == is_excluded
+
+
 def test_hook_without_folder_is_stored_with_exclusions_only_for_a_known_session(
     open_store: Workspace,
 ) -> None:
