@@ -40,7 +40,7 @@ CHANGING = ("Edited", "Wrote")
 WAITING_TOOLS = frozenset(
     {
         *("write_stdin", "BashOutput", "TaskOutput", "read_bash", "write_bash"),
-        *("read_powershell", "write_powershell"),
+        *("read_powershell", "write_powershell", "wait"),
     }
 )
 """Tools that return more output of a command that went on running."""

@@ -362,12 +362,13 @@ _OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
 _STILL_RUNNING = re.compile(
     r"(?:Command running in background with ID:|backgrounded by user with ID:"
     r"|was moved to the background \(ID:|Process running with session ID"
+    r"|Script running with cell ID"
     r"|<command with (?:shell|session)Id:"
     r"|<command started in (?:detached )?background with (?:shell|session)Id:)"
     r" ([\w-]+)"
 )
 
-_SHELL_IDS = ("session_id", "bash_id", "task_id", "shellId", "sessionId")
+_SHELL_IDS = (*("session_id", "bash_id", "task_id", "shellId", "sessionId", "cell_id"),)
 _COMMAND_FIELDS = ("command", "cmd", "CommandLine", "script")
 
 _LOOKING = word_set(

@@ -222,6 +222,11 @@ def test_output_of_a_command_in_the_background_ends_as_its_status_says(
         ),
         ("codex", "execution error: Io(NotFound)", CallEnd.FAILED),
         (
+            "codex",
+            "Script running with cell ID 4\nWall time 1.0 seconds\nOutput:\n",
+            CallEnd.BACKGROUND,
+        ),
+        (
             "copilot-cli",
             "half\n<shellId: 3 was terminated by signal SIGTERM>",
             CallEnd.FAILED,

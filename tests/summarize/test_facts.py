@@ -274,10 +274,29 @@ def test_every_answer_that_fits_a_command_is_a_commit(
     assert [commit.subject for commit in commits] == answers
 
 
-def test_a_command_that_goes_on_running_commits_when_it_is_waited_for() -> None:
-    given = {"cmd": "git commit -m 'Fix it'"}
-    begun = call("exec_command", given, "Process running with session ID 4711")
-    waited = call("write_stdin", {"session_id": 4711, "chars": ""}, ANSWER)
+@pytest.mark.parametrize(
+    ("result", "tool", "given"),
+    [
+        ("Process running with session ID 4711", "write_stdin", {"session_id": 4711}),
+        ("Script running with cell ID 4711\nOutput:\n", "wait", {"cell_id": "4711"}),
+        (
+            "<command with shellId: build-1 is still running after 30 seconds.>",
+            "read_powershell",
+            {"shellId": "build-1"},
+        ),
+        (
+            "Command did not complete within its 120s timeout and was moved to the"
+            " background (ID: b1). You will be notified.",
+            "TaskOutput",
+            {"task_id": "b1"},
+        ),
+    ],
+)
+def test_a_command_that_goes_on_running_commits_when_it_is_waited_for(
+    result: str, tool: str, given: Mapping[str, object]
+) -> None:
+    begun = call("exec_command", {"cmd": "git commit -m 'Fix it'"}, result)
+    waited = call(tool, given, ANSWER)
     assert not read_facts([begun]).commits
     (commit,) = read_facts([begun, waited]).commits
     assert commit.event_id == waited.event_id

@@ -107,7 +107,8 @@ _STATUS_PLACES = {
     "codex": (
         (
             re.compile(
-                rf"{_CODEX_LINES}Process running with session ID (\w+)[ \t]*$",
+                rf"{_CODEX_LINES}"
+                r"(?:Process running with session|Script running with cell) ID \S+$",
                 re.MULTILINE,
             ),
             "background",
