@@ -51,9 +51,11 @@ def store_messages(*said: Event, route: str = "transcript") -> None:
         store_events.add(said, route=route)
 
 
-def name_session(session: str, *, title: str = "", project: str = "") -> None:
+def name_session(
+    session: str, *, agent: str = "claude-code", title: str = "", project: str = ""
+) -> None:
     """Set the title and the project of a session."""
-    facts = SessionMetadata("claude-code", session, title=title, project=project)
+    facts = SessionMetadata(agent, session, title=title, project=project)
     with database.transaction():
         sessions.update_metadata(facts)
 

@@ -422,23 +422,34 @@ def query_for_newest(query: Query) -> Query | None:
 def _read_scope(query: Query) -> Query:
     """Return a query about a time whose words name only an agent or a project, with
     these as its scope: "what did codex do on 26 June"."""
-    words = {word.text.lower() for word in query.words if word.is_specific}
-    scope = query.filters.scope
+    words = {word.text for word in query.words if word.is_specific}
     if not words or query.needs_text:
         return query
+    scope, names = read_names(words, query.filters.scope)
+    if words - names.keys():
+        return query
+    return replace(query, words=(), filters=replace(query.filters, scope=scope))
+
+
+def read_names(words: Collection[str], scope: Scope) -> tuple[Scope, dict[str, str]]:
+    """Return a scope narrowed to the agent and project that words name, and what these
+    words name: ``{"shop": "project"}``. The first word of an agent's name names it."""
+    names: dict[str, str] = {}
     with database.connection():
         for agent, _ in scopes.list_names("agent"):
             first, *others = agent.lower().split("-")
-            if first in words and not scope.agent:
+            parts = {agent.lower(), first, *others}
+            named = [word for word in words if word.lower() in parts]
+            if not scope.agent and any(word.lower() not in others for word in named):
                 scope = replace(scope, agent=agent)
-                words -= {agent.lower(), first, *others}
+                names |= dict.fromkeys(named, "agent")
         for project, _ in scopes.list_names("project"):
-            if project.lower() in words and not scope.project:
+            named = [word for word in words if word.lower() == project.lower()]
+            named = [word for word in named if word not in names]
+            if not scope.project and named:
                 scope = replace(scope, project=project)
-                words.remove(project.lower())
-    if words:
-        return query
-    return replace(query, words=(), filters=replace(query.filters, scope=scope))
+                names |= dict.fromkeys(named, "project")
+    return scope, names
 
 
 def is_small_talk(query: Query) -> bool:

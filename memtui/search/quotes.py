@@ -11,13 +11,19 @@ from datetime import datetime, tzinfo
 from itertools import islice
 
 from memtui.model.events import Event, to_ms
-from memtui.model.filters import EVERYTHING, Filters, Scope
+from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
-from memtui.search.query import Query, parse, parse_with_dates, resolve_names
+from memtui.search.query import (
+    Query,
+    parse,
+    parse_with_dates,
+    read_names,
+    resolve_names,
+)
 from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.search import LIMIT, SessionSearch
 from memtui.search.snippets import QUOTE_CHARS, Sentences
-from memtui.store import conversations, database, scopes, segments, sessions
+from memtui.store import conversations, database, segments, sessions
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer
 
@@ -45,7 +51,7 @@ LATER_WORDS = 20
 LATER_RANK = 0.7
 """The newest of the later messages with this share of the best one's rank is taken."""
 
-AS_PROJECT = "“{}” is in no message: it is read as the project."
+AS_NAME = "“{}” is in no message: it is read as the {}."
 
 QUESTION_MARKS = ("?", "？")
 
@@ -81,22 +87,21 @@ class QuoteSearch:
     ) -> QuoteResult:
         """Return the best quotes; any text is a valid query.
 
-        A word that is in no message and names a project is read as a filter.
+        A word that is in no message and names an agent or a project is read as a
+        filter.
         """
         result = self._find(text, limit, filters)
-        for word in () if filters.scope.project else result.unknown:
-            with database.connection():
-                named, problems = scopes.resolve_names(Scope(project=word))
-            if not problems:
-                scope = replace(filters.scope, project=named.project)
-                remaining = text.replace(word, " ", 1)
-                filters = replace(filters, scope=scope)
-                result = self._find(remaining, limit, filters)
-                note = AS_PROJECT.format(word)
-                notes = (*result.sessions.notes, note)
-                hits = replace(result.sessions, query=text, notes=notes)
-                return replace(result, sessions=hits)
-        return result
+        scope, names = read_names(result.unknown, filters.scope)
+        if not names:
+            return result
+        remaining = text
+        for word in names:
+            remaining = remaining.replace(word, " ", 1)
+        result = self._find(remaining, limit, replace(filters, scope=scope))
+        read_as = (AS_NAME.format(word, kind) for word, kind in names.items())
+        notes = (*result.sessions.notes, *read_as)
+        hits = replace(result.sessions, query=text, notes=notes)
+        return replace(result, sessions=hits)
 
     def _find(self, text: str, limit: int, filters: Filters) -> QuoteResult:
         result = self._search.find(text, limit=max(1, limit), filters=filters)

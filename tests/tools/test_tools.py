@@ -1013,21 +1013,24 @@ def test_words_in_no_message_are_named_by_each_search(
         assert reply.items and "In no message: Kafka." in reply.notes
 
 
-def test_unknown_word_that_names_a_project_is_read_as_a_filter(
-    full_workspace: Workspace,
+@pytest.mark.parametrize(
+    ("name", "kind"), [("Quillpad", "project"), ("Copilot", "agent")]
+)
+def test_unknown_word_that_names_a_project_or_agent_is_read_as_a_filter(
+    full_workspace: Workspace, name: str, kind: str
 ) -> None:
     store_messages(
-        make_message("All tests run with tox.", 1, session="zoo"),
+        make_message("All tests run with tox.", 1, session="zoo", agent="copilot-cli"),
         make_message("All tests run with pytest.", 2, session="fish"),
     )
-    name_session("zoo", project="quillpad")
+    name_session("zoo", agent="copilot-cli", project="quillpad")
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    question = "Which command runs all tests in Quillpad?"
+    question = f"Which command runs all tests in {name}?"
     for answer in (search.search_memory, routing.route):
         reply = answer(full_workspace, question)
         sessions_named = {item["session"] for item in reply.items if "session" in item}
-        assert sessions_named == {"claude-code:zoo"}
-        assert any("read as the project" in note for note in reply.notes)
+        assert sessions_named == {"copilot-cli:zoo"}
+        assert any(f"read as the {kind}" in note for note in reply.notes)
 
 
 @pytest.mark.parametrize("is_late_first", [False, True])
