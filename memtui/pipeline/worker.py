@@ -7,6 +7,7 @@ A file lock lets one process at a time run the pipeline of a store. The operatin
 releases it when the process ends, however it ends.
 """
 
+import errno
 import fcntl
 import logging
 import os
@@ -229,7 +230,11 @@ class WorkerLock:
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o600)
         except OSError as error:
-            raise StoreError(f"{self._file}: {error.strerror}") from error
+            message = f"{self._file}: {error.strerror}"
+            if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                folder = self._file.parent
+                message += f"; chmod -R u+rwX {folder}, or mount the disk read-write"
+            raise StoreError(message) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -92,8 +92,8 @@ def check_version(version: int, file: Path) -> None:
     """Raise StoreVersionError unless this memtui can read a schema version."""
     if version != VERSION:
         raise StoreVersionError(
-            f"{file} was made by another version of memtui (schema {version}; this one"
-            f" reads schema {VERSION}): use that version to read it"
+            f"{file} was made by another version of memtui (schema {version}, this one"
+            f" reads schema {VERSION}); use the memtui that made it"
         )
 
 

@@ -104,7 +104,7 @@ VAGUE_WORDS = word_set(
     detail details did discuss discussed discussing discussion discussions done earlier
     else eventually ever everything exactly explain explained finally find fix fixed
     happen happened happening help history info information initially issue issues item
-    items kind know last lately learn learned lot may memories memory mention mentioned
+    items kind know last lately lot may memories memory mention mentioned
     might new next normally note notes often originally overview past people please
     previously problem problems progress project projects question questions reason
     reasons recall recap recent recently remember remind said saw say see seen session

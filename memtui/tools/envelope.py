@@ -18,7 +18,7 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.UnconfirmedError: ("unconfirmed", "add --yes to do it"),
     errors.SettingsError: ("settings", "see them: memtui config show"),
     errors.StoreBusyError: ("store_busy", "try again in a moment"),
-    errors.StoreVersionError: ("store_too_new", "use the memtui that made it"),
+    errors.StoreVersionError: ("store_version", "use the memtui that made it"),
     errors.StoreError: ("store", "see what is wrong: memtui doctor"),
     errors.SpoolError: ("spool", "see what is wrong: memtui doctor"),
     errors.SourceError: ("source", "see what was skipped: memtui quarantine"),

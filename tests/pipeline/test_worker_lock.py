@@ -1,3 +1,5 @@
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +79,21 @@ def test_lock_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"work\.lock"):
         WorkerLock(tmp_path / "file" / "work.lock").acquire()
+
+
+@pytest.mark.parametrize(
+    ("code", "has_advice"),
+    [(errno.EACCES, True), (errno.EROFS, True), (errno.ENAMETOOLONG, False)],
+)
+def test_lock_in_a_read_only_folder_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, has_advice: bool
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(StoreError, match=r"work\.lock") as refused:
+        WorkerLock(tmp_path / "work.lock").acquire()
+    message, _, advice = str(refused.value).partition("; ")
+    assert message.endswith(os.strerror(code))
+    assert (f"chmod -R u+rwX {tmp_path}" in advice) is has_advice

@@ -445,6 +445,20 @@ def test_each_scenario_gives_memories(
     assert all(item["is_key_moment"] for item in details)
 
 
+def test_s4_14_what_to_learn_next_is_found_behind_newer_sessions(
+    workspace: Workspace,
+) -> None:
+    day = 24 * 3_600
+    goal = "I want to learn Rust within nine months."
+    store_messages(make_message(goal, session="goal"))
+    for number in range(1, 6):
+        said = make_message("Fix the login", number * day, session=f"newer-{number}")
+        store_messages(said)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    first, *_ = search.retrieve_memory(workspace, "what should I learn next").items
+    assert goal in first["summary"]
+
+
 def test_the_markdown_costs_less_than_json(full_workspace: Workspace) -> None:
     reply = search.retrieve_memory(full_workspace, "token refresh", detail_limit=0)
     markdown = "\n\n".join(map(search.markdown, reply.items))

@@ -11,6 +11,7 @@ import pytest
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
 from memtui.store import conversations, database, meta, queues, schema
+from memtui.tools import envelope
 from memtui.workspace import Workspace
 from tests.tables import EventRow, MetaRow, OutboxRow
 
@@ -128,9 +129,13 @@ def test_a_store_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
     with database.transaction():
         MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
     before = file.read_bytes()
-    with pytest.raises(StoreVersionError, match="schema 99"):
+    with pytest.raises(StoreVersionError) as refused:
         store.open_at(file)
     assert file.read_bytes() == before
+    info = envelope.error_info(refused.value)
+    assert info.code == "store_version"
+    assert info.message.endswith(f"(schema 99, this one reads schema {schema.VERSION})")
+    assert info.hint == "use the memtui that made it"
 
 
 def test_a_file_that_is_no_database_is_reported_as_damaged(tmp_path: Path) -> None:
