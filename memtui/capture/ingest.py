@@ -43,6 +43,7 @@ from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, event_id, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
+    claims,
     database,
     meta,
     segments,
@@ -316,10 +317,10 @@ def _tell_calls_apart(events: Sequence[Event]) -> list[Event]:
 
     Models may give several calls one id.
     """
-    ids = [event.event_id for event in events if event.is_tool_call]
+    ids = {event.event_id for event in events if event.is_tool_call}
     texts = {
         name: event.text
-        for name, event in store_events.get(ids).items()
+        for name, event in store_events.get(ids - claims.list_claimed(ids)).items()
         if name == event.event_id
     }
     distinct = []
@@ -543,8 +544,8 @@ class _FileImport:
         stored: FileCursor | None,
     ) -> None:
         self._reader, self._name, self._source = reader, name, source
-        is_export = source is formats.plain.FORMAT
-        self._filter = IngestFilter(reader.policy, name, is_export=is_export)
+        self._is_plain = source is formats.plain.FORMAT
+        self._filter = IngestFilter(reader.policy, name, is_export=self._is_plain)
         self._batch = _Batch()
         self._stored_offset = stored.offset if stored else None
         is_due = stored is not None and reader.is_due(stored)
@@ -604,9 +605,12 @@ class _FileImport:
             if sources.get_offset(self._name) != self._stored_offset:
                 raise _ReadElsewhereError
             added = store_events.add(
-                batch.events, route=self._source.route, counter=reader.counter
+                batch.events,
+                route=self._source.route,
+                counter=reader.counter,
+                are_claims=self._is_plain,
             )
-            store_events.add_thoughts(batch.thoughts)
+            store_events.add_thoughts(batch.thoughts, are_claims=self._is_plain)
             store_session_metadata(batch.sessions)
             self._sessions.update(clean(item.session_id) for item in batch.sessions)
             sessions.update_subagents(batch.subagents)

@@ -37,6 +37,10 @@ class Provenance:
     copies: tuple[SourceCopy, ...] = ()
 
 
+FALSE_CLAIM = "false-claim"
+"""The route of plain JSON lines that stated the id of an event with another text. They
+are no copies of other events."""
+
 CLOCK_SKEW = timedelta(minutes=5)
 """The maximum distance of a timestamp into the future."""
 

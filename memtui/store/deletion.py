@@ -135,11 +135,16 @@ _DELETE_DERIVED = (
     f" WHERE node_id {_DERIVED}",
 )
 
+_SELECTED_COPIES = (
+    f"FROM source_copies WHERE event_id {_SELECTED} OR session_id {_SELECTED_SESSIONS}"
+)
+
 _DELETE_SELECTED = (
     # An agent's summary of the session may repeat what is deleted.
     "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)",
-    f"DELETE FROM source_copies WHERE event_id {_SELECTED}"
-    f" OR session_id {_SELECTED_SESSIONS}",
+    f"DELETE FROM claimed_ids WHERE id {_SELECTED} OR id {_SELECTED_THOUGHTS} OR id IN"
+    f" (SELECT copy_id {_SELECTED_COPIES})",
+    f"DELETE {_SELECTED_COPIES}",
     f"DELETE FROM thoughts WHERE id {_SELECTED_THOUGHTS}",
     f"DELETE FROM events WHERE id {_SELECTED}",
 )

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memtui.model.events import (
+    FALSE_CLAIM,
     MESSAGES,
     Event,
     EventRole,
@@ -29,7 +30,7 @@ from memtui.model.events import (
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import UNSEARCHED
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import queues, sessions, source_copies, tombstones
+from memtui.store import claims, queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -93,7 +94,11 @@ class AddResult:
 
 
 def add(
-    batch: Sequence[Event], *, route: str, counter: "TokenCounter | None" = None
+    batch: Sequence[Event],
+    *,
+    route: str,
+    counter: "TokenCounter | None" = None,
+    are_claims: bool = False,
 ) -> AddResult:
     """Add the new events of a batch with their outbox rows, inside one transaction.
 
@@ -101,7 +106,12 @@ def add(
     another session already is stored as a copy; if it is the better copy, it replaces
     the other. Events with provenance have their own route and bring their source
     copies. The tokens of the new ones are counted, unless they were exported with them.
+    The ids of claims are not trusted (``store.claims``).
     """
+    if are_claims:
+        batch, replaced = claims.accept(batch)
+    else:
+        replaced = claims.confirm(batch)
     by_route: dict[str, list[Event]] = {}
     for event in batch:
         own = event.provenance.route if event.provenance else route
@@ -110,7 +120,8 @@ def add(
     # The best copies first: each brings the others with it.
     for own in sorted(by_route, key=source_copies.route_rank, reverse=True):
         _add_by_route(by_route[own], own, counter, result)
-        _add_copies(by_route[own])
+        _add_copies(by_route[own], are_claims=are_claims)
+    claims.adopt_copies(replaced)
     return result
 
 
@@ -133,7 +144,10 @@ def _add_by_route(
     several_routes = {
         key for key, row in rows.items() if set(row.routes.split()) - {route}
     }
-    stored_copies, worse = _match(counted, several_routes, numbers, route)
+    is_false = route == FALSE_CLAIM
+    stored_copies, worse = (
+        ({}, {}) if is_false else _match(counted, several_routes, numbers, route)
+    )
     new = [event for event in counted if event.event_id not in stored_copies]
     _insert(new, numbers, route)
     pairs = [
@@ -169,7 +183,7 @@ def _with_tokens(event: Event, counter: "TokenCounter | None") -> Event:
     return replace(event, tokens=tokens, token_counter=counter.name)
 
 
-def _add_copies(batch: Iterable[Event]) -> None:
+def _add_copies(batch: Iterable[Event], *, are_claims: bool) -> None:
     new = {
         copy.event_id: (event, copy)
         for event in batch
@@ -178,7 +192,11 @@ def _add_copies(batch: Iterable[Event]) -> None:
     }
     if not new:
         return
-    for event_id in _find_stored_ids(new):
+    taken = _find_stored_ids(new)
+    if are_claims:
+        # The line that states an id may be of a route that is stored later.
+        taken |= claims.list_claimed(new) | existing_keys("thoughts", new)
+    for event_id in taken:
         del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
     originals = {
@@ -198,6 +216,8 @@ def _add_copies(batch: Iterable[Event]) -> None:
             number = numbers[key] if is_elsewhere else None
             rows.append((copy.event_id, original, copy.route, number))
     insert("source_copies", rows)
+    if are_claims:
+        claims.name_copies(row[0] for row in rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
@@ -266,7 +286,7 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
             e.tokens,
             e.token_counter,
             route,
-            fingerprint(e),
+            b"" if route == FALSE_CLAIM else fingerprint(e),
             source_hash(e),
         )
         for e in new
@@ -450,8 +470,12 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
     return at_ms
 
 
-def add_thoughts(thoughts: Iterable[Thought]) -> None:
-    allowed = tombstones.filter_thoughts(list(thoughts))
+def add_thoughts(thoughts: Sequence[Thought], *, are_claims: bool = False) -> None:
+    if are_claims:
+        thoughts, _ = claims.accept(thoughts)
+    else:
+        claims.confirm(thoughts)
+    allowed = tombstones.filter_thoughts(thoughts)
     new = {thought.thought_id: thought for thought in allowed}
     for thought_id in existing_keys("thoughts", new):
         del new[thought_id]

@@ -42,6 +42,12 @@ CREATE TABLE source_copies (
     route TEXT NOT NULL, session_id INTEGER REFERENCES sessions
 );
 
+-- An id that a plain JSON line stated and no source has confirmed: see store.claims.
+-- is_only_named is set if it was only named as that of a copy.
+CREATE TABLE claimed_ids (
+    id TEXT NOT NULL PRIMARY KEY, is_only_named INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE thoughts (
     id TEXT NOT NULL PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES sessions,
     at_ms INTEGER NOT NULL, subagent TEXT NOT NULL, text TEXT NOT NULL

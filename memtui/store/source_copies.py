@@ -24,7 +24,7 @@ from memtui.model.events import (
     source_hash,
     timestamp_ms_of_id,
 )
-from memtui.store import queues, segments, sessions
+from memtui.store import claims, queues, segments, sessions
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -453,7 +453,8 @@ def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
     for copy_id, route, session, *columns in fetch(
         "SELECT c.copy_id, c.route, c.session_id, e.id, e.route, e.session_id, e.at_ms"
         " FROM source_copies c JOIN events e ON e.id = c.event_id"
-        f" WHERE c.session_id {IN_JSON} ORDER BY e.at_ms, e.id, c.copy_id",
+        f" WHERE c.session_id {IN_JSON} AND NOT {claims.IS_ONLY_NAMED}"
+        " ORDER BY e.at_ms, e.id, c.copy_id",
         json.dumps(sorted(group)),
     ):
         event = shared.setdefault(columns[0], _SharedEvent(StoredEvent(*columns)))

@@ -22,7 +22,7 @@ from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.conftest import TreeOf as TreeOfHome
 from tests.services.conftest import Tree
-from tests.services.test_forget import AT, record, transcript
+from tests.services.test_forget import AT, forget, record, transcript
 from tests.tables import EventRow, SessionRow, SourceCopyRow, SubagentRow
 
 TreeOf = Callable[[Workspace], Tree]
@@ -359,3 +359,22 @@ def test_an_export_of_more_events_takes_no_more_memory(workspace: Workspace) -> 
 
     few = most(2_000)
     assert most(20_000) < few * 1.5
+
+
+def test_ids_of_forgotten_lines_are_no_claims(
+    full_workspace: Workspace,
+    make_workspace: Callable[[], Workspace],
+    export_events: ExportEvents,
+    import_files: ImportFiles,
+) -> None:
+    file = export_events(full_workspace)
+    full_workspace.stop()
+    new = import_files(make_workspace(), file)
+    with database.connection():
+        before = database.fetch_column("SELECT id FROM claimed_ids")
+    result = forget(new, TombstoneKind.SESSION, "shop-1")
+    with database.connection():
+        claimed = database.fetch_column("SELECT id FROM claimed_ids")
+        events = database.fetch_column("SELECT id FROM events")
+    assert len(claimed) == len(before) - result.counts.events - result.counts.thoughts
+    assert result.counts.events and set(claimed) == set(events)

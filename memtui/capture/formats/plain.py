@@ -32,6 +32,7 @@ from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader, parse_ob
 from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.model import events
 from memtui.model.events import (
+    FALSE_CLAIM,
     Event,
     EventRefused,
     EventRole,
@@ -63,7 +64,7 @@ _TYPE_OF_ROLE = {
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
 
-_ROUTES = frozenset({HISTORY, HOOK, JSONL, TRANSCRIPT, UNNAMED_HOOK})
+_ROUTES = frozenset({FALSE_CLAIM, HISTORY, HOOK, JSONL, TRANSCRIPT, UNNAMED_HOOK})
 
 _SESSION_FIELDS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),
