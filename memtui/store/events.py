@@ -470,12 +470,13 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
     return at_ms
 
 
-def add_thoughts(thoughts: Sequence[Thought], *, are_claims: bool = False) -> None:
+def add_thoughts(thoughts: Iterable[Thought], *, are_claims: bool = False) -> None:
+    batch = list(thoughts)
     if are_claims:
-        thoughts, _ = claims.accept(thoughts)
+        batch, _ = claims.accept(batch)
     else:
-        claims.confirm(thoughts)
-    allowed = tombstones.filter_thoughts(thoughts)
+        claims.confirm(batch)
+    allowed = tombstones.filter_thoughts(batch)
     new = {thought.thought_id: thought for thought in allowed}
     for thought_id in existing_keys("thoughts", new):
         del new[thought_id]
