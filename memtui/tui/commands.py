@@ -54,6 +54,8 @@ def key_name(key: str) -> str:
 
 CONTENTS, VERSIONS, SESSION = "in the contents", "in the versions (v)", "in a session"
 NODES, SESSIONS = "in the contents and versions", "on any session"
+PERIODS = "in the contents and the calendar (c)"
+LISTS = "in the sessions (s), a session or the settings (,)"
 LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
 HOOKS, IMPORT = "in the hooks (H)", "in the import (i)"
 
@@ -72,7 +74,7 @@ FINDING = (
         "Go to a year, month, week or day.",
         label="date",
         in_footer=True,
-        where=CONTENTS,
+        where=PERIODS,
     ),
     Command(
         "show_sessions",
@@ -81,7 +83,7 @@ FINDING = (
         label="sessions",
         in_footer=True,
     ),
-    Command("find_here", "slash", label="find"),
+    Command("find_here", "slash", label="find", where=LISTS),
     Command(
         "sort",
         "S",
@@ -127,9 +129,9 @@ READING = (
         "right_square_bracket",
         label="older",
         in_footer=True,
-        where=CONTENTS,
+        where=PERIODS,
     ),
-    Command("newer_sibling", "left_square_bracket", label="newer", where=CONTENTS),
+    Command("newer_sibling", "left_square_bracket", label="newer", where=PERIODS),
     Command(
         "next_source",
         "n",
@@ -154,9 +156,9 @@ READING = (
         "u",
         "Show or hide lines that are withheld or did not fit.",
         label="hidden lines",
-        where=CONTENTS,
+        where=NODES,
     ),
-    Command("copy", "y"),
+    Command("copy", "y", where=SESSIONS),
     Command(
         "copy_citation",
         "Y",

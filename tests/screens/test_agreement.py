@@ -258,6 +258,18 @@ async def test_idle_key_says_that_it_does_nothing(
             assert type(app.screen).__name__ == name
 
 
+@pytest.mark.parametrize(
+    ("key", "places"),
+    [
+        ("g", "in the contents and the calendar (c)"),
+        ("u", "in the contents and versions"),
+        ("slash", "in the sessions (s), a session or the settings (,)"),
+    ],
+)
+def test_idle_key_names_each_place_where_it_works(key: str, places: str) -> None:
+    assert commands.explain_idle_key(key).endswith(f"{places}.")
+
+
 async def test_key_of_the_open_screen_says_so(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
