@@ -436,8 +436,11 @@ MAX_TIME_DIFFERENCE_MS = 600_000
 """The maximum difference between the times of two copies of an event, in
 milliseconds."""
 
-_PLACEHOLDER = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
-"""The placeholder of transcript readers for a picture or file; hooks leave it out."""
+_PLACEHOLDER = re.compile(
+    r"\[(?:image|document|file)(?:: (?:(?!\[(?:image|document|file): )[^\]\n])+)?\]"
+)
+"""The placeholder of transcript readers for a picture or file; hooks leave it out. Its
+name ends before the next placeholder: many that do not end take linear time."""
 
 
 def content_hash(*parts: str) -> str:

@@ -154,6 +154,10 @@ def read_prompt_line(text: str) -> object:
         return list(claude_code.FORMAT.read(Path(file.name), None, agent="", now=AT))
 
 
+def fingerprint(text: str) -> object:
+    return events.fingerprint(make_event(text, EventRole.USER))
+
+
 EXAMPLES: dict[object, object] = {
     str: "a",
     int: 80,
@@ -184,7 +188,7 @@ def find_functions() -> Iterator[tuple[str, Function]]:
         (function.__name__, function)
         for function in (
             *(read_talk, read_command, read_hook, read_damaged_hook),
-            *(read_aider, read_prompt_line),
+            *(read_aider, read_prompt_line, fingerprint),
         )
     )
 
