@@ -64,9 +64,7 @@ def test_first_session_on_a_real_terminal(person: Path, tmp_path: Path) -> None:
         assert shell.is_alternate
         shell.press("i")
         shell.wait_for_text("2026", "1 session", "idle")
-        shell.wait_for_text(
-            "▾ March", "▾ 2–8 Mar", "▾ Mon  2 Mar", "Why does the ferry"
-        )
+        shell.wait_for_text("▾ March › 2–8 Mar › Mon 2 Mar", "Why does the ferry")
         shell.press("/")
         shell.wait_for_text("search everything")
         shell.type("midnight")
