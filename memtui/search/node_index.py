@@ -13,6 +13,7 @@ import logging
 import os
 import shutil
 import threading
+import weakref
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from functools import cached_property, lru_cache, partial
 from heapq import nlargest
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from whoosh import columns, fields, formats
 from whoosh.codec.whoosh3 import W3Codec
@@ -260,9 +261,9 @@ class NodeIndex:
             if path != self._mark:
                 _delete(path)
 
-    def _storage(self) -> FileStorage:
+    def _storage(self) -> "_Storage":
         # A mapped file that is truncated would end the process.
-        return FileStorage(str(self._folder), supports_mmap=False)
+        return _Storage(str(self._folder), supports_mmap=False)
 
     # Damage
 
@@ -287,7 +288,13 @@ class NodeIndex:
             with self._lock:
                 opened = self._open()
             before = self._files()
-            writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
+            try:
+                writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
+            except LockError:  # the open files are another thread's
+                raise
+            except BaseException:
+                opened.storage.close_written()
+                raise
             try:
                 if node_ids:
                     nodes = Or([Term(NODE, node_id) for node_id in node_ids])
@@ -305,6 +312,7 @@ class NodeIndex:
         """Give up a commit and delete its files, which may fill the disk."""
         with suppress(Exception):
             writer.cancel()
+        writer.storage.close_written()
         if not any(path.suffix == ".toc" for path in self._files() - before):
             for path in self._files() - before:
                 with suppress(OSError):
@@ -646,6 +654,43 @@ def _word_query(word: Word) -> And:
     if word.is_prefix:
         clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.prefix)])
     return And(clauses)
+
+
+class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
+    """A folder whose files are closed when Whoosh fails to read or write one of them.
+
+    Whoosh leaves the files of a commit open if it fails.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._written: list[BinaryIO] = []
+        # Of its temporary files Whoosh keeps only the file within, and closes it.
+        self._closes_unused = True
+
+    def create_file(self, name: str, *args: Any, **named: Any) -> Any:
+        created = super().create_file(name, *args, **named)
+        self._written[:] = [file for file in self._written if not file.closed]
+        self._written.append(created.raw_file())
+        return created
+
+    def temp_storage(self, name: str | None = None) -> "_Storage":
+        folder = super().temp_storage(name).folder
+        storage = _Storage(folder, supports_mmap=self.supports_mmap)
+        storage._written, storage._closes_unused = self._written, False
+        return storage
+
+    def close_written(self) -> None:
+        """Close the files that are still being written; what is missing is lost."""
+        for file in self._written:
+            with suppress(OSError):
+                file.close()
+
+    def open_file(self, name: str, *args: Any, **named: Any) -> Any:
+        file = super().open_file(name, *args, **named)
+        if self._closes_unused:
+            weakref.finalize(file, file.file.close)
+        return file
 
 
 class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hints

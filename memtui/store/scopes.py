@@ -145,7 +145,8 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
 def list_names(column: str) -> list[tuple[str, int]]:
     """Return each agent, project or state with its number of sessions, most first."""
     return fetch(
-        f"SELECT {column}, count(*) FROM sessions WHERE {column} <> ''"
+        f"SELECT {column}, count(*) FROM sessions"
+        f" WHERE {column} <> '' AND typeof({column}) = 'text'"
         f" GROUP BY {column} ORDER BY 2 DESC, {column}"
     )
 
