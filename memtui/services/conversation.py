@@ -263,7 +263,7 @@ def _find_started(number: int, page: Sequence[Event]) -> dict[str, str]:
     calls = [event for event in page if event.is_tool_call]
     if not calls:
         return {}
-    known = {
+    subagent_by_call = {
         subagent.tool_use_id: subagent.subagent
         for subagent in sessions.list_subagents(calls[0].agent, calls[0].session_id)
         if subagent.tool_use_id
@@ -280,7 +280,7 @@ def _find_started(number: int, page: Sequence[Event]) -> dict[str, str]:
     )
     started: dict[str, str] = {}
     for call in calls:
-        named = known.get(call.metadata.get("tool_use_id", ""))
+        named = subagent_by_call.get(call.metadata.get("tool_use_id", ""))
         names = [named, *map(prompted.get, prompts[call.event_id])]
         started[call.event_id] = next(
             (name for name in names if name and name != call.subagent), ""

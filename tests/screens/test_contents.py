@@ -463,10 +463,10 @@ async def test_month_with_one_day_shares_its_row(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        shown = [tree(pilot).render_line(y).text.strip() for y in range(4)]
-        assert shown[1].startswith("▾ February › 5–11 Feb › Tue 6 Feb ")
-        assert "We decided on Postgres" in shown[2]
-        assert shown[3].startswith("▾ January "), "it has two weeks"
+        rows = [tree(pilot).render_line(y).text.strip() for y in range(4)]
+        assert rows[1].startswith("▾ February › 5–11 Feb › Tue 6 Feb ")
+        assert "We decided on Postgres" in rows[2]
+        assert rows[3].startswith("▾ January "), "it has two weeks"
         await press(pilot, settle, "g", *"february 2024", "enter")
         assert current_row(pilot).node_id == "toc:month:2024-02"
         node = page(pilot).node

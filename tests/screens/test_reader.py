@@ -412,7 +412,7 @@ async def test_quote_is_marked_in_the_session(
             if turn_rendering.has_style(line, turn_rendering.MARKED)
         ]
         assert quote in line.plain
-        assert any(quote in shown for shown in lines(app)), "it is in view"
+        assert any(quote in line for line in lines(app)), "it is in view"
         marked = {line.plain[s.start : s.end]: s.style for s in line.spans}
         assert marked["1500"] == turn_rendering.FOUND
         await press(pilot, settle, "space")

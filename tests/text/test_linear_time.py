@@ -179,8 +179,10 @@ Function = Callable[[str], object]
 def find_functions() -> Iterator[tuple[str, Function]]:
     """Yield the public functions that need a text first, with their names."""
     for package in PACKAGES:
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            yield from functions_of(importlib.import_module(found.name))
+        for module_info in pkgutil.walk_packages(
+            package.__path__, f"{package.__name__}."
+        ):
+            yield from functions_of(importlib.import_module(module_info.name))
         yield from functions_of(package)
     for module in MODULES:
         yield from functions_of(module)

@@ -108,9 +108,12 @@ def test_terminal_with_256_colors_shows_the_chosen_ones(theme: Theme) -> None:
             continue
         number = RichColor.parse(color).downgrade(ColorSystem.EIGHT_BIT).number
         assert number is not None, name
-        shown, chosen = RichColor.from_ansi(number).get_truecolor(), Color.parse(color)
-        differences = {a - b for a, b in zip(shown, chosen.rgb, strict=True)}
-        assert len(differences) == 1, f"{name}: {color} is shown as {shown.hex}"
+        displayed, chosen = (
+            RichColor.from_ansi(number).get_truecolor(),
+            Color.parse(color),
+        )
+        differences = {a - b for a, b in zip(displayed, chosen.rgb, strict=True)}
+        assert len(differences) == 1, f"{name}: {color} is shown as {displayed.hex}"
         assert differences <= {0, -10} or number in (16, 231), name
 
 

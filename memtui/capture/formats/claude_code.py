@@ -740,10 +740,10 @@ class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
     def __init__(
-        self, places: Mapping[str, Mapping[str, str]], known: Mapping[str, str]
+        self, places: Mapping[str, Mapping[str, str]], certain: Mapping[str, str]
     ) -> None:
-        """Continue with these places; what is known counts more than the records."""
-        self._known = known
+        """Continue with these places; what is certain counts more than the records."""
+        self._certain = certain
         self._facts = {session: dict(place) for session, place in places.items()}
         self._announced: set[tuple[str, bool]] = set()
         self._summaries: dict[str, str] = {}
@@ -817,7 +817,7 @@ class _Sessions:
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:
-        facts: dict[str, Any] = {**self._facts[session], **self._known}
+        facts: dict[str, Any] = {**self._facts[session], **self._certain}
         at = parse_time(facts.pop("at", None))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 

@@ -57,14 +57,14 @@ def list_choices(
         draft: The scope chosen so far.
         current: The scope the app shows.
     """
-    prefix, colon, rest = typed.strip().partition(":")
+    prefix, colon, value = typed.strip().partition(":")
     only = prefix.lower() if colon and prefix.lower() in HEADINGS else ""
-    name = rest.strip() if only else typed.strip()
+    name = value.strip() if only else typed.strip()
     part = name.casefold()
     choices: list[ScopeChoice] = []
     if not typed.strip() and draft != current:
-        shown = draft if draft.is_narrow else "everything"
-        choices.append(ScopeChoice(draft, f"Show {shown}"))
+        scope_name = draft if draft.is_narrow else "everything"
+        choices.append(ScopeChoice(draft, f"Show {scope_name}"))
     if not typed.strip() and draft.is_narrow:
         choices.append(ScopeChoice(ALL, "Show everything", end="F"))
     groups = [

@@ -421,12 +421,12 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             note.remove()
         parent_id = _key_of(branch)[1]
         keys = [_row_key(parent_id, line) for line in lines]
-        shown = {node_id for line in lines for node_id in _ids_of(line)}
+        listed_ids = {node_id for line in lines for node_id in _ids_of(line)}
         for child in list(branch.children):
             if _key_of(child) not in keys:
                 here = self.cursor_node
                 self._remove(child)
-                is_in_other_row = not shown.isdisjoint(_ids_of(child.data))
+                is_in_other_row = not listed_ids.isdisjoint(_ids_of(child.data))
                 if here is not None and here is not self.cursor_node:
                     lost = _key_of(here)[1] if is_in_other_row else ""
                     self._lost = self._lost or lost
