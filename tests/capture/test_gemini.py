@@ -476,3 +476,12 @@ def test_call_with_a_result_has_ended_in_any_status(
         tmp_path, message(1, "gemini", toolCalls=[call("c1") | {"status": status}])
     )
     assert event.text == "run_shell_command: pytest -q\nok"
+
+
+def test_prompt_repeated_behind_an_open_call_is_counted(tmp_path: Path) -> None:
+    prompt = message(1, "user", "Test it.")
+    waiting = message(2, "gemini", toolCalls=[call("t1", "executing", output=None)])
+    raw = as_lines(HEADER, prompt, waiting, prompt)
+    items = read_items(write_file(tmp_path, raw))
+    skipped = [item for item in items if isinstance(item, SkippedRecord)]
+    assert "a repeated message" in [item.reason for item in skipped]

@@ -305,7 +305,9 @@ class _SessionReader(SessionReader):
         self._is_waiting, is_empty = False, True
         read = {"user": self._user, "error": self._error}.get(kind, self._assistant)
         for item in read(position, fields):
-            is_empty = False
+            # A prompt ends the calls before it, which are no part of it.
+            is_call = isinstance(item, Event) and item.is_tool_call
+            is_empty = is_empty and is_call and kind == "user"
             yield item
         if is_empty and not self._is_waiting:
             reason = "a repeated message"
