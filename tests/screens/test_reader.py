@@ -412,6 +412,10 @@ async def test_quote_is_marked_in_the_session(
             if turn_rendering.has_style(line, turn_rendering.MARKED)
         ]
         assert quote in line.plain
+        for _ in range(20):  # the session scrolls once its lines are laid out
+            if any(quote in line for line in lines(app)):
+                break
+            await pilot.pause(0.05)
         assert any(quote in line for line in lines(app)), "it is in view"
         marked = {line.plain[s.start : s.end]: s.style for s in line.spans}
         assert marked["1500"] == turn_rendering.FOUND
