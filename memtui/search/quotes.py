@@ -5,6 +5,7 @@ several passages of one session if need be. A question asked there is followed b
 answer, and the best quotes by what a later session of the project says about the same.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -96,7 +97,8 @@ class QuoteSearch:
             return result
         remaining = text
         for word in names:
-            remaining = remaining.replace(word, " ", 1)
+            whole_word = rf"(?<!\w){re.escape(word)}(?!\w)"
+            remaining = re.sub(whole_word, " ", remaining, count=1)
         result = self._find(remaining, limit, replace(filters, scope=scope))
         read_as = (AS_NAME.format(word, kind) for word, kind in names.items())
         notes = (*result.sessions.notes, *read_as)
@@ -138,6 +140,7 @@ class QuoteSearch:
             if later and later.event_id not in first_ids:
                 distinct = [q for q in distinct if q.event_id != later.event_id]
                 distinct.insert(LATER_PLACE, later)
+                del distinct[max(1, limit) :]
             terms = {
                 number: {*analyzer.terms(hit.title)} for number, hit in hits.items()
             }

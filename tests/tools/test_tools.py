@@ -1033,6 +1033,28 @@ def test_unknown_word_that_names_a_project_or_agent_is_read_as_a_filter(
         assert any(f"read as the {kind}" in note for note in reply.notes)
 
 
+def test_name_of_a_project_within_a_word_stays(full_workspace: Workspace) -> None:
+    store_messages(make_message("The lantern glows in the quarry.", 1, session="zoo"))
+    name_session("zoo", project="tern")
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    first, *_ = search.search_memory(full_workspace, "lantern glows in tern").items
+    assert first["session"] == "claude-code:zoo" and first["score"] > 0.5
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5])
+def test_limit_holds_beside_what_was_said_later(
+    full_workspace: Workspace, limit: int
+) -> None:
+    day = 86_400
+    for number in range(6):
+        text = f"The walrus desk needs ledger {number} of paper."
+        store_messages(make_message(text, number * day, session=f"w{number}"))
+        name_session(f"w{number}", project="walrus")
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    quoted = full_workspace.quotes.find("walrus ledger", limit=limit)
+    assert len(quoted.quotes) <= limit
+
+
 @pytest.mark.parametrize("is_late_first", [False, True])
 def test_a_later_decision_in_other_words_stands_beside_the_older(
     full_workspace: Workspace, *, is_late_first: bool
