@@ -1047,12 +1047,13 @@ def test_limit_holds_beside_what_was_said_later(
 ) -> None:
     day = 86_400
     for number in range(6):
-        text = f"The walrus desk needs ledger {number} of paper."
+        subject = "inkwell" if number == 0 else "cupboard"
+        text = f"The walrus {subject} needs ledger {number} of paper."
         store_messages(make_message(text, number * day, session=f"w{number}"))
         name_session(f"w{number}", project="walrus")
     assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    quoted = full_workspace.quotes.find("walrus ledger", limit=limit)
-    assert len(quoted.quotes) <= limit
+    quoted = full_workspace.quotes.find("inkwell", limit=limit)
+    assert 1 <= len(quoted.quotes) <= limit
 
 
 @pytest.mark.parametrize("is_late_first", [False, True])
