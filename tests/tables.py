@@ -1,6 +1,7 @@
 """The tables of the store as Peewee models: tests read and change rows by them."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,7 +15,7 @@ from memtui.store import database, schema
 def _make_models() -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "empty.db"
-        with sqlite3.connect(file) as opened:
+        with closing(sqlite3.connect(file)) as opened:
             opened.executescript(schema.TABLES.read_text())
         empty = peewee.SqliteDatabase(file)
         models: dict[str, Any] = Introspector.from_database(empty).generate_models()
